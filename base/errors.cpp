@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/errors.cpp — how mistakes and bugs are worded, and what a bug does.
+#include "base/errors.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace base {
+namespace {
+
+std::atomic<ContextLine> context_line{nullptr};
+std::atomic<bool> bugs_throw{false};
+
+std::string lines_of(const std::vector<Mistake>& mistakes) {
+  std::string lines;
+  for (const Mistake& mistake : mistakes) {
+    const std::string place = mistake.position.text();
+    if (!lines.empty()) lines += '\n';
+    if (!place.empty()) lines += place + ": ";
+    lines += mistake.message;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string Position::text() const {
+  std::string text = file;
+  for (const int number : {line, column}) {
+    if (number == 0) break;
+    if (!text.empty()) text += ':';
+    text += std::to_string(number);
+  }
+  return text;
+}
+
+ConfigError::ConfigError(std::vector<Mistake> mistakes)
+    : std::runtime_error(lines_of(mistakes)), mistakes_(std::move(mistakes)) {
+  ENSURE(!mistakes_.empty());
+}
+
+void set_context_line(ContextLine line) { context_line = line; }
+
+void set_bugs_throw(bool on) { bugs_throw = on; }
+
+void report_bug(const char* file, int line, const std::string& message) {
+  std::string report = fmt::format("bug at {}:{}: {}", file, line, message);
+  if (const ContextLine context = context_line) report += fmt::format(" ({})", context());
+  if (bugs_throw) throw std::logic_error(report);
+  std::fprintf(stderr, "%s\n", report.c_str());
+  std::abort();
+}
+
+}  // namespace base

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/errors.hpp — bad input, and our own bugs.
+#pragma once
+#include <fmt/format.h>
+
+#include <compare>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace base {
+
+/// A place in a text that a person wrote; line and column count from 1, 0 where there is none.
+struct Position {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string text() const;  ///< "file:line:column", as compilers print it
+};
+
+/// One thing wrong with an input: where, and a sentence with what was found and expected.
+struct Mistake {
+  Position position;
+  std::string message;
+};
+
+/// All mistakes of an input at once, in the order of the file. what() has a line for each:
+/// "file:line:column: message".
+class ConfigError : public std::runtime_error {
+ public:
+  explicit ConfigError(std::vector<Mistake> mistakes);
+  const std::vector<Mistake>& mistakes() const { return mistakes_; }
+
+ private:
+  std::vector<Mistake> mistakes_;
+};
+
+/// Fills in who was running when a bug showed itself; runtime/ sets it once.
+using ContextLine = std::string (*)();
+void set_context_line(ContextLine line);
+
+/// What a found bug does: by default it prints and aborts; tests make it throw std::logic_error.
+void set_bugs_throw(bool on);
+[[noreturn]] void report_bug(const char* file, int line, const std::string& message);
+
+}  // namespace base
+
+/// Stops the program when our own reasoning was wrong: never for bad input or a failing world.
+#define ENSURE(claim)                                                          \
+  do {                                                                         \
+    if (!(claim)) ::base::report_bug(__FILE__, __LINE__, "not true: " #claim); \
+  } while (false)
+
+/// ENSURE(a == b) that also prints both values.
+#define ENSURE_EQ(a, b)                                                                        \
+  do {                                                                                         \
+    const auto& ensure_a = (a);                                                                \
+    const auto& ensure_b = (b);                                                                \
+    if (!(ensure_a == ensure_b))                                                               \
+      ::base::report_bug(__FILE__, __LINE__,                                                   \
+                         ::fmt::format(#a " == " #b " fails: {} and {}", ensure_a, ensure_b)); \
+  } while (false)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/payload.cpp — who shares the bytes of a payload, and when they go.
+#include "base/payload.hpp"
+
+#include <atomic>
+#include <new>
+#include <utility>
+
+namespace base {
+
+/// Its own bytes, if it has any, follow it in the same allocation; those need no release.
+struct alignas(std::max_align_t) Payload::Shared {
+  std::atomic<std::size_t> holders{1};
+  std::byte* bytes = nullptr;
+  std::function<void()> release;
+
+  void hold() noexcept { holders.fetch_add(1, std::memory_order_relaxed); }
+  /// The last holder must see what all the others did with the bytes before it frees them.
+  void drop() noexcept {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (release) release();
+    this->~Shared();
+    ::operator delete(this);
+  }
+};
+
+Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), size_(other.size_) {
+  if (shared_ != nullptr) {
+    shared_->hold();
+  } else {
+    std::memcpy(here_, other.here_, size_);
+  }
+}
+
+Payload::Payload(Payload&& other) noexcept
+    : shared_(std::exchange(other.shared_, nullptr)), size_(std::exchange(other.size_, 0)) {
+  if (shared_ == nullptr) std::memcpy(here_, other.here_, size_);
+}
+
+Payload& Payload::operator=(const Payload& other) noexcept {
+  if (this == &other) return *this;
+  return *this = Payload(other);
+}
+
+Payload& Payload::operator=(Payload&& other) noexcept {
+  if (this == &other) return *this;
+  // A release function may come back to this payload, so it runs when the new value is in place.
+  Shared* const old = std::exchange(shared_, std::exchange(other.shared_, nullptr));
+  size_ = std::exchange(other.size_, 0);
+  if (shared_ == nullptr) std::memcpy(here_, other.here_, size_);
+  if (old != nullptr) old->drop();
+  return *this;
+}
+
+Payload::~Payload() {
+  if (shared_ != nullptr) shared_->drop();
+}
+
+Payload Payload::copy_of(std::span<const std::byte> bytes) {
+  Payload payload = uninitialised(bytes.size());
+  if (!bytes.empty()) std::memcpy(payload.writable().data(), bytes.data(), bytes.size());
+  return payload;
+}
+
+Payload Payload::adopt(std::span<const std::byte> bytes, std::function<void()> release) {
+  Payload payload;
+  payload.shared_ = new (::operator new(sizeof(Shared))) Shared;
+  // Only filled() writes, and only into bytes that uninitialised() made.
+  payload.shared_->bytes = const_cast<std::byte*>(bytes.data());
+  payload.shared_->release = std::move(release);
+  payload.size_ = bytes.size();
+  return payload;
+}
+
+bool operator==(const Payload& a, const Payload& b) noexcept {
+  return a.size_ == b.size_ && (a.size_ == 0 || std::memcmp(a.data(), b.data(), a.size_) == 0);
+}
+
+Payload Payload::uninitialised(std::size_t size) {
+  Payload payload;
+  payload.size_ = size;
+  if (size > inline_bytes) {
+    void* const block = ::operator new(sizeof(Shared) + size);
+    payload.shared_ = new (block) Shared;
+    payload.shared_->bytes = static_cast<std::byte*>(block) + sizeof(Shared);
+  }
+  return payload;
+}
+
+std::span<std::byte> Payload::writable() noexcept {
+  return {is_inline() ? here_ : shared_->bytes, size_};
+}
+
+const std::byte* Payload::data() const noexcept { return is_inline() ? here_ : shared_->bytes; }
+
+}  // namespace base

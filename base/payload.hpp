@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/payload.hpp — bytes with an owner: cheap to copy, never written after they are shared.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+
+namespace base {
+
+/// The bytes of one tuple. A copy shares them; up to `inline_bytes` they are kept in place, so
+/// that the 8-byte reductions this project lives on never allocate.
+///
+/// Owns:    a count on the bytes; the release function runs when the last copy goes, on
+///          whichever thread drops it (a received message and shared memory come in this way).
+/// Sharing: different Payloads may be used concurrently, even when they share their bytes.
+class Payload {
+ public:
+  static constexpr std::size_t inline_bytes = 48;
+
+  Payload() noexcept = default;
+  Payload(const Payload& other) noexcept;
+  Payload(Payload&& other) noexcept;
+  Payload& operator=(const Payload& other) noexcept;
+  Payload& operator=(Payload&& other) noexcept;
+  ~Payload();
+
+  static Payload copy_of(std::span<const std::byte> bytes);
+  /// Adopts bytes that somebody else owns until `release` has run. Never inlined.
+  static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);
+  /// New bytes written by `fill` before anybody can see them.
+  template <class Fill>
+  static Payload filled(std::size_t size, Fill&& fill) {
+    Payload payload = uninitialised(size);
+    fill(payload.writable());
+    return payload;
+  }
+  /// The bytes of one plain value, little-endian as on every machine we run on.
+  template <class T>
+  static Payload of(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return copy_of(std::as_bytes(std::span<const T, 1>(&value, 1)));
+  }
+
+  std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  /// The value at `offset`; the caller has checked the size.
+  template <class T>
+  T read(std::size_t offset = 0) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    std::memcpy(&value, data() + offset, sizeof value);
+    return value;
+  }
+  friend bool operator==(const Payload& a, const Payload& b) noexcept;
+
+ private:
+  struct Shared;  // count, bytes, release
+  static Payload uninitialised(std::size_t size);
+  std::span<std::byte> writable() noexcept;
+  const std::byte* data() const noexcept;
+  bool is_inline() const noexcept { return shared_ == nullptr; }
+
+  Shared* shared_ = nullptr;
+  std::size_t size_ = 0;
+  alignas(8) std::byte here_[inline_bytes];
+};
+
+}  // namespace base

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/reduce.hpp — the operations a reduction can combine values with.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/scalar.hpp"
+
+namespace base {
+
+/// What the bytes of one contribution are: `count` elements, each one scalar, or, for the located
+/// operations, a pair (value of `scalar`, i64 location) packed without padding.
+struct ReduceShape {
+  Scalar scalar = Scalar::f64;
+  std::size_t count = 1;
+  bool located = false;
+  std::size_t bytes() const;
+  friend bool operator==(const ReduceShape&, const ReduceShape&) = default;
+};
+
+/// A value that no reduction may contain (NaN, a wrapped integer, a sign that was ruled out).
+/// The text says which value and which array index; the caller adds whose it was.
+class BadValue : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One operation, built in or the user's own.
+///
+/// `combine` folds `right` into `left`, elementwise, left operand first: callers fold in one fixed
+/// order, so that floating point gives the same bits from run to run.
+/// Throws BadValue for NaN and for integer overflow. bitwise_* take integers and bool,
+/// logical_* any scalar (false is zero; the result is 0 or 1); min/max_location keep the
+/// smaller location among equals.
+struct ReduceOperation {
+  std::string name;
+  bool located = false;
+  std::function<bool(Scalar)> accepts;
+  std::function<void(const ReduceShape&, std::span<std::byte> left,
+                     std::span<const std::byte> right)>
+      combine;
+};
+
+/// sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
+/// min_location max_location, then what add_reduce_operation() added. Null when there is none.
+const ReduceOperation* reduce_operation(std::string_view name);
+std::vector<std::string_view> reduce_operation_names();
+
+/// Adds a user's own operation before any config that names it is read. Not thread-safe; a name
+/// that exists is a std::invalid_argument.
+void add_reduce_operation(ReduceOperation operation);
+
+/// Signs that the contributions of a collective may have been declared to have.
+enum class Sign : std::uint8_t { any, non_negative, non_positive };
+/// Throws BadValue when a value is NaN or outside `sign`.
+void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values);
+
+/// "0.25", "(0.25 at 7)", "[1, 2, 3]": the values as a person reads them, at most eight of them.
+std::string format_values(const ReduceShape& shape, std::span<const std::byte> values);
+
+}  // namespace base

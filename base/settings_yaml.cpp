@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/settings_yaml.cpp — settings out of YAML text; the only file that knows yaml-cpp.
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <unordered_map>
+
+#include "base/settings.hpp"
+
+namespace base {
+namespace {
+
+constexpr std::size_t depth_max = 64;
+/// A file with more is not the file that somebody meant.
+constexpr std::size_t mistakes_max = 100;
+
+[[noreturn]] void refuse(Position position, std::string message) {
+  throw ConfigError({{std::move(position), std::move(message)}});
+}
+
+/// Turns the events of one document into settings.
+class Builder : public YAML::EventHandler {
+ public:
+  explicit Builder(std::string file) : file_(std::move(file)) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (documents_++ > 0) fail(mark, "expected the end of the file, found a second document");
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add({Settings::null(at(mark))}, anchor, mark);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) fail(mark, "an alias inside of what it stands for");
+    add(found->second, 0, mark);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    check_tag(mark, tag);
+    if (value == "<<" && tag == "?" && expects_key()) {
+      complain(at(mark), "merge keys '<<' are not supported; write the entries out");
+    }
+    add({Settings::scalar(value, at(mark))}, anchor, mark);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    start(mark, tag, anchor, false);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    start(mark, tag, anchor, true);
+  }
+  void OnMapEnd() override { end(); }
+
+  [[noreturn]] void fail(const YAML::Mark& mark, std::string message) {
+    mistakes_.add(at(mark), std::move(message));
+    mistakes_.throw_if_any();
+    throw std::logic_error("unreachable");
+  }
+
+  Settings result() const {
+    mistakes_.throw_if_any();
+    return root_;
+  }
+
+ private:
+  struct Built {
+    Settings settings;
+    std::size_t nodes = 1;  // with every alias written out
+    std::size_t height = 0;
+  };
+  struct Open {
+    bool is_map;
+    YAML::Mark mark;
+    YAML::anchor_t anchor;
+    std::vector<Settings> children;  // of a map: key, value, key, value ...
+    std::size_t nodes = 1;
+    std::size_t height = 1;
+  };
+
+  Position at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+
+  void complain(Position position, std::string message) {
+    mistakes_.add(position, std::move(message));
+    if (mistakes_.size() >= mistakes_max) mistakes_.throw_if_any();
+  }
+
+  /// The parser calls what has no tag "?", or "!" when it is quoted.
+  void check_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    complain(at(mark), "tags are not supported, found '" + tag + "'");
+  }
+
+  bool expects_key() const {
+    return !open_.empty() && open_.back().is_map && open_.back().children.size() % 2 == 0;
+  }
+
+  void start(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, bool is_map) {
+    check_tag(mark, tag);
+    check_depth(mark, 1);
+    open_.push_back({is_map, mark, anchor, {}});
+  }
+
+  void end() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    Settings settings =
+        done.is_map ? map_of(done) : Settings::list(std::move(done.children), at(done.mark));
+    add({std::move(settings), done.nodes, done.height}, done.anchor, done.mark);
+  }
+
+  Settings map_of(Open& map) {
+    std::vector<Settings::Entry> entries;
+    std::unordered_map<std::string_view, int> first_lines;
+    for (std::size_t i = 0; i + 1 < map.children.size(); i += 2) {
+      Settings& key = map.children[i];
+      if (!key.is_scalar()) {
+        complain(key.position(), "expected a word as key, found " + key.describe());
+        continue;
+      }
+      const auto [first, fresh] = first_lines.emplace(key.text(), key.position().line);
+      if (!fresh) {
+        complain(key.position(), fmt::format("duplicate key {}; first given at line {}",
+                                             key.describe(), first->second));
+      }
+      entries.emplace_back(key, std::move(map.children[i + 1]));
+    }
+    return Settings::map(std::move(entries), at(map.mark));
+  }
+
+  void check_depth(const YAML::Mark& mark, std::size_t height) {
+    if (open_.size() + height <= depth_max) return;
+    fail(mark, fmt::format("nested deeper than {} levels", depth_max));
+  }
+
+  void add(Built built, YAML::anchor_t anchor, const YAML::Mark& mark) {
+    check_depth(mark, built.height);
+    const std::size_t siblings = open_.empty() ? 0 : open_.back().nodes;
+    if (siblings + built.nodes > settings_nodes_max) {
+      fail(mark, fmt::format("more than {} values, aliases written out", settings_nodes_max));
+    }
+    if (anchor != 0) anchors_[anchor] = built;
+    if (open_.empty()) {
+      root_ = std::move(built.settings);
+      return;
+    }
+    Open& parent = open_.back();
+    parent.nodes += built.nodes;
+    parent.height = std::max(parent.height, built.height + 1);
+    parent.children.push_back(std::move(built.settings));
+  }
+
+  std::string file_;
+  int documents_ = 0;
+  Mistakes mistakes_;
+  Settings root_;
+  std::vector<Open> open_;
+  std::unordered_map<YAML::anchor_t, Built> anchors_;
+};
+
+/// How many bytes the character at the start of `text` has; 0 when it is not one of UTF-8 that
+/// people write: the parser would take control characters for its own marks.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' || lead == '\r' ? 1 : 0;
+  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
+  unsigned code = lead & (0xFFu >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3F);
+  }
+  constexpr unsigned least[] = {0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < least[size - 2] || surrogate || code > 0x10FFFF ? 0 : size;
+}
+
+void check_text(std::string_view text, const std::string& name) {
+  if (text.size() > settings_bytes_max) {
+    refuse({name}, fmt::format("larger than {} bytes", settings_bytes_max));
+  }
+  Position position{name, 1, 1};
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = character_bytes(text.substr(i));
+    if (size == 0) {
+      refuse(position, fmt::format("expected text in UTF-8, found byte 0x{:02x}",
+                                   static_cast<unsigned char>(text[i])));
+    }
+    const bool new_line = text[i] == '\n';
+    position.column = new_line ? 1 : position.column + static_cast<int>(size);
+    position.line += new_line;
+    i += size;
+  }
+}
+
+}  // namespace
+
+Settings parse_settings(std::string_view text, const std::string& name) {
+  check_text(text, name);
+  // Without an end mark the parser takes a quote that is never closed for one that is.
+  const std::string_view end_mark = text.ends_with('\n') ? "...\n" : "\n...\n";
+  std::istringstream stream(std::string(text) + std::string(end_mark));
+  Builder builder(name);
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    const bool unclosed = error.msg == YAML::ErrorMsg::DOC_IN_SCALAR;
+    builder.fail(error.mark, "not YAML: " + (unclosed ? "a quote is never closed" : error.msg));
+  }
+  Settings settings = builder.result();
+  if (settings.is_null()) refuse({name}, "expected settings, found an empty file");
+  return settings;
+}
+
+Settings load_settings(const std::string& file) {
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  std::string block(1u << 16, '\0');
+  while (stream && text.size() <= settings_bytes_max) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block, 0, static_cast<std::size_t>(stream.gcount()));
+  }
+  if (!stream.is_open() || stream.bad()) {
+    refuse({file}, "cannot be read: " + std::generic_category().message(errno));
+  }
+  return parse_settings(text, file);
+}
+
+}  // namespace base

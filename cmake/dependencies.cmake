@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the libraries need. Read by the build and, installed, by PATHSConfig.cmake.
+find_dependency(Threads)
+find_dependency(PkgConfig)
+find_dependency(Boost 1.74 CONFIG COMPONENTS context fiber)
+find_dependency(CLI11 CONFIG)
+find_dependency(cppzmq CONFIG)
+find_dependency(fmt CONFIG)
+find_dependency(nlohmann_json CONFIG)
+find_dependency(spdlog CONFIG)
+find_dependency(yaml-cpp CONFIG)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# bin/ the programs, lib/ the libraries with their CMake package and paths.pc, include/PATHS/ the
+# headers, share/PATHS/ the configs and the schema.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/PATHS)
+install(TARGETS ${paths_room_targets} paths_all EXPORT PATHSTargets
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/PATHS)
+install(EXPORT PATHSTargets NAMESPACE PATHS:: DESTINATION ${package_dir})
+if(programs)
+  install(TARGETS ${programs})
+endif()
+foreach(folder configs schema)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${folder})
+    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/PATHS)
+  endif()
+endforeach()
+
+configure_package_config_file(cmake/PATHSConfig.cmake.in PATHSConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(PATHSConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/PATHSConfig.cmake
+              ${PROJECT_BINARY_DIR}/PATHSConfigVersion.cmake cmake/dependencies.cmake
+        DESTINATION ${package_dir})
+
+# Only rooms with code have an archive to link.
+set(pkgconfig_libs)
+foreach(target IN LISTS paths_room_targets)
+  if(${target}_scope STREQUAL PUBLIC)
+    string(APPEND pkgconfig_libs " -l${target}")
+  endif()
+endforeach()
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE up
+           BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+configure_file(cmake/paths.pc.in paths.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/paths.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

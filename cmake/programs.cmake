@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# The programs: commands/ makes `paths`; bench/ and examples/ make one each per file or folder.
+
+# commands/ without its main.cpp is a library, so that tests can link it.
+file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS commands/*.cpp)
+list(REMOVE_ITEM command_sources ${PROJECT_SOURCE_DIR}/commands/main.cpp)
+paths_check_headers(commands PATHS::PATHS CLI11::CLI11)
+if(command_sources)
+  add_library(paths_commands STATIC ${command_sources})
+  target_link_libraries(paths_commands PUBLIC PATHS::PATHS CLI11::CLI11)
+endif()
+file(GLOB command_main CONFIGURE_DEPENDS commands/main.cpp)
+if(command_main)
+  add_executable(paths commands/main.cpp)
+  target_link_libraries(paths PRIVATE $<TARGET_NAME_IF_EXISTS:paths_commands> PATHS::PATHS
+                                      CLI11::CLI11)
+  set(programs paths)
+endif()
+
+# paths_programs(<folder> <result>): a program for each .cpp of the folder and for each of its
+# folders; benchmarks apart, which stay in the build tree. What folder/support/ holds is for all
+# of them. Appends the programs to <result>.
+function(paths_programs folder result)
+  set(programs ${${result}})
+  file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS ${folder}/support/*.cpp)
+  if(support_sources)
+    add_library(${folder}_support STATIC ${support_sources})
+    target_link_libraries(${folder}_support PUBLIC PATHS::PATHS CLI11::CLI11)
+  endif()
+  file(GLOB entries CONFIGURE_DEPENDS LIST_DIRECTORIES true ${folder}/*)
+  foreach(entry IN LISTS entries)
+    cmake_path(GET entry STEM name)
+    set(sources ${entry})
+    if(IS_DIRECTORY ${entry})
+      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${entry}/*.cpp)
+    endif()
+    if(name STREQUAL support OR NOT "${sources}" MATCHES "\\.cpp$")
+      continue()
+    endif()
+    add_executable(${name} ${sources})
+    target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${folder}_support>
+                                          PATHS::PATHS CLI11::CLI11)
+    if(name MATCHES "_benchmark$")
+      target_link_libraries(${name} PRIVATE benchmark::benchmark_main)
+    else()
+      list(APPEND programs ${name})
+    endif()
+  endforeach()
+  set(${result} ${programs} PARENT_SCOPE)
+endfunction()
+
+if(PATHS_BENCH)
+  find_package(benchmark CONFIG REQUIRED)
+  paths_programs(bench programs)
+  paths_programs(examples example_programs)
+  paths_check_headers(bench PATHS::PATHS CLI11::CLI11 benchmark::benchmark)
+endif()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# paths_room(<room> [ROOMS <room>...] [PUBLIC <target>...] [PRIVATE <target>...])
+# Makes the folder <room> the static library PATHS::<room>. A room without a .cpp is an INTERFACE
+# library, for which PRIVATE dependencies mean nothing. Sets <target>_scope to the keyword that
+# later target_*() calls need, and adds to paths_room_targets, users first as linkers like it.
+function(paths_room room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;PUBLIC;PRIVATE")
+  set(target paths_${room})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${room}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${room}/*.hpp)
+
+  if(sources)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(PATHS::${room} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
+  # Header sets are what is installed, and what all_verify_interface_header_sets compiles alone.
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+                 FILES ${headers})
+  list(TRANSFORM arg_ROOMS PREPEND paths_)
+  target_link_libraries(${target} ${scope} ${arg_ROOMS} ${arg_PUBLIC})
+
+  set(${target}_scope ${scope} PARENT_SCOPE)
+  set(paths_room_targets ${target} ${paths_room_targets} PARENT_SCOPE)
+endfunction()
+
+# paths_check_headers(<folder> <target>...): has the headers of a folder that is no room compiled
+# alone too, each with what the targets give.
+function(paths_check_headers folder)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
+  add_library(${folder}_headers INTERFACE)
+  target_sources(${folder}_headers INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+                 FILES ${headers})
+  target_link_libraries(${folder}_headers INTERFACE ${ARGN})
+endfunction()

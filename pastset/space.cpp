@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/space.cpp — elements made, found and deleted by name.
+#include "pastset/space.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pastset {
+
+std::shared_ptr<Element> Space::enter(const std::string& name, const Template& tuple_template,
+                                      const ElementOptions& options) {
+  std::shared_ptr<Element> replaced;  // perhaps the last handle: ends after our mutex
+  runtime::Lock lock(mutex_);
+  if (const auto found = elements_.find(name);
+      found != elements_.end() && !found->second->is_deleted()) {
+    const Template& present = found->second->tuple_template();
+    if (present == tuple_template) return found->second;
+    throw TemplateMismatch(fmt::format("element '{}' has template \"{}\", not \"{}\"", name,
+                                       present.text(), tuple_template.text()));
+  }
+  const auto element = std::make_shared<Element>(name, tuple_template, options);
+  replaced = std::exchange(elements_[name], element);
+  return element;
+}
+
+std::shared_ptr<Element> Space::find(std::string_view name) const {
+  runtime::Lock lock(mutex_);
+  const auto found = elements_.find(name);
+  if (found == elements_.end() || found->second->is_deleted()) return nullptr;
+  return found->second;
+}
+
+void Space::delete_element(std::string_view name) {
+  std::shared_ptr<Element> element;
+  {
+    runtime::Lock lock(mutex_);
+    const auto found = elements_.find(name);
+    if (found == elements_.end()) return;
+    element = std::move(found->second);
+    elements_.erase(found);
+  }
+  element->delete_element();
+}
+
+std::vector<std::string> Space::names() const {
+  runtime::Lock lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, element] : elements_) {
+    if (!element->is_deleted()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace pastset

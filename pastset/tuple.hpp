@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/tuple.hpp — ordered typed values: a template and the bytes that match it.
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/payload.hpp"
+#include "pastset/template.hpp"
+
+namespace pastset {
+
+template <class T>
+inline constexpr bool is_scalar = std::is_arithmetic_v<T> && sizeof(T) <= 8;
+
+/// Builds the bytes of a tuple field by field: TupleWriter(t).put(1.5).put("x").payload(). The
+/// template must outlive the writer.
+/// Throws: TemplateMismatch when a value is not what the template says next, and from payload()
+///         while a field is missing.
+class TupleWriter {
+ public:
+  explicit TupleWriter(const Template& tuple_template);
+  template <class T>
+  requires is_scalar<T> TupleWriter& put(T value) { return put_scalar(base_scalar<T>(), &value); }
+  TupleWriter& put(std::string_view text) { return put_text(text); }
+  template <class T>
+  requires is_scalar<T> TupleWriter& put_array(std::span<const T> values) {
+    return put_scalars(base_scalar<T>(), values.data(), values.size());
+  }
+  /// A string of fixed size may be shorter than its field and may not end in a zero byte, which
+  /// is padding.
+  TupleWriter& put_text(std::string_view text);
+  TupleWriter& put_bytes(std::span<const std::byte> bytes);
+  base::Payload payload() const;
+
+  template <class T>
+  static constexpr base::Scalar base_scalar() {
+    using base::Scalar;
+    constexpr bool is_signed = std::is_signed_v<T>;
+    if (std::is_same_v<T, bool>) return Scalar::boolean;
+    if (std::is_same_v<T, float>) return Scalar::f32;
+    if (std::is_same_v<T, double>) return Scalar::f64;
+    if (sizeof(T) == 1) return is_signed ? Scalar::i8 : Scalar::u8;
+    if (sizeof(T) == 2) return is_signed ? Scalar::i16 : Scalar::u16;
+    if (sizeof(T) == 4) return is_signed ? Scalar::i32 : Scalar::u32;
+    return is_signed ? Scalar::i64 : Scalar::u64;
+  }
+
+ private:
+  TupleWriter& put_scalar(base::Scalar scalar, const void* value);
+  TupleWriter& put_scalars(base::Scalar scalar, const void* values, std::size_t count);
+  const Field& next_field(const std::string& given) const;
+  [[noreturn]] void refuse(const std::string& given) const;
+  void append(const Field& field, const void* data, std::size_t size);
+  const Template* template_;
+  std::size_t field_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+/// Reads fields of a payload; the template must outlive the reader.
+/// Throws: TemplateMismatch when the payload is not a tuple of the template, or there is no such
+///         field, or it is read as another type.
+class TupleReader {
+ public:
+  TupleReader(const Template& tuple_template, const base::Payload& payload);
+  template <class T>
+  requires is_scalar<T> T get(std::size_t field)
+  const {
+    T value;
+    std::memcpy(&value, scalar(field, TupleWriter::base_scalar<T>()).data(), sizeof(T));
+    return value;
+  }
+  template <class T>
+  requires is_scalar<T> std::vector<T> get_array(std::size_t field)
+  const {
+    const std::span<const std::byte> bytes = array(field, TupleWriter::base_scalar<T>());
+    std::vector<T> values(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      T value;  // one by one, because vector<bool> has no array to copy into
+      std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+      values[i] = value;
+    }
+    return values;
+  }
+  std::string text(std::size_t field) const;                  ///< without the padding
+  std::span<const std::byte> bytes(std::size_t field) const;  ///< valid as long as the reader
+
+ private:
+  std::span<const std::byte> scalar(std::size_t field, base::Scalar scalar) const;
+  std::span<const std::byte> array(std::size_t field, base::Scalar scalar) const;
+  std::span<const std::byte> field_bytes(std::size_t field, bool right_kind,
+                                         std::string_view wanted) const;
+  const Field& field(std::size_t number) const;
+  const Template& template_;
+  const base::Payload payload_;
+};
+
+/// "(0.25, [1, 2], \"x\")": a tuple as a person reads it, long fields cut; of a payload that is no
+/// tuple of the template, it says so.
+std::string format_tuple(const Template& tuple_template, const base::Payload& payload);
+
+}  // namespace pastset

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/collective_config.cpp — reads collectives: what they combine, by which algorithm.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/near_match.hpp"
+#include "paths/config_low_level.hpp"
+#include "paths/multi_cluster.hpp"
+
+namespace paths {
+namespace {
+
+using base::Settings;
+
+struct Algorithm {
+  std::string_view name, graph, relaxation;
+};
+constexpr std::array<Algorithm, 4> algorithms = {{{"sequential", "tree", "exact"},
+                                                  {"magpie", "all_to_all", "exact"},
+                                                  {"exact", "all_to_all", "exact"},
+                                                  {"conditional", "all_to_all", "conditional"}}};
+/// Words that the language knows and this version does not.
+constexpr std::array<std::string_view, 3> later_relaxations = {"periodic", "lagged", "budget"};
+
+const base::Position command_line{"command line", 0, 0};
+
+class CollectiveReader {
+ public:
+  CollectiveReader(const Overrides& overrides, MultiCluster& all, base::Mistakes& mistakes)
+      : overrides_(overrides), all_(all), mistakes_(mistakes) {}
+
+  void read(const Settings& name, const Settings& value) {
+    collective_ = {};
+    collective_.name = name;
+    base::MapReader reader(value, mistakes_, "collective " + name.text());
+    collective_.kind = reader.choice("kind", {"allreduce", "reduce", "broadcast", "barrier"},
+                                     "allreduce");
+    read_value(reader);
+    read_algorithm(reader);
+    read_condition_of(reader);
+    read_root(reader);
+    collective_.fan_out = static_cast<std::uint32_t>(reader.integer("fan_out", 0, 2, 1'000'000));
+    collective_.instrument =
+        overrides_.instrument.value_or(reader.flag("instrument", false));
+    reader.finish();
+    all_.collectives.push_back(collective_);
+  }
+
+ private:
+  bool reduces() const { return collective_.kind == "allreduce" || collective_.kind == "reduce"; }
+
+  void read_value(base::MapReader& reader) {
+    std::vector<Settings::Entry> settings;
+    const auto keep = [&](std::string_view key) {
+      for (const auto& entry : reader.map().entries())
+        if (entry.first.text() == key) settings.push_back(entry);
+    };
+    if (reduces()) {
+      collective_.operation = reader.choice("operation", base::reduce_operation_names(), "sum");
+      sign_ = read_sign(reader);
+      if (!reader.has("operation"))
+        settings.emplace_back(Settings::scalar("operation", reader.position()),
+                              Settings::scalar("sum", reader.position()));
+      keep("operation");
+      keep("contributions");
+    }
+    if (collective_.kind != "barrier") {
+      const std::string text = reader.required_word("template", "a template such as f64");
+      std::string wrong;
+      const auto value = pastset::Template::parse(text, &wrong);
+      if (!value && !text.empty()) reader.mistake("template", wrong);
+      if (value) collective_.value = *value;
+      if (reduces()) keep("template");
+    }
+    collective_.settings = Settings::map(std::move(settings), reader.position());
+  }
+
+  void read_algorithm(base::MapReader& reader) {
+    collective_.relaxation = "exact";
+    if (collective_.kind != "allreduce") return;
+    const std::string graph = reader.choice("graph", {"tree", "all_to_all"}, "tree");
+    const auto relaxation = reader.word("relaxation");
+    const auto algorithm = reader.word("algorithm");
+    if (overrides_.algorithm) {
+      set_algorithm(*overrides_.algorithm, command_line, "--algorithm");
+      return;
+    }
+    if (algorithm) {
+      if (reader.has("graph") || relaxation)
+        reader.mistake("algorithm", "expected either algorithm or graph and relaxation, found both");
+      set_algorithm(*algorithm, reader.position_of("algorithm"), "algorithm");
+      return;
+    }
+    collective_.all_to_all = graph == "all_to_all";
+    if (!relaxation) return;
+    if (*relaxation != "exact" && *relaxation != "conditional") {
+      refuse_word(*relaxation, reader.position_of("relaxation"), "relaxation",
+                  {"exact", "conditional"});
+      return;
+    }
+    collective_.relaxation = *relaxation;
+    if (*relaxation == "conditional" && !collective_.all_to_all)
+      reader.mistake("relaxation", "conditional needs graph: all_to_all, found graph: tree");
+  }
+
+  void set_algorithm(const std::string& word, const base::Position& position,
+                     std::string_view what) {
+    for (const Algorithm& one : algorithms) {
+      if (one.name != word) continue;
+      collective_.all_to_all = one.graph == "all_to_all";
+      collective_.relaxation = one.relaxation;
+      return;
+    }
+    refuse_word(word, position, what, {"sequential", "magpie", "exact", "conditional"});
+  }
+
+  void refuse_word(const std::string& word, const base::Position& position, std::string_view what,
+                   const std::vector<std::string_view>& known) {
+    const std::string_view head = std::string_view(word).substr(0, word.find(':'));
+    const bool is_later = std::find(later_relaxations.begin(), later_relaxations.end(), head) !=
+                          later_relaxations.end();
+    const bool is_variant = head.size() < word.size() &&
+                            std::find(known.begin(), known.end(), head) != known.end();
+    if (is_later || is_variant) {
+      mistakes_.add(position, fmt::format("{}: '{}' is not in this version; expected {}", what,
+                                          word, base::either_of(known)));
+      return;
+    }
+    const auto near = base::near_match(word, known);
+    mistakes_.add(position, fmt::format("{}: expected {}, found '{}'{}", what,
+                                        base::either_of(known), word,
+                                        near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
+
+  void read_condition_of(base::MapReader& reader) {
+    const bool relaxed = collective_.relaxation == "conditional";
+    if (collective_.kind != "allreduce") return;
+    if (!reader.has("condition")) {
+      if (!relaxed) return;
+      const std::string message =
+          fmt::format("condition: missing in collective {}, expected one such as {{less: 0.01}}, "
+                      "because its relaxation is conditional",
+                      collective_.name.text());
+      mistakes_.add(reader.position(), message);
+      return;
+    }
+    collective_.written_condition = reader.take("condition");
+    const std::vector<pastset::Field>& fields = collective_.value.fields();
+    if (fields.size() != 1 || fields[0].kind != pastset::Field::Kind::scalar) {
+      if (!fields.empty())
+        reader.mistake("condition", fmt::format("expected a template of one scalar, found '{}'",
+                                                collective_.value.text()));
+      return;
+    }
+    const auto spec = read_condition(reader, "condition", fields[0].scalar);
+    if (!spec) return;
+    std::string reason = why_no_condition(collective_.operation, spec->comparison);
+    if (reason.empty() && relaxed)
+      reason = why_not_provable(collective_.operation, sign_, spec->comparison);
+    if (!reason.empty()) reader.mistake("condition", reason);
+  }
+
+  /// The first host with threads of the first cluster that has one, or what `root` says.
+  void read_root(base::MapReader& reader) {
+    for (std::uint32_t cluster = 0; cluster < all_.clusters.size(); ++cluster) {
+      const auto hosts = all_.computing(cluster);
+      if (hosts.empty()) continue;
+      collective_.root_cluster = cluster;
+      collective_.root_host = hosts.front();
+      break;
+    }
+    const auto written = reader.word("root");
+    if (overrides_.root) return set_root(*overrides_.root, command_line, "--root");
+    if (written) set_root(*written, reader.position_of("root"), "root");
+  }
+
+  void set_root(const std::string& word, const base::Position& position, std::string_view what) {
+    const auto slash = word.find('/');
+    const auto written = Settings::scalar(word.substr(0, slash), position);
+    const auto cluster = all_.cluster_named(written.text());
+    if (!cluster) {
+      std::vector<std::string_view> names;
+      for (const auto& one : all_.clusters) names.emplace_back(one.name.text());
+      mistakes_.add(position, fmt::format("{}: {}", what,
+                                          not_named("CLUSTER/HOST", written, names)));
+      return;
+    }
+    const auto hosts = all_.computing(*cluster);
+    const std::string host = slash == std::string::npos ? "" : word.substr(slash + 1);
+    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](std::uint32_t one) {
+      return host.empty() || all_.host_name(one) == host;
+    });
+    if (found == hosts.end()) {
+      std::vector<std::string> names;
+      for (const std::uint32_t one : hosts) names.push_back(all_.host_name(one));
+      mistakes_.add(position,
+                    fmt::format("{}: {}", what,
+                                not_named(fmt::format("a host with threads of cluster {}",
+                                                      written.text()),
+                                          Settings::scalar(host, position),
+                                          {names.begin(), names.end()})));
+      return;
+    }
+    collective_.root_cluster = *cluster;
+    collective_.root_host = *found;
+  }
+
+  const Overrides& overrides_;
+  MultiCluster& all_;
+  base::Mistakes& mistakes_;
+  MultiCluster::Collective collective_;
+  base::Sign sign_ = base::Sign::any;
+};
+
+}  // namespace
+
+void read_collectives(const Settings& section, const Overrides& overrides,
+                      MultiCluster& multi_cluster, base::Mistakes& mistakes) {
+  CollectiveReader reader(overrides, multi_cluster, mistakes);
+  for (const auto& [name, value] : section.entries())
+    if (check_name(name, "a collective", mistakes)) reader.read(name, value);
+  const bool reduces = std::any_of(
+      multi_cluster.collectives.begin(), multi_cluster.collectives.end(),
+      [](const MultiCluster::Collective& one) { return one.kind == "allreduce"; });
+  if (overrides.algorithm && !reduces)
+    mistakes.add(command_line, "--algorithm: the config has no collective of kind allreduce");
+}
+
+}  // namespace paths

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config_hosts.cpp — hosts, and the addresses they are found at.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "paths/config_low_level.hpp"
+
+namespace paths {
+namespace {
+
+constexpr std::uint16_t default_port = 7700;
+constexpr std::string_view default_interface = "127.0.0.1";
+/// What fits into a socket's address with room for a file name.
+constexpr std::size_t ipc_path_bytes_max = 100;
+constexpr std::int64_t host_threads_max = 1'000'000;
+
+/// Where generated addresses are.
+struct Generated {
+  std::string interface{default_interface};
+  std::uint16_t port = default_port;
+  std::string directory;
+  base::Position position;
+};
+
+bool is_loopback(std::string_view interface) {
+  return interface.starts_with("127.") || interface == "localhost" || interface == "[::1]";
+}
+
+/// The config's name without folders and endings: "two-clusters".
+std::string stem(std::string_view file) {
+  if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
+    file.remove_prefix(slash + 1);
+  return std::string(file.substr(0, file.find('.')));
+}
+
+/// Loopback has sixteen million addresses, each with ports of its own: large configs spill over.
+std::string generated_tcp(const Generated& generated, std::uint32_t host) {
+  const std::uint32_t ports = 65536u - generated.port;
+  if (generated.interface != default_interface || host < ports)
+    return fmt::format("tcp://{}:{}", generated.interface, generated.port + host);
+  const std::uint32_t address = 1 + host / ports;
+  return fmt::format("tcp://127.{}.{}.{}:{}", address >> 16, (address >> 8) & 255u, address & 255u,
+                     generated.port + host % ports);
+}
+
+std::string generated_address(const Plan& plan, const Generated& generated, std::uint32_t host) {
+  if (plan.transport == Plan::Transport::tcp) return generated_tcp(generated, host);
+  return fmt::format("ipc://{}/{}", generated.directory, plan.hosts[host].name);
+}
+
+/// Splits "tcp://INTERFACE:PORT"; nothing when it is not one.
+std::optional<std::pair<std::string, std::uint32_t>> parse_tcp(std::string_view address) {
+  if (!address.starts_with("tcp://")) return std::nullopt;
+  address.remove_prefix(6);
+  const auto colon = address.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  const std::string_view digits = address.substr(colon + 1);
+  std::uint32_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) return std::nullopt;
+  return std::pair(std::string(address.substr(0, colon)), port);
+}
+
+void check_tcp(const Plan& plan, const std::string& address, const base::Position& position,
+               base::Mistakes& mistakes) {
+  const auto parts = parse_tcp(address);
+  if (!parts) {
+    mistakes.add(position, fmt::format("address: expected one such as tcp://127.0.0.1:7700, "
+                                       "found '{}'",
+                                       address));
+  } else if (parts->second > 65535) {
+    mistakes.add(position, fmt::format("address: port {} is beyond 65535, found '{}'",
+                                       parts->second, address));
+  } else if (parts->first == "*" || parts->first == "0.0.0.0" || parts->first == "[::]") {
+    mistakes.add(position, fmt::format("address: '{}' is no address that other hosts can connect "
+                                       "to; expected the host's own",
+                                       address));
+  } else if (!is_loopback(parts->first) && !plan.security_plain) {
+    mistakes.add(position, fmt::format("address: '{}' is beyond loopback, where frames travel "
+                                       "unencrypted; expected 127.0.0.1, or security: plain in "
+                                       "network to allow it",
+                                       address));
+  }
+}
+
+void check_address(const Plan& plan, const std::string& address, const base::Position& position,
+                   base::Mistakes& mistakes) {
+  if (plan.transport == Plan::Transport::tcp) return check_tcp(plan, address, position, mistakes);
+  if (!address.starts_with("ipc:///"))
+    mistakes.add(position, fmt::format("address: expected one such as ipc:///tmp/paths/alpha-0, "
+                                       "because the transport is ipc, found '{}'",
+                                       address));
+  else if (address.size() > ipc_path_bytes_max)
+    mistakes.add(position, fmt::format("address: '{}' is longer than the {} characters that "
+                                       "sockets allow",
+                                       address, ipc_path_bytes_max));
+}
+
+Generated read_network(const base::Settings& section, Plan& plan, const Overrides& overrides,
+                       base::Mistakes& mistakes) {
+  base::MapReader reader(section, mistakes, "network");
+  Generated generated;
+  generated.position = section.position();
+  const std::string transport = reader.choice("transport", {"tcp", "ipc"}, "tcp");
+  plan.transport = overrides.transport.value_or(transport) == "ipc" ? Plan::Transport::ipc
+                                                                    : Plan::Transport::tcp;
+  if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
+    plan.connection = Plan::Connection::shared;
+  plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
+  generated.interface = reader.word("address", generated.interface);
+  generated.port = static_cast<std::uint16_t>(reader.integer("port", default_port, 1, 65535));
+  generated.directory =
+      reader.word("directory", "/tmp/paths-" + stem(section.position().file));
+  reader.finish();
+  if (overrides.port) generated.port = *overrides.port;
+  return generated;
+}
+
+/// The address of a host as it was written, as a program option changes it, or a generated one.
+std::string address_of(const base::Settings& written, const Plan& plan, const Generated& generated,
+                       std::uint32_t host, const Overrides& overrides) {
+  if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
+  std::string address = written.text();
+  if (plan.transport != Plan::Transport::tcp) return address;
+  Generated on_it = generated;
+  if (address.find("://") == std::string::npos && address.find(':') == std::string::npos) {
+    on_it.interface = address;  // only the interface was written
+    return generated_tcp(on_it, host);
+  }
+  const auto parts = parse_tcp(address);
+  if (!overrides.port || !parts) return address;
+  on_it.interface = parts->first;
+  return generated_tcp(on_it, host);
+}
+
+}  // namespace
+
+void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
+                const Overrides& overrides, base::Mistakes& mistakes) {
+  const Generated generated = read_network(network, plan, overrides, mistakes);
+  std::unordered_map<std::string, std::uint32_t> clusters;
+  std::unordered_map<std::string, base::Position> addresses;
+  for (const auto& [name, value] : hosts.entries()) {
+    if (!check_name(name, "a host", mistakes)) continue;
+    Plan::PlanHost host;
+    host.name = name.text();
+    host.position = name.position();
+    base::MapReader reader(value, mistakes, "host " + host.name);
+    const std::string cluster = reader.word("cluster", "all");
+    host.threads = static_cast<std::uint32_t>(reader.integer("threads", 0, 0, host_threads_max));
+    host.speed = reader.number("speed", 1.0, 1e-6, 1e6);
+    host.first_thread = plan.thread_count();
+    const base::Settings address = reader.take("address");
+    reader.finish();
+    const auto [found, is_new] =
+        clusters.try_emplace(cluster, static_cast<std::uint32_t>(plan.clusters.size()));
+    if (is_new) plan.clusters.push_back(cluster);
+    host.cluster = found->second;
+    const auto index = static_cast<std::uint32_t>(plan.hosts.size());
+    plan.hosts.push_back(std::move(host));
+    std::string& where = plan.hosts.back().address;
+    where = address_of(address, plan, generated, index, overrides);
+    const base::Position& position =
+        address.is_scalar() ? address.position() : plan.hosts.back().position;
+    check_address(plan, where, position, mistakes);
+    const auto [first, fresh] = addresses.try_emplace(where, position);
+    if (!fresh)
+      mistakes.add(position, fmt::format("address: '{}' is another host's as well{}", where,
+                                         also_at(first->second)));
+  }
+  if (std::uint64_t{plan.thread_count()} > std::numeric_limits<std::int32_t>::max())
+    mistakes.add(hosts.position(), "hosts: too many threads in all");
+}
+
+}  // namespace paths

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections.cpp — the protocol between two hosts.
+#include "paths/connections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+
+struct Connections::Call {
+  std::optional<Frame> reply;
+  std::string lost;
+  runtime::WaitList waiting;
+};
+
+struct Connections::Connection {
+  ConnectionId id = 0;
+  std::uint32_t peer = 0;
+  bool known = false;  // we connected, or the peer said hello
+  std::string lost;    // why, when it is
+  std::uint32_t credits = window;
+  std::uint32_t to_give_back = 0;
+  std::uint64_t next_call = 0;
+  std::unordered_map<std::uint64_t, Call*> calls;
+  runtime::WaitList waiting_for_credits;
+  std::vector<Frame> held_pushes;
+};
+
+Traffic& Traffic::operator+=(const Traffic& other) {
+  messages += other.messages;
+  bytes += other.bytes;
+  control += other.control;
+  return *this;
+}
+
+Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
+                         std::uint32_t host, std::unique_ptr<Transport> transport, Serve serve)
+    : runtime_(runtime),
+      plan_(std::move(plan)),
+      host_(host),
+      transport_(std::move(transport)),
+      serve_(std::move(serve)),
+      traffic_to_cluster_(plan_->clusters.size()) {}
+
+Connections::~Connections() = default;
+
+Frame Connections::frame_of(FrameKind kind) const {
+  Frame frame;
+  frame.kind = kind;
+  frame.plan_high = plan_->digest.high;
+  frame.plan_low = plan_->digest.low;
+  frame.from_host = host_;
+  return frame;
+}
+
+Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage,
+                                                    Outgoing& outgoing) {
+  // One per way out of this host, as a path has its own connection in Bongo et al. 2004, §III-A.
+  const StageId key = plan_->connection == Plan::Connection::shared ? no_stage : stage;
+  Connection*& known = by_destination_[{host, key}];
+  if (known == nullptr) {
+    auto connection = std::make_unique<Connection>();
+    connection->id = transport_->connect(host, key);
+    connection->peer = host;
+    connection->known = true;
+    known = connection.get();
+    connections_[connection->id] = std::move(connection);
+    Frame hello = frame_of(FrameKind::hello);
+    hello.text = plan_->hosts[host_].name;
+    post(*known, std::move(hello), outgoing);
+  }
+  return *known;
+}
+
+Connections::Connection& Connections::inbound(ConnectionId id) {
+  auto& connection = connections_[id];
+  if (!connection) {
+    connection = std::make_unique<Connection>();
+    connection->id = id;
+  }
+  return *connection;
+}
+
+void Connections::post(Connection& connection, Frame frame, Outgoing& outgoing) {
+  frame.credits = std::exchange(connection.to_give_back, 0);
+  Traffic& traffic = traffic_to_cluster_[plan_->hosts[connection.peer].cluster];
+  if (is_control(frame.kind) || frame.operation.kind == OperationKind::release) {
+    ++traffic.control;
+  } else {
+    ++traffic.messages;
+    traffic.bytes += frame.kind == FrameKind::reply ? frame.result.payload.size()
+                                                    : frame.operation.payload.size();
+  }
+  outgoing.frames.emplace_back(connection.id, std::move(frame));
+}
+
+// Outside the lock: within one process a transport calls straight into the peer's deliver().
+void Connections::send(Outgoing& outgoing) {
+  for (auto& [connection, frame] : outgoing.frames) transport_->send(connection, std::move(frame));
+  outgoing.frames.clear();
+}
+
+TravelError Connections::gone(const Connection& connection, const Operation& operation) const {
+  return TravelError(plan_->hosts[host_].name, plan_->paths[operation.path].graph, "forward",
+                     fmt::format("host {} is gone: {}", plan_->hosts[connection.peer].name,
+                                 connection.lost));
+}
+
+Result Connections::call(std::uint32_t to_host, StageId stage, Operation operation,
+                         runtime::Deadline deadline) {
+  const std::string& peer = plan_->hosts[to_host].name;
+  const std::uint32_t path = operation.path;
+  auto late = [&](std::string_view what) {
+    return TravelError(plan_->hosts[host_].name, plan_->paths[path].graph, "forward",
+                       fmt::format("no {} from host {} within {}", what, peer,
+                                   base::format_time(plan_->deadline)));
+  };
+  Call call;
+  Outgoing outgoing;
+  runtime::Lock lock(mutex_);
+  Connection& connection = connection_to(to_host, stage, outgoing);
+  while (connection.credits == 0 && connection.lost.empty()) {
+    if (connection.waiting_for_credits.wait(lock, deadline, {"credits from host", peer, path}) ==
+        runtime::Woken::expired)
+      throw late("credits");
+  }
+  if (!connection.lost.empty()) throw gone(connection, operation);
+  --connection.credits;
+  Frame request = frame_of(FrameKind::request);
+  request.call = connection.next_call++;
+  request.stage = stage;
+  const std::uint64_t number = request.call, sequence = operation.sequence;
+  request.operation = std::move(operation);
+  connection.calls[number] = &call;
+  post(connection, std::move(request), outgoing);
+  lock.unlock();
+  send(outgoing);
+  lock.lock();
+  struct Forget {
+    Connection& connection;
+    std::uint64_t number;
+    ~Forget() { connection.calls.erase(number); }
+  } forget{connection, number};
+  while (!call.reply && call.lost.empty()) {
+    if (call.waiting.wait(lock, deadline, {"a reply from host", peer, sequence}) ==
+        runtime::Woken::expired)
+      throw late("reply");
+  }
+  if (!call.reply) {
+    Operation lost;
+    lost.path = path;
+    throw gone(connection, lost);
+  }
+  if (call.reply->kind == FrameKind::error) throw TravelError(*call.reply->operation.failure);
+  return std::move(call.reply->result);
+}
+
+void Connections::push(std::uint32_t to_host, StageId stage, Operation operation) {
+  Outgoing outgoing;
+  {
+    runtime::Lock lock(mutex_);
+    Connection& connection = connection_to(to_host, stage, outgoing);
+    if (!connection.lost.empty()) throw gone(connection, operation);
+    const bool is_release = operation.kind == OperationKind::release;
+    Frame frame = frame_of(FrameKind::one_way);
+    frame.stage = stage;
+    frame.operation = std::move(operation);
+    auto& held = connection.held_pushes;
+    if (connection.credits == 0 || !held.empty()) {
+      // A release is never replaced and stays behind what came before it.
+      const auto same = std::find_if(held.begin(), held.end(), [&](const Frame& other) {
+        return !is_release && other.stage == stage && !other.operation.failure &&
+               other.operation.kind == frame.operation.kind &&
+               other.operation.path == frame.operation.path &&
+               other.operation.thread == frame.operation.thread;
+      });
+      if (same != held.end()) {
+        *same = std::move(frame);
+      } else {
+        held.push_back(std::move(frame));
+      }
+    } else {
+      if (!is_release) --connection.credits;
+      post(connection, std::move(frame), outgoing);
+    }
+  }
+  send(outgoing);
+}
+
+void Connections::reply(ConnectionId id, Frame frame) {
+  Outgoing outgoing;
+  {
+    runtime::Lock lock(mutex_);
+    Connection& connection = inbound(id);
+    if (!connection.lost.empty()) return;
+    post(connection, std::move(frame), outgoing);
+  }
+  send(outgoing);
+}
+
+void Connections::take_credits(Connection& connection, std::uint32_t credits,
+                               runtime::Wakes& wakes, Outgoing& outgoing) {
+  if (credits == 0) return;
+  connection.credits += credits;
+  auto& held = connection.held_pushes;
+  std::size_t sent = 0;
+  for (; sent < held.size(); ++sent) {
+    const bool is_release = held[sent].operation.kind == OperationKind::release;
+    if (!is_release && connection.credits == 0) break;
+    if (!is_release) --connection.credits;
+    post(connection, std::move(held[sent]), outgoing);
+  }
+  held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(sent));
+  if (connection.credits > 0) connection.waiting_for_credits.wake_all(wakes);
+}
+
+// The two hosts compare what they speak and which plan they run before anything else counts.
+void Connections::greet(Connection& connection, const Frame& frame, Outgoing& outgoing) {
+  std::string differs;
+  const base::Digest theirs{frame.plan_high, frame.plan_low};
+  if (frame.version != protocol_version) {
+    differs = fmt::format("host {} speaks protocol version {}, host {} version {}", frame.text,
+                          frame.version, plan_->hosts[host_].name, protocol_version);
+  } else if (!(theirs == plan_->digest)) {
+    differs = fmt::format("host {} runs config {}, host {} config {}", frame.text, theirs.text(),
+                          plan_->hosts[host_].name, plan_->digest.text());
+  } else {
+    connection.peer = frame.from_host;
+    connection.known = true;
+  }
+  Frame reply = frame_of(differs.empty() ? FrameKind::welcome : FrameKind::refuse);
+  reply.text = differs;
+  post(connection, std::move(reply), outgoing);
+}
+
+void Connections::answer(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+  const auto call = connection.calls.find(frame.call);
+  if (call == connection.calls.end()) return;  // its caller has given up
+  call->second->reply = std::move(frame);
+  call->second->waiting.wake_all(wakes);
+}
+
+void Connections::lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes) {
+  if (!connection.lost.empty()) return;
+  connection.lost = reason.empty() ? "connection lost" : reason;
+  for (auto& [number, call] : connection.calls) {
+    call->lost = connection.lost;
+    call->waiting.wake_all(wakes);
+  }
+  connection.waiting_for_credits.wake_all(wakes);
+}
+
+void Connections::deliver(ConnectionId id, Frame frame) {
+  Outgoing outgoing;
+  bool serves = false;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection& connection = inbound(id);
+    take_credits(connection, frame.credits, wakes, outgoing);
+    switch (frame.kind) {
+      case FrameKind::hello: greet(connection, frame, outgoing); break;
+      case FrameKind::refuse: lose(connection, frame.text, wakes); break;
+      case FrameKind::reply:
+      case FrameKind::error: answer(connection, std::move(frame), wakes); break;
+      case FrameKind::request:
+      case FrameKind::one_way:
+        // Anything from a peer that was not welcomed is dropped; it was told.
+        serves = connection.known;
+        if (serves && frame.operation.kind != OperationKind::release) ++connection.to_give_back;
+        if (frame.kind == FrameKind::one_way && connection.to_give_back >= window / 2)
+          post(connection, frame_of(FrameKind::credits), outgoing);
+        break;
+      case FrameKind::welcome:
+      case FrameKind::credits:
+      case FrameKind::heartbeat:
+      case FrameKind::goodbye: break;
+    }
+  }
+  send(outgoing);
+  if (serves) serve_(id, std::move(frame));
+}
+
+void Connections::connection_lost(ConnectionId id, const std::string& reason) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  lose(inbound(id), reason, wakes);
+}
+
+Traffic Connections::traffic() const {
+  runtime::Lock lock(mutex_);
+  Traffic sum;
+  for (const Traffic& traffic : traffic_to_cluster_) sum += traffic;
+  return sum;
+}
+
+Traffic Connections::wan_traffic() const {
+  runtime::Lock lock(mutex_);
+  Traffic sum;
+  for (std::uint32_t cluster = 0; cluster < traffic_to_cluster_.size(); ++cluster)
+    if (cluster != plan_->hosts[host_].cluster) sum += traffic_to_cluster_[cluster];
+  return sum;
+}
+
+}  // namespace paths

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/expand.cpp — writes clusters and collectives out as hosts, wrappers and paths.
+#include "paths/expand.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "paths/config_low_level.hpp"
+#include "paths/multi_cluster.hpp"
+
+namespace paths {
+namespace {
+
+using base::Settings;
+using Entries = std::vector<Settings::Entry>;
+using Way = std::vector<Settings>;
+using Collective = MultiCluster::Collective;
+
+void append(Way& way, const Way& rest) { way.insert(way.end(), rest.begin(), rest.end()); }
+
+class Expansion {
+ public:
+  Expansion(const MultiCluster& all, base::Mistakes& mistakes) : all_(all), mistakes_(mistakes) {}
+
+  void write_hosts();
+  void write_collective(const Collective& collective);
+  void write_element(const MultiCluster::Element& element);
+
+  Entries hosts, elements, wrappers;
+  std::vector<Settings> paths;
+
+ private:
+  /// A collective while it is written: names of its parts, and a position for all of them.
+  struct Writing {
+    const Collective& collective;
+    base::Position position;
+    std::string name(std::string_view part) const {
+      return fmt::format("{}.{}", collective.name.text(), part);
+    }
+  };
+  /// Who combines with whom inside a cluster: hosts in order, each with those that send to it.
+  struct ClusterTree {
+    std::vector<std::uint32_t> hosts;  ///< with threads, in the config's order
+    std::uint32_t root = 0;
+    std::unordered_map<std::uint32_t, std::uint32_t> parent;
+    std::unordered_map<std::uint32_t, std::uint32_t> children;  ///< how many
+  };
+
+  ClusterTree cluster_tree(const Collective& collective, std::uint32_t cluster) const;
+  void write_cluster(const Writing& writing, std::uint32_t cluster, const Way& rest);
+  Way climb(const Writing& writing, const ClusterTree& tree, std::uint32_t cluster,
+            std::uint32_t host, const Way& rest);
+  void write_tree(const Writing& writing, const std::vector<std::uint32_t>& clusters);
+  void write_all_to_all(const Writing& writing, const std::vector<std::uint32_t>& clusters);
+  void write_prefetch(const Writing& writing, std::uint32_t into, std::uint32_t from);
+
+  Settings join(const Writing& writing, std::string_view part, std::uint32_t host,
+                std::optional<std::uint32_t> root_slot);
+  std::optional<std::uint32_t> root_slot(const Writing& writing, const ClusterTree& tree) const;
+  Settings check(const Writing& writing, const std::string& result, const Way& combine);
+  void result_element(const Writing& writing, const std::string& name, std::uint32_t host,
+                      bool is_partial);
+  bool checks_condition(const Collective& collective) const {
+    return collective.all_to_all || !collective.written_condition.is_null();
+  }
+
+  void route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker);
+  void hop(Way& way, std::uint32_t from, std::uint32_t to);
+  void cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker);
+  const MultiCluster::Link* link(std::uint32_t from, std::uint32_t to, const Settings& asker);
+  Settings link_stage(const std::string& name, std::uint32_t host, const Settings& settings,
+                      std::string_view role);
+  Settings forward(std::uint32_t host);
+  std::uint32_t exit(std::uint32_t cluster) const { return all_.clusters[cluster].exit; }
+  std::uint32_t cluster_of(std::uint32_t host) const { return all_.hosts[host].cluster; }
+
+  /// Puts a wrapper among the shared ones, once.
+  void share(const std::string& name, std::string_view kind, std::uint32_t host,
+             const Settings& settings, const base::Position& position);
+  void add_path(const Writing& writing, std::uint32_t host, std::uint32_t threads, Way way);
+  void add_path(const Settings& graph, std::uint32_t host, std::uint32_t threads, Way way);
+
+  const MultiCluster& all_;
+  base::Mistakes& mistakes_;
+  std::set<std::string> shared_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
+  std::unordered_map<std::uint32_t, Settings> forwards_;
+};
+
+Settings word(std::string text, const base::Position& position) {
+  return Settings::scalar(std::move(text), position);
+}
+
+Settings::Entry entry(std::string key, Settings value) {
+  const base::Position position = value.position();
+  return {word(std::move(key), position), std::move(value)};
+}
+
+Settings in_place(std::string kind, Entries settings, const base::Position& position) {
+  return Settings::map({{word(std::move(kind), position),
+                         Settings::map(std::move(settings), position)}},
+                       position);
+}
+
+// ---- hosts, routes
+
+void Expansion::write_hosts() {
+  for (const MultiCluster::Cluster& cluster : all_.clusters) {
+    for (const std::uint32_t index : cluster.hosts) {
+      const MultiCluster::Host& host = all_.hosts[index];
+      Entries settings = {entry("cluster", cluster.name)};
+      settings.push_back(entry("threads", word(std::to_string(host.threads),
+                                               host.name.position())));
+      if (!host.speed.is_null()) settings.push_back(entry("speed", host.speed));
+      if (!host.address.is_null()) settings.push_back(entry("address", host.address));
+      hosts.emplace_back(host.name, Settings::map(std::move(settings), host.name.position()));
+    }
+  }
+}
+
+void Expansion::share(const std::string& name, std::string_view kind, std::uint32_t host,
+                      const Settings& settings, const base::Position& position) {
+  if (!shared_.insert(name).second) return;
+  Entries map = {entry("kind", word(std::string(kind), position)),
+                 entry("host", word(all_.host_name(host), position))};
+  map.insert(map.end(), settings.entries().begin(), settings.entries().end());
+  wrappers.emplace_back(word(name, position), Settings::map(std::move(map), position));
+}
+
+Settings Expansion::forward(std::uint32_t host) {
+  const auto [found, is_new] = forwards_.try_emplace(host);
+  if (is_new) {
+    const Settings& name = all_.hosts[host].name;
+    found->second = in_place("forward", {entry("to", name)}, name.position());
+  }
+  return found->second;
+}
+
+Settings Expansion::link_stage(const std::string& name, std::uint32_t host,
+                               const Settings& settings, std::string_view role) {
+  share(name, "emulate_link", host, settings, settings.position());
+  return Settings::map({{word(name, settings.position()),
+                         word(std::string(role), settings.position())}},
+                       settings.position());
+}
+
+/// One hop inside a cluster.
+void Expansion::hop(Way& way, std::uint32_t from, std::uint32_t to) {
+  if (from == to) return;
+  const auto& network = all_.clusters[cluster_of(from)].network;
+  if (network) way.push_back(link_stage("network." + all_.host_name(from), from, *network, "down"));
+  way.push_back(forward(to));
+  if (network) way.push_back(link_stage("network." + all_.host_name(to), to, *network, "up"));
+}
+
+const MultiCluster::Link* Expansion::link(std::uint32_t from, std::uint32_t to,
+                                          const Settings& asker) {
+  const auto found = all_.links.find({from, to});
+  if (found != all_.links.end()) return &found->second;
+  if (missing_links_.insert({from, to}).second) {
+    const bool answers = all_.links.contains({to, from});
+    mistakes_.add(asker.position(),
+                  fmt::format("links: {} needs one from {} to {}{}, found none", asker.text(),
+                              all_.cluster_name(from), all_.cluster_name(to),
+                              answers ? " for what comes back" : ""));
+  }
+  return nullptr;
+}
+
+/// The hop between two clusters: what leaves each is delayed where it leaves.
+void Expansion::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  const MultiCluster::Link* there = link(from, to, asker);
+  const MultiCluster::Link* back = link(to, from, asker);
+  if (there == nullptr || back == nullptr) return;
+  const std::string& a = all_.cluster_name(from);
+  const std::string& b = all_.cluster_name(to);
+  if (there->delays)
+    way.push_back(link_stage(fmt::format("wan.{}.{}", a, b), exit(from), there->settings, "down"));
+  way.push_back(forward(exit(to)));
+  if (back->delays)
+    way.push_back(link_stage(fmt::format("wan.{}.{}", b, a), exit(to), back->settings, "up"));
+}
+
+void Expansion::route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  if (cluster_of(from) == cluster_of(to)) return hop(way, from, to);
+  hop(way, from, exit(cluster_of(from)));
+  cross(way, cluster_of(from), cluster_of(to), asker);
+  hop(way, exit(cluster_of(to)), to);
+}
+
+// ---- paths, elements
+
+void Expansion::add_path(const Settings& graph, std::uint32_t host, std::uint32_t threads,
+                         Way way) {
+  const base::Position& position = graph.position();
+  Entries path = {entry("graph", graph), entry("host", word(all_.host_name(host), position))};
+  if (threads > 0)
+    path.push_back(entry("threads", word(threads == 1 ? "0" : fmt::format("0-{}", threads - 1),
+                                         position)));
+  path.push_back(entry("through", Settings::list(std::move(way), position)));
+  paths.push_back(Settings::map(std::move(path), position));
+}
+
+void Expansion::add_path(const Writing& writing, std::uint32_t host, std::uint32_t threads,
+                         Way way) {
+  if (writing.collective.instrument) {
+    // One stands before each wrapper, and so behind each but the last, which ends the path. What
+    // begins a path stays first on it.
+    const Settings collector = in_place("event_collector", {}, writing.position);
+    Way instrumented;
+    for (std::size_t place = 0; place < way.size(); ++place) {
+      if (threads > 0 || place > 0) instrumented.push_back(collector);
+      instrumented.push_back(way[place]);
+    }
+    way = std::move(instrumented);
+  }
+  add_path(writing.collective.name, host, threads, std::move(way));
+}
+
+void Expansion::write_element(const MultiCluster::Element& element) {
+  elements.emplace_back(element.name, element.settings);
+  const auto home = all_.host_named(element.host.text());
+  if (!home) return;
+  for (const std::uint32_t host : element.reach) {
+    Way way;
+    route(way, host, *home, element.name);
+    way.push_back(in_place("store", {entry("element", element.name)}, element.name.position()));
+    add_path(element.name, host, all_.hosts[host].threads, std::move(way));
+  }
+}
+
+// ---- collectives
+
+/// The hosts of a cluster as a tree: all below the root, or with a fan-out k, hosts in order, the
+/// root first, the one at place i below the one at place (i - 1) / k.
+Expansion::ClusterTree Expansion::cluster_tree(const Collective& collective,
+                                               std::uint32_t cluster) const {
+  ClusterTree tree;
+  tree.hosts = all_.computing(cluster);
+  tree.root = cluster == collective.root_cluster ? collective.root_host : tree.hosts.front();
+  std::vector<std::uint32_t> order = tree.hosts;
+  const auto root = std::find(order.begin(), order.end(), tree.root);
+  std::rotate(order.begin(), root, root + 1);
+  for (std::size_t place = 1; place < order.size(); ++place) {
+    const std::size_t above = collective.fan_out == 0 ? 0 : (place - 1) / collective.fan_out;
+    tree.parent.emplace(order[place], order[above]);
+    ++tree.children[order[above]];
+  }
+  return tree;
+}
+
+/// Which contributor of the root host's join of hosts the root host itself is: slots are counted
+/// in the order in which paths come, those of hosts below other hosts included.
+std::optional<std::uint32_t> Expansion::root_slot(const Writing& writing,
+                                                  const ClusterTree& tree) const {
+  if (tree.root != writing.collective.root_host) return std::nullopt;
+  std::set<std::uint32_t> before;
+  for (std::uint32_t host : tree.hosts) {
+    if (host == tree.root) break;
+    while (tree.parent.at(host) != tree.root) host = tree.parent.at(host);
+    before.insert(host);
+  }
+  return static_cast<std::uint32_t>(before.size());
+}
+
+Settings Expansion::join(const Writing& writing, std::string_view part, std::uint32_t host,
+                         std::optional<std::uint32_t> slot) {
+  const Collective& collective = writing.collective;
+  Settings settings = collective.settings;
+  if (collective.kind == "broadcast" && slot)
+    settings = Settings::map({entry("from", word(std::to_string(*slot), writing.position))});
+  const std::string name = writing.name(part);
+  share(name, collective.kind, host, settings, writing.position);
+  return word(name, writing.position);
+}
+
+/// From `host` down to the root of its cluster, and on.
+Way Expansion::climb(const Writing& writing, const ClusterTree& tree, std::uint32_t cluster,
+                     std::uint32_t host, const Way& rest) {
+  Way way;
+  for (;;) {
+    const bool combines = tree.children.contains(host);
+    if (host == tree.root) {
+      if (combines)
+        way.push_back(join(writing, "join." + all_.cluster_name(cluster), host,
+                           root_slot(writing, tree)));
+      append(way, rest);
+      return way;
+    }
+    if (combines)
+      way.push_back(join(writing, "fan." + all_.host_name(host), host, std::nullopt));
+    const std::uint32_t parent = tree.parent.at(host);
+    route(way, host, parent, writing.collective.name);
+    host = parent;
+  }
+}
+
+void Expansion::write_cluster(const Writing& writing, std::uint32_t cluster, const Way& rest) {
+  const ClusterTree tree = cluster_tree(writing.collective, cluster);
+  for (const std::uint32_t host : tree.hosts) {
+    Way way;
+    const std::uint32_t threads = all_.hosts[host].threads;
+    const bool is_root = host == writing.collective.root_host;
+    if (threads > 1)
+      way.push_back(join(writing, "join." + all_.host_name(host), host,
+                         is_root ? std::optional(0u) : std::nullopt));
+    append(way, climb(writing, tree, cluster, host, rest));
+    add_path(writing, host, threads, std::move(way));
+  }
+}
+
+void Expansion::result_element(const Writing& writing, const std::string& name,
+                               std::uint32_t host, bool is_partial) {
+  const pastset::Template& value = writing.collective.value;
+  const std::string text = is_partial ? partial_template(value).text() : value.text();
+  elements.push_back(entry(
+      name, Settings::map({entry("host", word(all_.host_name(host), writing.position)),
+                           entry("template", word(text, writing.position)),
+                           entry("keep_newest", word("1", writing.position))},
+                          writing.position)));
+}
+
+Settings Expansion::check(const Writing& writing, const std::string& result, const Way& combine) {
+  const Collective& collective = writing.collective;
+  Entries settings;
+  if (collective.all_to_all)
+    settings.push_back(entry("relaxation", word(collective.relaxation, writing.position)));
+  settings.insert(settings.end(), collective.settings.entries().begin(),
+                  collective.settings.entries().end());
+  if (!collective.written_condition.is_null())
+    settings.push_back(entry("condition", collective.written_condition));
+  settings.push_back(entry("result", word(result, writing.position)));
+  if (!combine.empty())
+    settings.push_back(entry("combine", Settings::list(combine, writing.position)));
+  return in_place("condition_check", std::move(settings), writing.position);
+}
+
+void Expansion::write_tree(const Writing& writing, const std::vector<std::uint32_t>& clusters) {
+  const Collective& collective = writing.collective;
+  const std::string result = writing.name("result");
+  const bool checks = checks_condition(collective);
+  result_element(writing, result, collective.root_host, checks);
+  Way end;
+  if (clusters.size() > 1) {
+    const auto root = std::find(clusters.begin(), clusters.end(), collective.root_cluster);
+    end.push_back(join(writing, "join", collective.root_host,
+                       static_cast<std::uint32_t>(root - clusters.begin())));
+  }
+  if (checks) end.push_back(check(writing, result, {}));
+  end.push_back(in_place("store", {entry("element", word(result, writing.position))},
+                         writing.position));
+  for (const std::uint32_t cluster : clusters) {
+    Way rest;
+    const std::uint32_t from = cluster_tree(collective, cluster).root;
+    const auto& delay = all_.clusters[cluster].broadcast_delay;
+    if (delay && cluster != collective.root_cluster)
+      rest.push_back(link_stage(writing.name("broadcast_delay." + all_.cluster_name(cluster)),
+                                from, Settings::map({entry("latency", *delay)}, delay->position()),
+                                "up"));
+    route(rest, from, collective.root_host, collective.name);
+    append(rest, end);
+    write_cluster(writing, cluster, rest);
+  }
+}
+
+void Expansion::write_prefetch(const Writing& writing, std::uint32_t into, std::uint32_t from) {
+  const std::string cache = writing.name(
+      fmt::format("cache.{}.{}", all_.cluster_name(into), all_.cluster_name(from)));
+  const std::string result = writing.name("result." + all_.cluster_name(from));
+  const std::uint32_t here = cluster_tree(writing.collective, into).root;
+  const std::uint32_t there = cluster_tree(writing.collective, from).root;
+  Way way = {in_place("prefetch", {entry("into", word(cache, writing.position))},
+                      writing.position)};
+  route(way, here, there, writing.collective.name);
+  way.push_back(in_place("observe", {entry("element", word(result, writing.position))},
+                         writing.position));
+  add_path(writing, here, 0, std::move(way));
+}
+
+void Expansion::write_all_to_all(const Writing& writing,
+                                 const std::vector<std::uint32_t>& clusters) {
+  for (const std::uint32_t cluster : clusters) {
+    const std::string& own = all_.cluster_name(cluster);
+    const std::uint32_t root = cluster_tree(writing.collective, cluster).root;
+    const std::string result = writing.name("result." + own);
+    result_element(writing, result, root, true);
+    Way combine;
+    for (const std::uint32_t other : clusters) {
+      const std::string cache =
+          writing.name(fmt::format("cache.{}.{}", own, all_.cluster_name(other)));
+      if (other != cluster) result_element(writing, cache, root, true);
+      combine.push_back(word(other == cluster ? result : cache, writing.position));
+    }
+    write_cluster(writing, cluster,
+                  {check(writing, result, combine),
+                   in_place("store", {entry("element", word(result, writing.position))},
+                            writing.position)});
+  }
+  for (const std::uint32_t into : clusters)
+    for (const std::uint32_t from : clusters)
+      if (into != from) write_prefetch(writing, into, from);
+}
+
+void Expansion::write_collective(const Collective& collective) {
+  std::vector<std::uint32_t> clusters;
+  for (std::uint32_t cluster = 0; cluster < all_.clusters.size(); ++cluster)
+    if (!all_.computing(cluster).empty()) clusters.push_back(cluster);
+  const Writing writing{collective, collective.name.position()};
+  if (clusters.empty())
+    mistakes_.add(writing.position, fmt::format("collective {}: expected threads in some cluster, "
+                                                "found none",
+                                                collective.name.text()));
+  else if (collective.all_to_all && clusters.size() > 1)
+    write_all_to_all(writing, clusters);
+  else
+    write_tree(writing, clusters);
+}
+
+}  // namespace
+
+bool is_high_level(const Settings& settings) {
+  for (const std::string_view key : {"clusters", "links", "collectives"})
+    if (settings.find(key) != nullptr) return true;
+  return false;
+}
+
+Settings expand(const Settings& settings, const Overrides& overrides, base::Mistakes& mistakes) {
+  const MultiCluster all = read_multi_cluster(settings, overrides, mistakes);
+  mistakes.throw_if_any();
+  Expansion expansion(all, mistakes);
+  expansion.write_hosts();
+  for (const Collective& collective : all.collectives) expansion.write_collective(collective);
+  for (const MultiCluster::Element& element : all.elements) expansion.write_element(element);
+  mistakes.throw_if_any();
+  Entries low_level;
+  for (const std::string_view key : {"network", "deadline"})
+    for (const auto& written : settings.entries())
+      if (written.first.text() == key) low_level.push_back(written);
+  if (const Settings* own = settings.find("wrappers"))
+    expansion.wrappers.insert(expansion.wrappers.end(), own->entries().begin(),
+                              own->entries().end());
+  if (const Settings* own = settings.find("paths"))
+    expansion.paths.insert(expansion.paths.end(), own->items().begin(), own->items().end());
+  const base::Position& position = settings.position();
+  low_level.push_back(entry("hosts", Settings::map(std::move(expansion.hosts), position)));
+  low_level.push_back(entry("elements", Settings::map(std::move(expansion.elements), position)));
+  low_level.push_back(entry("wrappers", Settings::map(std::move(expansion.wrappers), position)));
+  low_level.push_back(entry("paths", Settings::list(std::move(expansion.paths), position)));
+  return Settings::map(std::move(low_level), position);
+}
+
+}  // namespace paths

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host.cpp — wiring a host, serving its peers, and ending in the right order.
+#include "paths/host.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+
+Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
+           const WrapperKinds& kinds, std::unique_ptr<Transport> transport)
+    : runtime_(runtime),
+      plan_(std::move(plan)),
+      index_(index),
+      connections_(runtime, plan_, index, std::move(transport),
+                   [this](ConnectionId connection, Frame frame) {
+                     serve(connection, std::move(frame));
+                   }) {
+  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
+  const Plan::Share& share = plan_->shares[index];
+  thread_releases_.expected = share.thread_releases;
+  background_releases_.expected = share.background_releases;
+  wire(share, kinds);
+}
+
+Host::~Host() { ENSURE_EQ(services_.size(), 0u); }
+
+void Host::wire(const Plan::Share& share, const WrapperKinds& kinds) {
+  for (std::uint32_t i : share.elements) {
+    const auto& element = plan_->elements[i];
+    pastset::ElementOptions options;
+    options.delta = element.delta;
+    options.keep_newest = element.keep_newest;
+    space_.enter(element.name, element.tuple_template, options);
+  }
+  std::unordered_map<std::uint32_t, Wrapper*> made;
+  base::Mistakes mistakes;
+  for (std::uint32_t i : share.wrappers) {
+    const auto& planned = plan_->wrappers[i];
+    const WrapperKind* kind = kinds.find(planned.kind);
+    ENSURE(kind != nullptr);  // finish_plan() has checked it, and the settings
+    base::MapReader reader(planned.settings, mistakes, planned.kind);
+    const MakeWrapper make =
+        kind->read(reader, WrapperPlace{*plan_, i, index_, planned.slots});
+    reader.finish();
+    mistakes.throw_if_any();
+    wrappers_.push_back(make(*this));
+    wrappers_.back()->set_name(planned.name.empty() ? planned.kind : planned.name);
+    made[i] = wrappers_.back().get();
+  }
+  for (StageId id : share.stages) {
+    const auto& planned = plan_->stages[id];
+    Stage& stage = stages_[id];
+    stage.wrapper = made.at(planned.wrapper);
+    stage.id = id;
+    stage.below_id = planned.below;
+    stage.slot = planned.slot;
+    stage.role = planned.role;
+    const bool is_here = planned.below != no_stage && plan_->host_of(planned.below) == index_;
+    stage.below = is_here ? &stages_[planned.below] : nullptr;
+  }
+}
+
+std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
+  auto element = space_.find(name);
+  ENSURE(element != nullptr);
+  return element;
+}
+
+runtime::Deadline Host::deadline() const {
+  return {runtime_.now() + plan_->deadline, plan_->deadline_written};
+}
+
+const Stage* Host::stage(StageId id) const {
+  const auto found = stages_.find(id);
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+Failure Host::failure(const std::string& wrapper, std::uint32_t path,
+                      const std::string& reason) const {
+  return std::make_shared<TravelError>(name(), plan_->paths[path].graph, wrapper, reason);
+}
+
+// ---- the way to other hosts and from them --------------------------------------------------
+
+Result Host::call(std::uint32_t to_host, StageId stage, Operation operation) {
+  return connections_.call(to_host, stage, std::move(operation), deadline());
+}
+
+void Host::push(std::uint32_t to_host, StageId stage, Operation operation) {
+  connections_.push(to_host, stage, std::move(operation));
+}
+
+runtime::Task Host::spawn_service(std::string_view role, std::function<void()> work) {
+  runtime::Lock lock(mutex_);
+  const std::uint64_t number = next_service_++;
+  runtime::Task& task = services_[number];
+  task = runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
+                        [this, number, work = std::move(work)]() mutable {
+                          struct Ended {
+                            Host& host;
+                            std::uint64_t number;
+                            ~Ended() { host.service_ended(number); }
+                          } ended{*this, number};
+                          work();
+                          work = nullptr;
+                        });
+  return task;
+}
+
+void Host::service_ended(std::uint64_t number) {
+  runtime::Task ended;  // goes after the lock
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  const auto service = services_.find(number);
+  ended = std::move(service->second);
+  services_.erase(service);
+  changed_.wake_all(wakes);
+}
+
+void Host::serve(ConnectionId connection, Frame frame) {
+  spawn_service("service", [this, connection, frame = std::move(frame)]() mutable {
+    const bool is_release = frame.operation.kind == OperationKind::release;
+    const std::uint32_t path = frame.operation.path;
+    Frame reply = run(frame);
+    if (frame.kind == FrameKind::request) connections_.reply(connection, std::move(reply));
+    if (is_release) count_release(path);
+  });
+}
+
+Frame Host::run(const Frame& request) {
+  Frame reply;
+  reply.kind = FrameKind::error;
+  reply.plan_high = request.plan_high;
+  reply.plan_low = request.plan_low;
+  reply.from_host = index_;
+  reply.call = request.call;
+  reply.operation.path = request.operation.path;
+  const Stage* entered = stage(request.stage);
+  try {
+    if (entered == nullptr || request.operation.path >= plan_->paths.size())
+      throw TravelError(name(), "", "", fmt::format("no stage {} here", request.stage));
+    reply.result = run_stage(*this, *entered, request.operation);
+    reply.kind = FrameKind::reply;
+  } catch (const TravelError& error) {
+    reply.operation.failure = std::make_shared<TravelError>(error);
+  } catch (const std::exception& error) {  // cancelled, or a deadlock: this host ends
+    reply.operation.failure =
+        std::make_shared<TravelError>(name(), "", "", fmt::format("ended: {}", error.what()));
+  }
+  return reply;
+}
+
+void Host::count_release(std::uint32_t path) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  ++(plan_->paths[path].threads == 0 ? background_releases_ : thread_releases_).seen;
+  changed_.wake_all(wakes);
+}
+
+void Host::path_released() {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  ++thread_releases_.seen;
+  changed_.wake_all(wakes);
+}
+
+std::vector<runtime::Task> Host::services_now() {
+  runtime::Lock lock(mutex_);
+  std::vector<runtime::Task> tasks;
+  for (const auto& [number, task] : services_) tasks.push_back(task);
+  return tasks;
+}
+
+// ---- begin and end -------------------------------------------------------------------------
+
+void Host::start() {
+  connections_.start();
+  for (auto& wrapper : wrappers_) wrapper->start();
+}
+
+template <class Done>
+bool Host::wait_until(Done done, const char* what) {
+  const runtime::Deadline limit = deadline();
+  runtime::Lock lock(mutex_);
+  while (!done())
+    if (changed_.wait(lock, limit, {what, name(), index_}) == runtime::Woken::expired)
+      return false;
+  return true;
+}
+
+void Host::finish() {
+  auto all_of = [](Releases& releases) {
+    return [&releases] { return releases.seen >= releases.expected; };
+  };
+  bool in_time = wait_until(all_of(thread_releases_), "the release of the threads' paths at");
+  for (auto& wrapper : wrappers_) wrapper->stop();
+  for (std::uint32_t path : paths()) {
+    if (plan_->paths[path].threads > 0) continue;
+    Operation release;
+    release.kind = OperationKind::release;
+    release.path = path;
+    try {
+      run_stage(*this, *stage(plan_->paths[path].stage), std::move(release));
+    } catch (const TravelError&) {  // the peer is gone: it needs no release
+    }
+  }
+  in_time = in_time && wait_until(all_of(background_releases_), "the release of reads from");
+  // What still serves waits in an element for a tuple that will not come.
+  for (const std::string& element : space_.names()) space_.delete_element(element);
+  auto all_ended = [this] { return services_.empty(); };
+  if (!in_time || !wait_until(all_ended, "the end of services of")) {
+    for (auto& service : services_now()) service.cancel();
+    wait_until(all_ended, "the end of services of");
+  }
+  connections_.stop();
+}
+
+}  // namespace paths

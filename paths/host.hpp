@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host.hpp — one process, or one simulated machine: its space, wrappers and service contexts.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "eventspace/buffer.hpp"
+#include "pastset/space.hpp"
+#include "paths/connections.hpp"
+#include "paths/plan.hpp"
+#include "paths/transport.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+/// Wires this host's share of a plan and serves it.
+///
+/// Owns:    its space, wrappers, stages and transport; borrows the runtime.
+/// Sharing: any context may call anything; operations block as their wrappers say.
+class Host {
+ public:
+  Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
+       const WrapperKinds& kinds, std::unique_ptr<Transport> transport);
+  ~Host();
+
+  const std::string& name() const { return plan_->hosts[index_].name; }
+  std::uint32_t index() const { return index_; }
+  const Plan& plan() const { return *plan_; }
+  runtime::Runtime& runtime() { return runtime_; }
+  pastset::Space& space() { return space_; }
+  /// An element of the plan on this host. ENSUREs that the plan has it: readers checked it.
+  std::shared_ptr<pastset::Element> element(std::string_view name);
+  /// The deadline of a wait that begins now, as the config says.
+  runtime::Deadline deadline() const;
+  eventspace::Buffer& events() { return events_; }
+
+  /// Listens, then starts the wrappers. Every host of the program must get here, in any order.
+  void start();
+  /// Waits until every path through this host was released, serving until then, or the deadline
+  /// has passed; then stops wrappers and transport. Its own threads must have released theirs or
+  /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
+  /// needs any more, then those of other hosts that read from here. Gateways so end last.
+  void finish();
+
+  /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
+  /// Throws what was thrown there, or TravelError when the host is gone or late.
+  Result call(std::uint32_t to_host, StageId stage, Operation operation);
+  /// The same without an answer: one frame. Blocks only for credits; a push waiting for credits
+  /// is replaced by a newer one of the same path.
+  void push(std::uint32_t to_host, StageId stage, Operation operation);
+  /// Work of this host in a service context of its own.
+  runtime::Task spawn_service(std::string_view role, std::function<void()> work);
+
+  /// The stage of the plan, if it is on this host; null otherwise.
+  const Stage* stage(StageId id) const;
+  Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason) const;
+
+  /// What left for other clusters (each frame once, on the host where it crosses) and in all.
+  Traffic wan_traffic() const { return connections_.wan_traffic(); }
+  Traffic traffic() const { return connections_.traffic(); }
+
+  /// The paths of the plan that begin on this host.
+  const std::vector<std::uint32_t>& paths() const {
+    return plan_->shares[index_].paths;
+  }
+  /// Called by Path: a thread's path of this host was released.
+  void path_released();
+
+ private:
+  struct Releases {  // of paths that pass through this host
+    std::uint64_t expected = 0;
+    std::uint64_t seen = 0;
+  };
+  void wire(const Plan::Share& share, const WrapperKinds& kinds);
+  void serve(ConnectionId connection, Frame frame);
+  Frame run(const Frame& request);
+  void count_release(std::uint32_t path);
+  void service_ended(std::uint64_t number);
+  std::vector<runtime::Task> services_now();
+  /// Blocks until `done` holds, false when the deadline came first.
+  template <class Done>
+  bool wait_until(Done done, const char* what);
+  runtime::Runtime& runtime_;
+  std::shared_ptr<const Plan> plan_;
+  std::uint32_t index_;
+  pastset::Space space_;
+  eventspace::Buffer events_;
+  std::vector<std::unique_ptr<Wrapper>> wrappers_;
+  std::unordered_map<StageId, Stage> stages_;  // nodes do not move
+  Connections connections_;
+
+  runtime::Mutex mutex_;
+  runtime::WaitList changed_;  // the counts below
+  Releases thread_releases_;
+  Releases background_releases_;
+  std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
+  std::uint64_t next_service_ = 0;
+};
+
+}  // namespace paths

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/operation.hpp — what travels down a path, and what comes back up.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "base/payload.hpp"
+#include "paths/travel_error.hpp"
+
+namespace paths {
+
+/// PastSet's operations; a path carries every one of them to its element. `release` tells each
+/// stage that this path will carry nothing more; it is never delayed and never answered late.
+enum class OperationKind : std::uint8_t {
+  enter,           ///< number: 0; the payload is the template's text, checked at the element
+  move,            ///< payload: the tuple; a contribution, where a join is on the way
+  observe,         ///< the oldest unobserved
+  observe_number,  ///< number: which
+  newest,          ///< number: from which on
+  first,
+  last,
+  delta,
+  set_delta,  ///< number: the new delta
+  axe,        ///< number: up to which
+  delete_element,
+  release,
+};
+std::string_view operation_name(OperationKind kind);
+
+/// Number of a stage in its plan.
+using StageId = std::uint32_t;
+inline constexpr StageId no_stage = ~StageId{0};
+
+/// One operation on its way down. A value; wrappers pass on what they were given or a changed
+/// copy of it.
+struct Operation {
+  OperationKind kind = OperationKind::move;
+  bool one_way = false;          ///< nobody waits for a result: a push
+  std::uint32_t path = 0;        ///< index in the plan of the path it began on
+  std::uint32_t thread = 0;      ///< which thread of that path's range began it
+  std::uint32_t slot = 0;        ///< which contributor of the next join it is
+  std::uint32_t segment = 0;     ///< of `segments`: a large tuple travels in parts
+  std::uint32_t segments = 1;
+  std::uint32_t epoch = 0;
+  std::uint64_t sequence = 0;    ///< counted by the path, from 0; joins key rounds by it
+  std::uint64_t number = 0;      ///< argument of the kinds above
+  std::uint64_t contributions = 1;  ///< threads whose values are in the payload
+  base::Payload payload;
+  /// Set when the contribution failed further up: joins below count it as arrived and give the
+  /// error to everyone of the round ("Failure in a tree").
+  Failure failure;
+};
+
+/// What a thread learns of the declared condition.
+enum class Condition : std::uint8_t {
+  unchecked,  ///< no condition declared, or not evaluated this round: the program continues
+  holds,
+  fails,
+};
+
+/// The answer on its way up.
+struct Result {
+  Condition condition = Condition::unchecked;
+  bool proved = false;              ///< decided from a part: the payload is that part's value
+  std::uint64_t number = 0;         ///< the tuple's number; the answer of first, last, delta
+  std::uint64_t sequence = 0;       ///< the round the value is about
+  std::uint64_t contributions = 0;  ///< threads whose values are in the payload
+  base::Payload payload;
+};
+
+}  // namespace paths

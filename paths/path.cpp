@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/path.cpp — operations as a thread calls them.
+#include "paths/path.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+
+struct Started::State {
+  runtime::Mutex mutex;
+  runtime::WaitList waiting;
+  bool done = false;
+  Result result;
+  std::exception_ptr error;
+  std::string_view graph;
+  std::uint64_t sequence = 0;
+};
+
+Result Started::wait() {
+  ENSURE(state_ != nullptr);
+  const auto state = std::exchange(state_, nullptr);
+  runtime::Lock lock(state->mutex);
+  while (!state->done)
+    state->waiting.wait(lock, runtime::Deadline::never(),
+                        {"the started operation", state->graph, state->sequence});
+  if (state->error) std::rethrow_exception(state->error);
+  return std::move(state->result);
+}
+
+Path::Path(Host& host, std::uint32_t path, std::uint32_t thread)
+    : host_(&host),
+      first_stage_(host.stage(host.plan().paths[path].stage)),
+      path_(path),
+      thread_(thread) {
+  ENSURE(first_stage_ != nullptr);
+}
+
+Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::Payload payload) {
+  ENSURE(!released_);
+  Operation operation;
+  operation.kind = kind;
+  operation.path = path_;
+  operation.thread = thread_;
+  operation.slot = host_->plan().paths[path_].slot + thread_;
+  operation.sequence = sequence_;
+  // Only moves are counted: they are what joins key their rounds by, on every thread alike.
+  if (kind == OperationKind::move) ++sequence_;
+  operation.number = number;
+  operation.payload = std::move(payload);
+  return operation;
+}
+
+Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload payload) {
+  return run_stage(*host_, *first_stage_, next_operation(kind, number, std::move(payload)));
+}
+
+Result Path::move(base::Payload payload) {
+  return operate(OperationKind::move, 0, std::move(payload));
+}
+
+Started Path::start(base::Payload payload) {
+  Started started;
+  started.state_ = std::make_shared<Started::State>();
+  started.state_->graph = host_->plan().paths[path_].graph;
+  started.state_->sequence = sequence_;
+  // Service contexts begin in the order they are spawned, so operations enter in sequence.
+  host_->spawn_service(
+      "operation", [host = host_, stage = first_stage_, state = started.state_,
+                    operation = next_operation(OperationKind::move, 0, std::move(payload))] {
+        Result result;
+        std::exception_ptr error;
+        try {
+          result = run_stage(*host, *stage, operation);
+        } catch (...) {
+          error = std::current_exception();
+        }
+        runtime::Wakes wakes;
+        runtime::Lock lock(state->mutex);
+        state->result = std::move(result);
+        state->error = error;
+        state->done = true;
+        state->waiting.wake_all(wakes);
+      });
+  return started;
+}
+
+void Path::push(base::Payload payload) {
+  Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
+  operation.one_way = true;
+  run_stage(*host_, *first_stage_, std::move(operation));
+}
+
+void Path::fail(const std::string& reason) {
+  Operation operation = next_operation(OperationKind::move, 0, {});
+  operation.failure = host_->failure("", path_, reason);
+  try {
+    run_stage(*host_, *first_stage_, std::move(operation));
+  } catch (const TravelError&) {  // its own failure, come back
+  }
+}
+
+void Path::enter(const pastset::Template& tuple_template) {
+  const std::string text = tuple_template.text();
+  operate(OperationKind::enter, 0,
+          base::Payload::copy_of(std::as_bytes(std::span(text.data(), text.size()))));
+}
+
+pastset::Stored Path::observe() {
+  Result result = operate(OperationKind::observe, 0, {});
+  return {result.number, std::move(result.payload)};
+}
+pastset::Stored Path::observe(std::uint64_t number) {
+  Result result = operate(OperationKind::observe_number, number, {});
+  return {result.number, std::move(result.payload)};
+}
+pastset::Stored Path::newest(std::uint64_t from) {
+  Result result = operate(OperationKind::newest, from, {});
+  return {result.number, std::move(result.payload)};
+}
+
+std::uint64_t Path::first() { return operate(OperationKind::first, 0, {}).number; }
+std::uint64_t Path::last() { return operate(OperationKind::last, 0, {}).number; }
+std::uint64_t Path::delta() { return operate(OperationKind::delta, 0, {}).number; }
+void Path::set_delta(std::uint64_t delta) { operate(OperationKind::set_delta, delta, {}); }
+void Path::axe(std::uint64_t number) { operate(OperationKind::axe, number, {}); }
+void Path::delete_element() { operate(OperationKind::delete_element, 0, {}); }
+
+void Path::release() {
+  if (released_) return;
+  Operation operation = next_operation(OperationKind::release, 0, {});
+  released_ = true;
+  try {
+    run_stage(*host_, *first_stage_, std::move(operation));
+  } catch (const TravelError&) {  // the peer is gone: it needs no release
+  }
+  host_->path_released();
+}
+
+}  // namespace paths

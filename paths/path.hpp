@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/path.hpp — one thread's way through wrappers to an element.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "paths/host.hpp"
+#include "paths/operation.hpp"
+#include "pastset/element.hpp"
+
+namespace paths {
+
+/// An operation under way; wait() for it once. Dropping it lets it finish unobserved.
+class Started {
+ public:
+  Started() = default;
+  Result wait();  ///< throws what the operation threw
+
+ private:
+  friend class Path;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// A chain of wrappers from one thread to an element; carries every operation of that element.
+///
+/// Sharing: one thread's own. Moves are numbered from 0 in the order they are started and enter
+///          each wrapper in that order.
+/// Throws:  TravelError from everything.
+class Path {
+ public:
+  Path(Host& host, std::uint32_t path, std::uint32_t thread);
+
+  /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
+  Result move(base::Payload payload);
+  template <class T>
+  Result move_value(const T& value) { return move(base::Payload::of(value)); }
+  /// The same on a pooled context of the host, so that several can be under way.
+  Started start(base::Payload payload);
+  /// Moves without waiting for anything to come back: one frame per crossing.
+  void push(base::Payload payload);
+
+  void enter(const pastset::Template& tuple_template);
+  pastset::Stored observe();
+  pastset::Stored observe(std::uint64_t number);
+  pastset::Stored newest(std::uint64_t from);
+  std::uint64_t first();
+  std::uint64_t last();
+  std::uint64_t delta();
+  void set_delta(std::uint64_t delta);
+  void axe(std::uint64_t number);
+  void delete_element();
+
+  /// Contributes a failure in place of a value: everyone in this thread's next round gets it.
+  void fail(const std::string& reason);
+  /// Says that nothing more will come; done for every path when its thread ends.
+  void release();
+  bool released() const { return released_; }
+  Host& host() const { return *host_; }
+  const std::string& graph() const { return host_->plan().paths[path_].graph; }
+  std::uint64_t moves() const { return sequence_; }
+
+ private:
+  Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
+  Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
+  Host* host_;
+  const Stage* first_stage_;
+  std::uint32_t path_;
+  std::uint32_t thread_;
+  std::uint64_t sequence_ = 0;
+  bool released_ = false;
+};
+
+}  // namespace paths

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/program.cpp — the command line that every program over paths has.
+#include "paths/program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "base/version.hpp"
+#include "paths/identity.hpp"
+
+namespace paths {
+namespace {
+
+constexpr int failed = 1, wrong_usage = 2;
+constexpr std::size_t failures_shown_max = 5;
+
+struct CommandLine {
+  std::string config;
+  std::string clock = "steady";
+  std::string host;
+  std::uint64_t seed = 1;
+  Overrides overrides;
+};
+
+void add_options(CLI::App& app, CommandLine& line) {
+  const std::string common = "Run";
+  app.add_option("--config", line.config, "The config: clusters, links, collectives")
+      ->envname("PATHS_CONFIG")
+      ->required()
+      ->group(common);
+  app.add_option("--clock", line.clock, "steady: real time; virtual: all hosts in one process")
+      ->envname("PATHS_CLOCK")
+      ->check(CLI::IsMember({"steady", "virtual"}))
+      ->group(common);
+  app.add_option("--host", line.host, "Which host of the config this process is")->group(common);
+  app.add_option("--seed", line.seed, "Of everything random")
+      ->envname("PATHS_SEED")
+      ->capture_default_str()
+      ->group(common);
+  app.add_option("--algorithm", line.overrides.algorithm,
+                 "sequential, magpie or conditional, for every collective of the config")
+      ->envname("PATHS_ALGORITHM")
+      ->group(common);
+  app.add_option("--root", line.overrides.root, "CLUSTER/HOST at which trees end")
+      ->envname("PATHS_ROOT")
+      ->group(common);
+  app.add_option("--instrument", line.overrides.instrument,
+                 "Event collectors around every wrapper (1 or 0)")
+      ->envname("PATHS_INSTRUMENT")
+      ->group(common);
+  app.add_option("--port", line.overrides.port, "First port to listen on")
+      ->envname("PATHS_PORT")
+      ->group(common);
+  app.add_option("--transport", line.overrides.transport, "tcp or ipc")
+      ->envname("PATHS_TRANSPORT")
+      ->group(common);
+}
+
+/// Which host this process is; none when it is to be all of them.
+std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& line) {
+  if (line.clock == "virtual") return std::nullopt;
+  if (line.host.empty()) return identity(plan);
+  return identity(plan, [&line](const std::string& variable) {
+    return variable == "PATHS_HOST" ? line.host : std::string();
+  });
+}
+
+int report(const std::vector<std::string>& failures) {
+  for (std::size_t i = 0; i < failures.size() && i < failures_shown_max; ++i)
+    fmt::print(stderr, "{}\n", failures[i]);
+  if (failures.size() > failures_shown_max)
+    fmt::print(stderr, "and {} more threads\n", failures.size() - failures_shown_max);
+  return failures.empty() ? 0 : failed;
+}
+
+int run(const CommandLine& line, const WrapperKinds& kinds, const Program& program) {
+  auto plan = std::make_shared<const Plan>(load_plan(line.config, kinds, line.overrides));
+  RunOptions options;
+  options.clock =
+      line.clock == "virtual" ? runtime::ClockKind::virtual_time : runtime::ClockKind::steady;
+  options.seed = line.seed;
+  if (const auto host = which_host(*plan, line); host && plan->hosts.size() > 1) {
+    options.is_one_host = true;
+    options.host = *host;
+  }
+  if (program.prepare) program.prepare(*plan, options.clock);
+  return report(run_plan(plan, kinds, options, program.thread, program.finish));
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program) {
+  CLI::App app(program.help, program.name);
+  app.set_version_flag("--version", std::string(base::version));
+  CommandLine line;
+  add_options(app, line);
+  if (program.options) program.options(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : wrong_usage;
+  }
+  try {
+    return run(line, kinds, program);
+  } catch (const base::ConfigError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return wrong_usage;
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "{}: {}\n", program.name, error.what());
+    return wrong_usage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", program.name, error.what());
+    return failed;
+  }
+}
+
+}  // namespace paths

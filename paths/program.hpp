@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/program.hpp — runs a program of threads over a plan: command line, clock, hosts, end.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paths/config.hpp"
+#include "paths/thread.hpp"
+#include "runtime/runtime.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace paths {
+
+/// What a finished run was, in this process.
+struct RunSummary {
+  const Plan& plan;
+  runtime::ClockKind clock;
+  std::uint64_t seed;
+  double wall_seconds;
+  std::vector<Host*> hosts;  ///< those of this process, ended
+};
+
+/// A program: one function of one thread, and what it wants of the command line.
+struct Program {
+  std::string name;
+  std::string help;
+  std::function<void(Thread&)> thread;
+  std::function<void(CLI::App&)> options = {};  ///< adds its own options
+  /// After the options were read, before any thread runs: throws std::invalid_argument for a
+  /// wrong combination.
+  std::function<void(const Plan&, runtime::ClockKind)> prepare = {};
+  std::function<void(const RunSummary&)> finish = {};  ///< when all threads have ended well
+};
+
+/// Runs every thread of `hosts` (all of the plan when empty) in this process: over sockets when
+/// it is one host of several on the steady clock, else within the process. Answers each failed
+/// thread's message, none when all went well. Throws Deadlock and TravelError (cannot listen).
+struct RunOptions {
+  runtime::ClockKind clock = runtime::ClockKind::steady;
+  std::uint64_t seed = 1;
+  bool is_one_host = false;
+  std::uint32_t host = 0;  ///< which, when it is one
+  std::size_t stack_bytes = 256 * 1024;
+};
+std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
+                                  const RunOptions& options,
+                                  const std::function<void(Thread&)>& thread,
+                                  const std::function<void(const RunSummary&)>& finish = {});
+
+/// The main() of a program. Which config, clock, host and overrides come from the command line or,
+/// as `paths run` hands them on, from PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
+/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_PORT, PATHS_TRANSPORT. Returns 0, 1 when a thread failed,
+/// 2 for wrong usage or config.
+int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
+
+}  // namespace paths

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/round.cpp — the life of a round: arrivals, the one who goes down, answers, departures.
+#include "paths/round.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/errors.hpp"
+#include "base/reduce.hpp"
+#include "paths/host.hpp"
+#include "paths/plan.hpp"
+
+namespace paths {
+
+struct Rounds::Contribution {
+  bool here = false;
+  std::uint64_t contributions = 0;
+  base::Payload payload;
+  Failure failure;
+};
+
+/// Guarded by the mutex, but for what is in by_slot: it does not change once the round is carried
+/// without a failure.
+struct Rounds::Round {
+  std::vector<Contribution> by_slot;
+  std::uint32_t here = 0;  // slots that contributed
+  std::uint32_t gone = 0;  // slots that have their answer, or never come
+  bool carried = false;    // somebody has it in hand; nobody else may go down
+  Failure failure;         // with the result: never changes once set
+  std::optional<Result> result;
+  runtime::WaitList waiting;
+
+  bool is_decided() const { return failure || result; }
+};
+
+/// One slot's stay in a round, from its contribution to its departure with an answer.
+class Rounds::Stay {
+ public:
+  Stay(Rounds& rounds, Operation& operation)
+      : key(operation.sequence, operation.segment),
+        slot(operation.slot),
+        round(begin(rounds, operation, key)),
+        rounds_(rounds) {}
+  ~Stay() {
+    std::unique_ptr<Round> done;  // its payloads are let go outside the mutex
+    runtime::Lock lock(rounds_.mutex_);
+    if (++round.gone < rounds_.slots_) return;
+    const auto here = rounds_.rounds_.find(key);
+    done = std::move(here->second);
+    rounds_.rounds_.erase(here);
+  }
+  Stay(const Stay&) = delete;
+  Stay& operator=(const Stay&) = delete;
+
+  /// What the round came to, once it is decided.
+  Result answer() const {
+    if (round.failure) throw TravelError(*round.failure);
+    return *round.result;
+  }
+
+  const Key key;
+  const std::uint32_t slot;
+  Round& round;
+
+ private:
+  static Round& begin(Rounds& rounds, Operation& operation, const Key& at) {
+    runtime::Wakes wakes;
+    runtime::Lock lock(rounds.mutex_);
+    return rounds.arrive(at, operation, wakes);
+  }
+  Rounds& rounds_;
+};
+
+Rounds::Rounds(Host& host, std::uint32_t wrapper, JoinRules rules)
+    : host_(host),
+      wrapper_(wrapper),
+      name_(host.plan().wrappers[wrapper].name),
+      slots_(host.plan().wrappers[wrapper].slots),
+      rules_(std::move(rules)) {
+  ENSURE(slots_ > 0);
+}
+
+Rounds::~Rounds() = default;
+
+Result Rounds::operate(Operation operation, const Next& next) {
+  switch (operation.kind) {
+    case OperationKind::move:
+      check(operation);
+      return contribute(std::move(operation), next);
+    case OperationKind::release: return release(std::move(operation), next);
+    default: return next(std::move(operation));
+  }
+}
+
+/// A value that may not be combined arrives as a failure.
+void Rounds::check(Operation& contribution) const {
+  if (!rules_.reduction || contribution.failure) return;
+  const std::string wrong = rules_.reduction->wrong(contribution);
+  if (wrong.empty()) return;
+  contribution.payload = {};
+  contribution.failure = host_.failure(
+      name_, contribution.path,
+      fmt::format("round {}: {}: {}", contribution.sequence, who(contribution.slot), wrong));
+}
+
+Result Rounds::contribute(Operation operation, const Next& next) {
+  next.taken();
+  Stay stay(*this, operation);
+  const Turn turn = wait_for_turn(stay, operation);
+  if (turn == Turn::carry) return carry(stay, std::move(operation), next);
+  if (operation.failure && !waits_for_all()) throw TravelError(*operation.failure);
+  if (turn == Turn::answer) return stay.answer();
+  Result accepted;
+  accepted.sequence = operation.sequence;
+  return accepted;
+}
+
+/// Called with the mutex held.
+Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wakes& wakes) {
+  ENSURE(operation.slot < slots_);
+  const auto found = rounds_.find(key);
+  Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
+  Contribution& mine = round.by_slot[operation.slot];
+  ENSURE(!mine.here);
+  mine = {true, operation.contributions, std::move(operation.payload), operation.failure};
+  ++round.here;
+  if (rules_.carrier == Carrier::one_after_all && round.here == slots_)
+    round.waiting.wake_all(wakes);
+  return round;
+}
+
+/// Called with the mutex held. Those who said that they would not come are gone already.
+Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
+  Round& round = *rounds_.emplace(key, std::make_unique<Round>()).first->second;
+  round.by_slot.resize(slots_);
+  for (const auto& [slot, sequence] : released_) {
+    if (sequence <= key.first) lose(round, slot, key, path);
+  }
+  return round;
+}
+
+/// Waits until the round is decided, or is this context's to take down: it may when the round is
+/// ready, and must when it has failed and nobody is below.
+Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation) {
+  Round& round = stay.round;
+  const bool stays = rules_.carrier != Carrier::one_after_all || stay.slot == rules_.slot;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  const runtime::Deadline deadline = host_.deadline();
+  while (true) {
+    if (!round.carried && (round.failure || is_ready(round, stay.slot))) {
+      round.carried = true;
+      return Turn::carry;
+    }
+    if (round.is_decided()) return Turn::answer;
+    if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
+    const runtime::Woken woken = round.waiting.wait(
+        lock, round.carried ? runtime::Deadline::never() : deadline,
+        {round.carried ? "the result of round" : "contributions of round", name_, stay.key.first});
+    if (woken == runtime::Woken::notified || round.carried || round.is_decided()) continue;
+    if (is_ready(round, stay.slot)) continue;
+    round.failure = missing(round, stay.key, operation.path);
+    round.waiting.wake_all(wakes);
+  }
+}
+
+/// Called with the mutex held: may the contributor at `slot` take the round down?
+bool Rounds::is_ready(const Round& round, std::uint32_t slot) const {
+  switch (rules_.carrier) {
+    case Carrier::last: return round.here == slots_;
+    case Carrier::first: return !round.by_slot[slot].failure || round.here == slots_;
+    case Carrier::one: return slot == rules_.slot;
+    case Carrier::one_after_all: return slot == rules_.slot && round.here == slots_;
+  }
+  return false;
+}
+
+bool Rounds::waits_for_all() const {
+  return rules_.carrier == Carrier::last || rules_.carrier == Carrier::one_after_all;
+}
+
+bool Rounds::is_needed(std::uint32_t slot) const {
+  return waits_for_all() || (rules_.carrier == Carrier::one && slot == rules_.slot);
+}
+
+Result Rounds::carry(Stay& stay, Operation operation, const Next& next) {
+  Round& round = stay.round;
+  Failure failure;
+  {
+    runtime::Lock lock(mutex_);  // an expired or released round is failed already
+    failure = round.failure;
+  }
+  const Contribution& mine = round.by_slot[stay.slot];
+  operation.slot = 0;  // from here on it is the join's
+  operation.payload = {};
+  if (!failure && waits_for_all()) {
+    const auto spoilt =
+        std::find_if(round.by_slot.begin(), round.by_slot.end(),
+                     [](const Contribution& contribution) { return contribution.failure; });
+    if (spoilt != round.by_slot.end()) failure = spoilt->failure;
+  } else if (!failure) {
+    failure = mine.failure;
+  }
+  if (!failure) {
+    try {
+      if (waits_for_all()) combine(round, operation);
+      if (rules_.carrier == Carrier::one) operation.payload = mine.payload;
+    } catch (...) {
+      failure = failure_of(std::current_exception(), operation.path);
+    }
+  }
+  if (!failure) return carry_value(stay, std::move(operation), next);
+  publish(round, std::nullopt, failure);
+  carry_failure(std::move(failure), std::move(operation), next);
+}
+
+Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
+  const std::uint32_t path = operation.path;
+  if (rules_.carrier == Carrier::one) {
+    // The value is what the others came for; what happens to it below is ours alone.
+    Result brought;
+    brought.sequence = operation.sequence;
+    brought.contributions = operation.contributions;
+    brought.payload = operation.payload;
+    publish(stay.round, brought, nullptr);
+    Result result = next(std::move(operation));
+    result.payload = std::move(brought.payload);
+    return result;
+  }
+  try {
+    Result result = next(std::move(operation));
+    publish(stay.round, result, nullptr);
+    return result;
+  } catch (...) {
+    publish(stay.round, std::nullopt, failure_of(std::current_exception(), path));
+    throw;
+  }
+}
+
+/// The joins below learn of it; what comes of that is not what we throw.
+void Rounds::carry_failure(Failure failure, Operation operation, const Next& next) {
+  operation.failure = failure;
+  operation.payload = {};
+  try {
+    next(std::move(operation));
+  } catch (const TravelError&) {
+  }
+  throw TravelError(*failure);
+}
+
+void Rounds::combine(const Round& round, Operation& operation) const {
+  operation.contributions = 0;
+  for (const Contribution& one : round.by_slot) operation.contributions += one.contributions;
+  if (!rules_.reduction) return;
+  const std::span<const std::byte> first = round.by_slot[0].payload.bytes();
+  operation.payload = base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
+    std::copy(first.begin(), first.end(), sum.begin());
+    for (std::uint32_t slot = 1; slot < slots_; ++slot) {
+      try {
+        rules_.reduction->fold(sum, round.by_slot[slot].payload.bytes());
+      } catch (const base::BadValue& bad) {
+        throw TravelError(*host_.failure(
+            name_, operation.path,
+            fmt::format("round {}: combining what {} contributed: {}", operation.sequence,
+                        who(slot), bad.what())));
+      }
+    }
+  });
+}
+
+void Rounds::publish(Round& round, std::optional<Result> result, Failure failure) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  if (round.is_decided()) return;
+  round.result = std::move(result);
+  round.failure = std::move(failure);
+  round.waiting.wake_all(wakes);
+}
+
+Result Rounds::release(Operation operation, const Next& next) {
+  {
+    std::vector<std::unique_ptr<Round>> done;
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    const std::uint32_t slot = operation.slot;
+    ENSURE(slot < slots_);
+    ENSURE(released_.emplace(slot, operation.sequence).second);
+    for (auto at = rounds_.lower_bound({operation.sequence, 0}); at != rounds_.end();) {
+      Round& round = *at->second;
+      if (!round.by_slot[slot].here) lose(round, slot, at->first, operation.path);
+      if (round.failure && !round.carried) round.waiting.wake_all(wakes);
+      const auto next_one = std::next(at);
+      if (round.gone == slots_) {
+        done.push_back(std::move(at->second));
+        rounds_.erase(at);
+      }
+      at = next_one;
+    }
+    if (released_.size() < slots_) return {};
+  }
+  operation.slot = 0;
+  return next(std::move(operation));
+}
+
+/// Called with the mutex held: the slot will never contribute to this round.
+void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
+  ++round.gone;
+  if (round.carried || round.is_decided() || !is_needed(slot)) return;
+  round.failure = host_.failure(
+      name_, path, fmt::format("round {}: {} released its path before", key.first, who(slot)));
+}
+
+Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) const {
+  constexpr std::uint32_t named_max = 8;
+  std::string names;
+  std::uint32_t count = 0;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    if (round.by_slot[slot].here || !is_needed(slot)) continue;
+    if (++count > named_max) continue;
+    if (count > 1) names += ", ";
+    names += who(slot);
+  }
+  if (count > named_max) names += fmt::format(" and {} more", count - named_max);
+  return host_.failure(
+      name_, path, fmt::format("round {}: missing at the deadline: {}", key.first, names));
+}
+
+Failure Rounds::failure_of(std::exception_ptr error, std::uint32_t path) const {
+  try {
+    std::rethrow_exception(error);
+  } catch (const TravelError& travel_error) {
+    return std::make_shared<const TravelError>(travel_error);
+  } catch (const std::exception& other) {
+    return host_.failure(name_, path, other.what());
+  } catch (...) {
+    return host_.failure(name_, path, "something that is no std::exception was thrown");
+  }
+}
+
+std::string Rounds::who(std::uint32_t slot) const {
+  return host_.plan().contributor(wrapper_, slot);
+}
+
+}  // namespace paths

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run_plan.cpp — makes the hosts of a process, runs their threads, and ends them.
+#include <fmt/format.h>
+
+#include "base/errors.hpp"
+#include "paths/program.hpp"
+#include "paths/transport_local.hpp"
+#include "paths/transport_zmq.hpp"
+
+namespace paths {
+namespace {
+
+class PlanRun {
+ public:
+  PlanRun(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds, const RunOptions& options,
+          const std::function<void(Thread&)>& thread)
+      : plan_(std::move(plan)),
+        kinds_(kinds),
+        options_(options),
+        thread_(thread),
+        runtime_({.clock = options.clock, .stack_bytes = options.stack_bytes}),
+        network_(plan_->hosts.size()) {}
+
+  void run() {
+    runtime_.run([this] {
+      make_hosts();
+      for (auto& host : hosts_) host->start();
+      run_threads();
+      // Each host waits for what the others release, so all end at once.
+      std::vector<runtime::Task> ending;
+      for (auto& host : hosts_)
+        ending.push_back(runtime_.spawn(runtime::ContextRole::service,
+                                        {"end of", host->name(), host->index()},
+                                        [&host] { host->finish(); }));
+      for (auto& end : ending) end.join();
+    });
+  }
+
+  std::vector<std::string> failures;
+  std::vector<Host*> hosts() const {
+    std::vector<Host*> all;
+    for (const auto& host : hosts_) all.push_back(host.get());
+    return all;
+  }
+
+ private:
+  void make_hosts() {
+    for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
+      if (options_.is_one_host && index != options_.host) continue;
+      auto transport = options_.is_one_host ? make_zmq_transport(runtime_, plan_, index)
+                                            : network_.transport(index);
+      hosts_.push_back(
+          std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport)));
+    }
+  }
+
+  void run_threads() {
+    std::vector<runtime::Task> tasks;
+    for (auto& host : hosts_)
+      for (std::uint32_t i = 0; i < plan_->hosts[host->index()].threads; ++i)
+        tasks.push_back(runtime_.spawn(runtime::ContextRole::thread, {"thread", host->name(), i},
+                                       [this, &host = *host, i] { run_thread(host, i); }));
+    for (auto& task : tasks) task.join();
+  }
+
+  void run_thread(Host& host, std::uint32_t index) {
+    Thread thread(host, index, options_.seed);
+    std::string failure;
+    bool others_know = true;
+    try {
+      thread_(thread);
+      return;
+    } catch (const TravelError& error) {
+      failure = error.what();  // everybody of its round has it, too
+    } catch (const runtime::Cancelled&) {
+      throw;
+    } catch (const runtime::Deadlock&) {
+      throw;
+    } catch (const std::exception& error) {
+      failure = error.what();
+      others_know = false;
+    }
+    {
+      runtime::Lock lock(mutex_);
+      failures.push_back(fmt::format("thread {}/{}: {}", host.name(), index, failure));
+    }
+    if (!others_know)
+      thread.fail(fmt::format("thread {}/{} failed: {}", host.name(), index, failure));
+  }
+
+  std::shared_ptr<const Plan> plan_;
+  const WrapperKinds& kinds_;
+  const RunOptions& options_;
+  const std::function<void(Thread&)>& thread_;
+  runtime::Mutex mutex_;
+  runtime::Runtime runtime_;
+  LocalNetwork network_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+}  // namespace
+
+std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
+                                  const RunOptions& options,
+                                  const std::function<void(Thread&)>& thread,
+                                  const std::function<void(const RunSummary&)>& finish) {
+  const runtime::Runtime wall;  // its clock runs while the other may be virtual
+  PlanRun run(plan, kinds, options, thread);
+  run.run();
+  if (run.failures.empty() && finish) {
+    const double seconds = std::chrono::duration<double>(wall.now()).count();
+    finish({*plan, options.clock, options.seed, seconds, run.hosts()});
+  }
+  return run.failures;
+}
+
+}  // namespace paths

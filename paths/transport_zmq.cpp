@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/transport_zmq.cpp — sockets on the services' thread, and when they are looked at.
+#include "paths/transport_zmq.hpp"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+#include <zmq.hpp>
+
+#include "base/errors.hpp"
+
+namespace paths {
+namespace {
+
+constexpr std::size_t uncopied_bytes = 4096;  // bodies from here on cross without being copied
+constexpr int receives_in_a_row = 256;        // then fibers get a turn
+constexpr int sockets_max = 16384;
+constexpr int linger_ms = 500;
+constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
+constexpr const char* peer_gone = "the peer has closed the connection or died";
+constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
+
+/// A connection this host made.
+struct Outgoing {
+  ConnectionId id = 0;
+  std::uint32_t host = 0;
+  zmq::socket_t dealer;
+  zmq::socket_t monitor;
+  bool met = false;  ///< the peer was there; from now on its absence is a loss
+  bool lost = false;
+  bool look_again = false;
+};
+
+/// A connection a peer made. ZeroMQ tells frames apart by routing id and losses by descriptor; as
+/// descriptors are used again, `acceptance` counts which use of it this is.
+struct Incoming {
+  ConnectionId id = 0;
+  int descriptor = -1;
+  std::uint64_t acceptance = 0;
+  bool lost = false;
+};
+
+struct SocketEvent {
+  std::uint16_t kind = 0;
+  int descriptor = -1;
+};
+
+zmq::message_t message_of(base::Payload body) {
+  const auto bytes = body.bytes();
+  if (bytes.size() < uncopied_bytes) return zmq::message_t(bytes.data(), bytes.size());
+  auto* held = new base::Payload(std::move(body));
+  auto release = [](void*, void* hint) { delete static_cast<base::Payload*>(hint); };
+  return zmq::message_t(const_cast<std::byte*>(held->bytes().data()), bytes.size(), release, held);
+}
+
+std::span<const std::byte> bytes_of(const zmq::message_t& message) {
+  return {static_cast<const std::byte*>(message.data()), message.size()};
+}
+
+base::Payload payload_of(zmq::message_t message) {
+  if (message.size() < uncopied_bytes) return base::Payload::copy_of(bytes_of(message));
+  auto held = std::make_shared<zmq::message_t>(std::move(message));
+  return base::Payload::adopt(bytes_of(*held), [held]() mutable { held.reset(); });
+}
+
+/// A signal that some handler took makes ZeroMQ give up, having done nothing.
+template <class Call>
+auto uninterrupted(Call call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (const zmq::error_t& error) {
+      if (error.num() != EINTR) throw;
+    }
+  }
+}
+
+/// False when there is nothing (more) to receive.
+bool receive(zmq::socket_t& socket, zmq::message_t& part) {
+  return uninterrupted([&] { return socket.recv(part, zmq::recv_flags::dontwait); }).has_value();
+}
+
+/// The parts of one message, which arrive together; what is beyond `parts` is dropped.
+bool receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts) {
+  zmq::message_t ignored;
+  const zmq::message_t* last = nullptr;
+  for (zmq::message_t* part : parts) {
+    if (last != nullptr && !last->more()) return true;
+    if (!receive(socket, *part)) return false;
+    last = part;
+  }
+  while (last->more() && receive(socket, ignored)) last = &ignored;
+  return true;
+}
+
+enum class Part : std::uint8_t { middle, last };
+void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
+  auto flags = zmq::send_flags::dontwait;
+  if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
+  // With no high-water mark there is always room.
+  ENSURE(uninterrupted([&] { return socket.send(part, flags); }).has_value());
+}
+
+/// Looks for itself, and so works whether or not the descriptor has told already.
+bool readable(zmq::socket_t& socket) {
+  return (uninterrupted([&] { return socket.get(zmq::sockopt::events); }) & ZMQ_POLLIN) != 0;
+}
+
+std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
+  zmq::message_t event, address;
+  if (!receive_all(monitor, {&event, &address})) return std::nullopt;
+  ENSURE_EQ(event.size(), 6u);
+  SocketEvent read;
+  std::uint32_t value;
+  std::memcpy(&read.kind, event.data(), sizeof read.kind);
+  std::memcpy(&value, event.data<char>() + sizeof read.kind, sizeof value);
+  read.descriptor = static_cast<int>(value);
+  return read;
+}
+
+/// "tcp://localhost:7700" as ZeroMQ can listen on it, which takes no names.
+std::string numeric_address(const std::string& address) {
+  const std::string scheme = "tcp://";
+  const auto colon = address.rfind(':');
+  if (!address.starts_with(scheme) || colon < scheme.size()) return address;
+  const std::string name = address.substr(scheme.size(), colon - scheme.size());
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return address;
+  char numeric[NI_MAXHOST] = "";
+  getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, nullptr, 0,
+              NI_NUMERICHOST);
+  freeaddrinfo(found);
+  return scheme + numeric + address.substr(colon);
+}
+
+/// ZeroMQ takes the file of a Unix socket from whoever listens on it without asking.
+bool somebody_listens(const std::string& address) {
+  const std::string scheme = "ipc://";
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (!address.starts_with(scheme)) return false;
+  const std::string file = address.substr(scheme.size());
+  if (file.empty() || file.size() >= sizeof name.sun_path) return false;
+  std::memcpy(name.sun_path, file.c_str(), file.size());
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool listens =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+  close(descriptor);
+  return listens;
+}
+
+/// The folder of a Unix socket is made when it is missing, for this user alone.
+void make_folder(const std::string& address) {
+  const std::string scheme = "ipc://";
+  if (!address.starts_with(scheme)) return;
+  const auto folder = std::filesystem::path(address.substr(scheme.size())).parent_path();
+  std::error_code ignored;  // listening will say what is wrong
+  if (!std::filesystem::create_directories(folder, ignored)) return;
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
+}
+
+/// Every connection takes about four descriptors; the usual soft limit is 1024.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4 * sockets_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// All sockets of one host. Whoever is called back by the runtime holds it, so that it outlives
+/// the transport until the last call is over.
+class Sockets : public std::enable_shared_from_this<Sockets> {
+ public:
+  Sockets(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host)
+      : runtime_(runtime), plan_(std::move(plan)), host_(host), context_(1) {}
+
+  // From any context.
+  void start(Receiver& receiver);
+  ConnectionId connect(std::uint32_t host);
+  void send(ConnectionId connection, Frame frame);
+  void stop();
+
+ private:
+  /// What one context gives to the services' thread; without a frame, a connection to begin.
+  struct HandedOver {
+    ConnectionId connection = 0;
+    std::uint32_t host = 0;
+    std::optional<Frame> frame;
+  };
+  void hand_over(HandedOver one);
+
+  // On the services' thread from here on.
+  void flush();
+  void open(ConnectionId connection, std::uint32_t host);
+  void transmit(ConnectionId connection, const Frame& frame);
+  void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
+  void receive_from(Outgoing& peer);
+  void receive_incoming();
+  void receive_soon(Outgoing& peer);
+  void receive_incoming_soon();
+  Incoming& incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
+  void look_at_monitor(Outgoing& peer);
+  void look_at_router_monitor();
+  void report_closed();
+  void lose(Outgoing& peer, std::string reason);
+  void lose(Incoming& peer, std::string reason);
+  void forget(ConnectionId connection);
+  void close_all();
+
+  void set_options(zmq::socket_t& socket, const std::string& address);
+  zmq::socket_t monitor_of(zmq::socket_t& socket, ConnectionId connection, int events);
+  void unwatch(zmq::socket_t& socket) { runtime_.unwatch(socket.get(zmq::sockopt::fd)); }
+  const std::string& name_of(const Outgoing& peer) const { return plan_->hosts[peer.host].name; }
+
+  runtime::Runtime& runtime_;
+  std::shared_ptr<const Plan> plan_;
+  std::uint32_t host_;
+  Receiver* receiver_ = nullptr;
+  std::atomic<ConnectionId> next_connection_{1};
+
+  runtime::Mutex mutex_;
+  std::vector<HandedOver> handed_over_;  // guarded, as are the next three
+  bool started_ = false;
+  bool closed_ = false;
+  runtime::WaitList closed_waiters_;
+
+  zmq::context_t context_;
+  zmq::socket_t router_;
+  zmq::socket_t router_monitor_;
+  std::unordered_map<ConnectionId, Outgoing> outgoing_;
+  std::unordered_map<std::string, Incoming> incoming_;  // by routing id
+  std::unordered_map<ConnectionId, std::string> routing_ids_;
+  std::unordered_map<int, std::uint64_t> acceptances_;             // by descriptor
+  std::vector<std::pair<int, std::uint64_t>> closed_descriptors_;  // not reported yet
+  bool flushing_ = false;
+  bool router_look_again_ = false;
+};
+
+// ---- from any context ------------------------------------------------------------------------
+
+void Sockets::start(Receiver& receiver) {
+  ENSURE(!runtime_.is_virtual());
+  const Plan::PlanHost& self = plan_->hosts[host_];
+  const auto fail = [&self](const std::string& reason) {
+    throw TravelError(self.name, "", "",
+                      fmt::format("cannot listen on {}: {}", self.address, reason));
+  };
+  const std::string in_use = "the address is in use; is another run still going on?";
+  if (somebody_listens(self.address)) fail(in_use);
+  make_folder(self.address);
+  allow_many_descriptors();
+  receiver_ = &receiver;
+  try {
+    context_.set(zmq::ctxopt::max_sockets, sockets_max);
+    router_ = zmq::socket_t(context_, zmq::socket_type::router);
+    set_options(router_, self.address);
+    router_.set(zmq::sockopt::router_mandatory, true);
+    router_monitor_ = monitor_of(router_, 0, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED);
+    router_.bind(numeric_address(self.address));
+  } catch (const zmq::error_t& error) {
+    fail(error.num() == EADDRINUSE ? in_use : error.what());
+  }
+  {
+    runtime::Lock lock(mutex_);
+    started_ = true;
+  }
+  // A socket may change its thread when a full fence lies between: the runtime's own mutex.
+  runtime_.watch(router_.get(zmq::sockopt::fd), [this] { receive_incoming(); });
+  runtime_.watch(router_monitor_.get(zmq::sockopt::fd), [this] { receive_incoming(); });
+  runtime_.wake_from_outside([self = shared_from_this()] { self->receive_incoming(); });
+}
+
+ConnectionId Sockets::connect(std::uint32_t host) {
+  const ConnectionId connection = next_connection_++;
+  hand_over({connection, host, std::nullopt});
+  return connection;
+}
+
+void Sockets::send(ConnectionId connection, Frame frame) {
+  hand_over({connection, 0, std::move(frame)});
+}
+
+void Sockets::hand_over(HandedOver one) {
+  bool first;
+  {
+    runtime::Lock lock(mutex_);
+    if (closed_) return;
+    first = handed_over_.empty();
+    handed_over_.push_back(std::move(one));
+  }
+  if (runtime_.on_services_thread()) {
+    flush();
+  } else if (first) {
+    runtime_.wake_from_outside([self = shared_from_this()] { self->flush(); });
+  }
+}
+
+void Sockets::stop() {
+  runtime::Lock lock(mutex_);
+  if (!std::exchange(started_, false)) return;
+  // Twice through the queue: what flush() opens is watched before it is closed.
+  runtime_.wake_from_outside([self = shared_from_this()] {
+    self->flush();
+    self->runtime_.wake_from_outside([self] { self->close_all(); });
+  });
+  const runtime::Reason reason{"the transport to close"};
+  while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
+  lock.unlock();
+  context_.close();  // waits for what lingers
+}
+
+// ---- sending ---------------------------------------------------------------------------------
+
+// May run in a sender's context, who may hold locks of its own: nothing below calls the receiver.
+void Sockets::flush() {
+  if (std::exchange(flushing_, true)) return;
+  for (;;) {
+    std::vector<HandedOver> batch;
+    {
+      runtime::Lock lock(mutex_);
+      batch.swap(handed_over_);
+    }
+    if (batch.empty()) break;
+    for (const HandedOver& one : batch) {
+      if (one.frame) {
+        transmit(one.connection, *one.frame);
+      } else {
+        open(one.connection, one.host);
+      }
+    }
+  }
+  flushing_ = false;
+}
+
+void Sockets::open(ConnectionId connection, std::uint32_t host) {
+  const std::string& address = plan_->hosts[host].address;
+  Outgoing& peer = outgoing_[connection];
+  peer.id = connection;
+  peer.host = host;
+  try {
+    peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
+    set_options(peer.dealer, address);
+    peer.monitor =
+        monitor_of(peer.dealer, connection,
+                   ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+    peer.dealer.connect(address);
+  } catch (const zmq::error_t& error) {
+    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", name_of(peer), address,
+                                  error.what()));
+  }
+  runtime_.watch(peer.dealer.get(zmq::sockopt::fd), [this, &peer] { receive_from(peer); });
+  runtime_.watch(peer.monitor.get(zmq::sockopt::fd), [this, &peer] { look_at_monitor(peer); });
+  receive_soon(peer);  // a descriptor tells nothing before its socket was found empty once
+}
+
+void Sockets::transmit(ConnectionId connection, const Frame& frame) {
+  if (const auto found = routing_ids_.find(connection); found != routing_ids_.end())
+    return transmit_to_peer(connection, found->second, frame);
+  const auto found = outgoing_.find(connection);
+  if (found == outgoing_.end() || found->second.lost) return;
+  Outgoing& peer = found->second;
+  try {
+    send_part(peer.dealer, zmq::message_t(encode_header(frame)), Part::middle);
+    send_part(peer.dealer, message_of(encode_body(frame)), Part::last);
+    // Sending may have eaten the sign that something arrived.
+    if (readable(peer.dealer)) receive_soon(peer);
+  } catch (const zmq::error_t& error) {
+    lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
+  }
+}
+
+void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routing_id,
+                               const Frame& frame) {
+  Incoming& peer = incoming_.at(routing_id);
+  if (peer.lost) return;
+  ENSURE_EQ(peer.id, connection);
+  try {
+    send_part(router_, zmq::message_t(routing_id), Part::middle);
+    send_part(router_, zmq::message_t(encode_header(frame)), Part::middle);
+    send_part(router_, message_of(encode_body(frame)), Part::last);
+    if (readable(router_)) receive_incoming_soon();
+  } catch (const zmq::error_t&) {
+    lose(peer, peer_gone);
+  }
+}
+
+// ---- receiving -------------------------------------------------------------------------------
+
+void Sockets::receive_from(Outgoing& peer) {
+  peer.look_again = false;
+  for (int i = 0; i < receives_in_a_row; ++i) {
+    if (peer.lost || receiver_ == nullptr) return;
+    zmq::message_t header, body;
+    if (!receive_all(peer.dealer, {&header, &body})) return;
+    auto frame = decode_frame(bytes_of(header), payload_of(std::move(body)));
+    if (!frame) {
+      return lose(peer, fmt::format("host {} answered {} bytes that are not a frame", name_of(peer),
+                                    header.size()));
+    }
+    receiver_->deliver(peer.id, std::move(*frame));
+  }
+  receive_soon(peer);
+}
+
+void Sockets::receive_soon(Outgoing& peer) {
+  if (std::exchange(peer.look_again, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id] {
+    const auto found = self->outgoing_.find(id);
+    if (found == self->outgoing_.end()) return;
+    self->look_at_monitor(found->second);
+    self->receive_from(found->second);
+  });
+}
+
+void Sockets::receive_incoming() {
+  if (receiver_ == nullptr) return;
+  router_look_again_ = false;
+  look_at_router_monitor();
+  for (int i = 0; i < receives_in_a_row; ++i) {
+    zmq::message_t routing_id, header, body;
+    if (!receive_all(router_, {&routing_id, &header, &body})) return report_closed();
+    Incoming& peer = incoming_of(routing_id, header);
+    if (peer.lost) continue;
+    auto frame = decode_frame(bytes_of(header), payload_of(std::move(body)));
+    if (frame) {
+      receiver_->deliver(peer.id, std::move(*frame));
+    } else {
+      spdlog::warn("host {}: a peer sent {} bytes that are not a frame; it is ignored now",
+                   plan_->hosts[host_].name, header.size());
+      lose(peer, "the peer sent bytes that are not a frame");
+    }
+  }
+  receive_incoming_soon();
+}
+
+void Sockets::receive_incoming_soon() {
+  if (std::exchange(router_look_again_, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this()] { self->receive_incoming(); });
+}
+
+Incoming& Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
+  const auto [found, added] = incoming_.try_emplace(routing_id.to_string());
+  Incoming& peer = found->second;
+  if (added) {
+    peer.id = next_connection_++;
+    peer.descriptor = header.get(ZMQ_SRCFD);
+    // Its acceptance was reported before its first frame came. Should the descriptor be another's
+    // by now, our count is too high and the loss is noticed late, but never the wrong one's.
+    look_at_router_monitor();
+    peer.acceptance = acceptances_[peer.descriptor];
+    routing_ids_.emplace(peer.id, found->first);
+  }
+  return peer;
+}
+
+// ---- losses ----------------------------------------------------------------------------------
+
+void Sockets::look_at_monitor(Outgoing& peer) {
+  while (!peer.lost && receiver_ != nullptr) {
+    const auto event = next_event(peer.monitor);
+    if (!event) return;
+    if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      peer.met = true;
+    } else if (event->kind != ZMQ_EVENT_DISCONNECTED) {
+      return lose(peer, fmt::format("what listens at {} does not speak the protocol of host {}",
+                                    plan_->hosts[peer.host].address, name_of(peer)));
+    } else if (peer.met) {
+      while (!peer.lost && readable(peer.dealer)) receive_from(peer);
+      return lose(peer, fmt::format("host {} has closed the connection or died", name_of(peer)));
+    }
+  }
+}
+
+void Sockets::look_at_router_monitor() {
+  while (const auto event = next_event(router_monitor_)) {
+    if (event->kind == ZMQ_EVENT_ACCEPTED) {
+      ++acceptances_[event->descriptor];
+    } else {
+      closed_descriptors_.emplace_back(event->descriptor, acceptances_[event->descriptor]);
+    }
+  }
+}
+
+// Called when the router has nothing left to receive, so that frames come before the loss.
+void Sockets::report_closed() {
+  for (const auto& closed : std::exchange(closed_descriptors_, {})) {
+    const auto is_closed = [&closed](const auto& entry) {
+      return std::pair(entry.second.descriptor, entry.second.acceptance) == closed;
+    };
+    // None when it closed before it sent anything.
+    for (;;) {
+      const auto found = std::find_if(incoming_.begin(), incoming_.end(), is_closed);
+      if (found == incoming_.end()) break;
+      lose(found->second, peer_gone);
+      routing_ids_.erase(found->second.id);
+      incoming_.erase(found);
+    }
+  }
+}
+
+void Sockets::lose(Outgoing& peer, std::string reason) {
+  if (std::exchange(peer.lost, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
+    self->forget(id);
+    if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+  });
+}
+
+// A peer that misbehaves is remembered, to be ignored, until it is gone.
+void Sockets::lose(Incoming& peer, std::string reason) {
+  if (std::exchange(peer.lost, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
+    if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+  });
+}
+
+void Sockets::forget(ConnectionId connection) {
+  const auto found = outgoing_.find(connection);
+  if (found == outgoing_.end()) return;
+  for (zmq::socket_t* socket : {&found->second.monitor, &found->second.dealer}) {
+    if (!*socket) continue;
+    unwatch(*socket);
+    socket->set(zmq::sockopt::linger, 0);
+    socket->close();
+  }
+  outgoing_.erase(found);
+}
+
+void Sockets::close_all() {
+  receiver_ = nullptr;
+  for (auto& [id, peer] : outgoing_) {
+    if (peer.monitor) unwatch(peer.monitor);
+    if (peer.dealer) unwatch(peer.dealer);
+  }
+  outgoing_.clear();
+  unwatch(router_monitor_);
+  unwatch(router_);
+  router_monitor_.close();
+  router_.close();
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  closed_ = true;
+  handed_over_.clear();
+  closed_waiters_.wake_all(wakes);
+}
+
+// ---- sockets ---------------------------------------------------------------------------------
+
+void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
+  socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
+  socket.set(zmq::sockopt::sndhwm, 0);
+  socket.set(zmq::sockopt::rcvhwm, 0);
+  socket.set(zmq::sockopt::linger, linger_ms);
+  socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
+  socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
+  socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_ms);
+  socket.set(zmq::sockopt::heartbeat_timeout, silence_max_ms);
+  socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
+}
+
+/// Reports what happens to `socket`; shut and gone when the socket is.
+zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
+  const std::string address = fmt::format("inproc://monitor-{}", connection);
+  if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
+  zmq::socket_t monitor(context_, zmq::socket_type::pair);
+  monitor.set(zmq::sockopt::linger, 0);
+  monitor.connect(address);
+  return monitor;
+}
+
+/// What the host holds.
+class ZmqTransport final : public Transport {
+ public:
+  explicit ZmqTransport(std::shared_ptr<Sockets> sockets) : sockets_(std::move(sockets)) {}
+  ~ZmqTransport() override {
+    try {
+      sockets_->stop();
+    } catch (const runtime::Cancelled&) {
+      // The sockets close themselves when the services' thread comes to it.
+    }
+  }
+  void start(Receiver& receiver) override { sockets_->start(receiver); }
+  ConnectionId connect(std::uint32_t host, std::uint32_t) override {
+    return sockets_->connect(host);
+  }
+  void send(ConnectionId connection, Frame frame) override {
+    sockets_->send(connection, std::move(frame));
+  }
+  void stop() override { sockets_->stop(); }
+
+ private:
+  std::shared_ptr<Sockets> sockets_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
+                                              std::shared_ptr<const Plan> plan,
+                                              std::uint32_t host) {
+  return std::make_unique<ZmqTransport>(std::make_shared<Sockets>(runtime, std::move(plan), host));
+}
+
+}  // namespace paths

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/travel_error.cpp — the sentence a travel error says.
+#include "paths/travel_error.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace paths {
+namespace {
+
+std::string sentence(const std::string& host, const std::string& path, const std::string& wrapper,
+                     const std::string& reason) {
+  std::string where = host.empty() ? std::string() : "host " + host;
+  if (!path.empty()) where += fmt::format("{}path {}", where.empty() ? "" : ", ", path);
+  if (!wrapper.empty()) where += fmt::format("{}wrapper {}", where.empty() ? "" : ", ", wrapper);
+  return where.empty() ? reason : where + ": " + reason;
+}
+
+}  // namespace
+
+TravelError::TravelError(std::string host, std::string path, std::string wrapper,
+                         std::string reason)
+    : std::runtime_error(sentence(host, path, wrapper, reason)),
+      host_(std::move(host)),
+      path_(std::move(path)),
+      wrapper_(std::move(wrapper)),
+      reason_(std::move(reason)) {}
+
+}  // namespace paths

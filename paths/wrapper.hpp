@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wrapper.hpp — one stage of a path: code on the way down, code on the way up.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "paths/operation.hpp"
+
+namespace paths {
+
+class Host;
+class Next;
+class Wrapper;
+
+/// A wrapper's place on a way to an element. Ways that meet in a joining wrapper share the stages
+/// from there on: that is how paths form trees. Immutable once its host is wired.
+struct Stage {
+  Wrapper* wrapper = nullptr;
+  const Stage* below = nullptr;  ///< null at the end of the path, and where it leaves this host
+  StageId id = no_stage;
+  StageId below_id = no_stage;  ///< also when the stage below is on another host
+  std::uint32_t slot = 0;       ///< this stage's (first) slot at the stage below
+  std::uint32_t role = 0;       ///< index into WrapperKind::roles
+};
+
+/// One kind of thing that happens to operations as they pass.
+///
+/// Lines before next(operation) run on the way down, lines after it on the way up; not calling
+/// next answers early. It may block, through runtime/ only. It acts on the kinds of operation it
+/// names and passes all others through with `return next(std::move(operation))`.
+///
+/// Sharing: many contexts are inside operate() at once, of one round or of several.
+/// Throws:  TravelError, or anything else, which the stage turns into a TravelError that names
+///          host and wrapper; Cancelled passes unchanged. Thrown before next was called, it still
+///          reaches the joins below, as this contributor's failure (run_stage() sees to that).
+class Wrapper {
+ public:
+  virtual ~Wrapper() = default;
+  virtual Result operate(Operation operation, Next next) = 0;
+
+  /// Joins, forwards and whatever keeps state per round see failed contributions (operation.failure
+  /// set); all others are skipped by them.
+  virtual bool takes_failures() const { return false; }
+  /// A join turns several slots into one; everything else keeps contributors apart.
+  virtual bool joins() const { return false; }
+  /// When all hosts are wired, before the first operation; and after the last one.
+  virtual void start() {}
+  virtual void stop() {}
+
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+ private:
+  std::string name_;
+};
+
+/// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the host.
+class Next {
+ public:
+  Next(Host& host, const Stage& stage, bool* called) : host_(&host), stage_(&stage), called_(called) {}
+  /// Goes on down; returns with what comes up. Must not be called at the end of a path.
+  Result operator()(Operation operation) const;
+  const Stage& stage() const { return *stage_; }  ///< the wrapper's own
+  std::uint32_t role() const { return stage_->role; }
+  bool at_end() const { return stage_->below_id == no_stage; }
+  Host& host() const { return *host_; }
+  /// For a wrapper that answers or sends the operation on itself (forward, a join): from here on
+  /// a failure is its own business and not carried down for it.
+  void taken() const { if (called_ != nullptr) *called_ = true; }
+  /// The same rest of the path for a context that outlives this call of operate().
+  Next detached() const { return Next(*host_, *stage_, nullptr); }
+
+ private:
+  Host* host_;
+  const Stage* stage_;
+  bool* called_;
+};
+
+/// Runs `stage` and all below it. What a wrapper threw on the way down without having called next
+/// is carried to the joins below as a failed contribution; then it is thrown.
+Result run_stage(Host& host, const Stage& stage, Operation operation);
+
+}  // namespace paths

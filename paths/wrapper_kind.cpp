@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wrapper_kind.cpp — the list of wrapper kinds, searched by name.
+#include "paths/wrapper_kind.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+
+void WrapperKinds::add(WrapperKind kind) {
+  ENSURE(!kind.name.empty());
+  ENSURE(find(kind.name) == nullptr);
+  ENSURE(kind.read != nullptr);
+  kinds_.push_back(std::move(kind));
+}
+
+const WrapperKind* WrapperKinds::find(std::string_view name) const {
+  const auto found = std::find_if(kinds_.begin(), kinds_.end(),
+                                  [&](const WrapperKind& kind) { return kind.name == name; });
+  return found == kinds_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> WrapperKinds::names() const {
+  std::vector<std::string_view> names;
+  for (const WrapperKind& kind : kinds_) names.emplace_back(kind.name);
+  return names;
+}
+
+}  // namespace paths

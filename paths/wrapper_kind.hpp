@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wrapper_kind.hpp — what a kind of wrapper is called, how it is configured and made.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "pastset/template.hpp"
+#include "paths/wrapper.hpp"
+
+namespace paths {
+
+struct Plan;
+
+/// One setting as people read of it in `paths show --kinds`, in the reference and in the schema.
+struct SettingHelp {
+  std::string name;
+  std::string type;      ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
+                         ///< "element", "host", "list of elements", "condition", ...
+  std::string fallback;  ///< as it would be written; "required" when there is none
+  std::string help;      ///< one sentence
+};
+
+/// What the reader of a wrapper's settings may know about its surroundings.
+struct WrapperPlace {
+  const Plan& plan;
+  std::uint32_t wrapper;  ///< its index in the plan
+  std::uint32_t host;
+  std::uint32_t slots;    ///< how many contributors enter it
+};
+
+using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Host&)>;
+
+/// A passive description; wrappers/all.cpp lists one for every kind.
+struct WrapperKind {
+  std::string name;
+  std::string help;
+  std::vector<SettingHelp> settings;
+  std::vector<std::string> roles = {};  ///< words a path may write behind the wrapper's name
+  bool joins = false;    ///< paths that meet in it must agree on everything below
+  bool ends = false;     ///< nothing may follow it; a path must end in such a kind
+  bool crosses = false;  ///< the path goes on at the host named by its setting `to`
+  bool begins = false;   ///< drives its path itself: the path has no thread (prefetch)
+  /// The template of what goes on below, where that is not the setting `template` but made of it.
+  pastset::Template (*template_below)(const base::Settings& settings,
+                                      const pastset::Template& above) = nullptr;
+  /// Reads and checks the settings (mistakes go to the reader; finish() is the caller's) and
+  /// returns how to make the wrapper; what it returns is not called when there were mistakes.
+  std::function<MakeWrapper(base::MapReader&, const WrapperPlace&)> read;
+};
+
+class WrapperKinds {
+ public:
+  void add(WrapperKind kind);
+  const WrapperKind* find(std::string_view name) const;
+  std::vector<std::string_view> names() const;  ///< in the order of adding
+  const std::vector<WrapperKind>& all() const { return kinds_; }
+
+ private:
+  std::vector<WrapperKind> kinds_;
+};
+
+}  // namespace paths

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/context.hpp — one thing that runs: a fiber or an OS thread, which can park.
+#pragma once
+#include <boost/fiber/context.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "runtime/runtime.hpp"
+
+namespace runtime {
+
+class Executor;
+
+/// Private to runtime/. Contexts are never freed but used again, so that a wake-up that comes
+/// late, for a wait that has already ended, finds memory and is a spurious one: every park() is
+/// in a loop that looks at what it waits for.
+class Context {
+ public:
+  /// The calling context; an OS thread that the runtime did not start gets one on first use.
+  /// Null in the callbacks of an executor, which must not block.
+  static Context* current();
+  static void set_current(Context* context);
+
+  /// Blocks until unpark() (or one that came since the last park) or `until`, on the clock of
+  /// the context. False when the time has come. `reason` is shown in deadlock reports.
+  bool park(Nanos until, const Reason& reason);
+  /// Any thread may call.
+  void unpark();
+  void cancel(std::exception_ptr reason);
+  void throw_if_cancelled();
+
+  Executor* executor = nullptr;  ///< of a fiber: who runs it; of an OS thread: whose clock it uses
+  bool is_fiber = false;
+  ContextName name;
+  ContextRole role = ContextRole::thread;
+
+ private:
+  friend class Executor;
+  bool park_thread(Nanos until);
+  void unpark_fiber();  // on the executor's own OS thread
+
+  // Of a fiber; touched on its executor's OS thread only.
+  boost::fibers::context* fiber_ = nullptr;
+  bool parked_ = false;
+  bool timed_out_ = false;
+  bool token_ = false;
+  std::uint64_t park_count_ = 0;
+  const Reason* reason_ = nullptr;
+  Context* previous_ = nullptr;  // list of the executor's live fibers
+  Context* next_ = nullptr;
+
+  // Of an OS thread.
+  struct Sleeper {
+    std::mutex mutex;
+    std::condition_variable awake;
+    bool token = false;
+  };
+  std::unique_ptr<Sleeper> sleeper_;
+
+  std::atomic<bool> cancelled_{false};
+  std::mutex cancel_mutex_;
+  std::exception_ptr cancel_reason_;
+};
+
+/// What Task handles share.
+struct Task::State {
+  Mutex mutex;
+  WaitList joiners;
+  bool done = false;
+  std::exception_ptr error;
+  Context* context = nullptr;  // while it runs
+  bool cancel_early = false;   // before it had a context; `error` is the reason
+  std::function<void()> work;
+  void cancel(std::exception_ptr reason);
+};
+
+}  // namespace runtime

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/executor.cpp — the scheduling of fibers, time, and what comes in from outside.
+#include "runtime/executor.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/fiber/algo/round_robin.hpp>
+#include <boost/fiber/fiber.hpp>
+#include <boost/fiber/operations.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "runtime/stack_pool.hpp"
+
+namespace runtime {
+
+/// First come, first served; Boost.Fiber's dispatcher, which does the housekeeping, only when
+/// nothing else is ready, or after so many picks that sockets would starve.
+class Executor::Algorithm final : public boost::fibers::algo::algorithm {
+ public:
+  explicit Algorithm(Executor* executor) : executor_(executor) { executor->algorithm_ = this; }
+
+  void awakened(boost::fibers::context* context) noexcept override {
+    if (context->is_context(boost::fibers::type::dispatcher_context)) {
+      dispatcher_ = context;
+    } else {
+      context->ready_link(ready_);
+    }
+  }
+
+  boost::fibers::context* pick_next() noexcept override {
+    const bool on_dispatcher = boost::fibers::context::active()->is_context(
+        boost::fibers::type::dispatcher_context);
+    if (on_dispatcher) {
+      executor_->switch_.arrived(boost::fibers::context::active());
+      picks_ = 0;
+      executor_->poll();
+    }
+    boost::fibers::context* next = nullptr;
+    if (!ready_.empty() && (dispatcher_ == nullptr || ++picks_ < picks_max)) {
+      next = &ready_.front();
+      ready_.pop_front();
+    } else {
+      next = std::exchange(dispatcher_, nullptr);
+    }
+    const bool is_switch = executor_->algorithm_ == this;  // not when the ready ones move out
+    if (next != nullptr && is_switch)
+      executor_->switch_.leave_for(next, next->is_context(boost::fibers::type::main_context));
+    return next;
+  }
+
+  bool has_ready_fibers() const noexcept override {
+    return !ready_.empty() || dispatcher_ != nullptr;
+  }
+  bool nothing_ready() const { return ready_.empty(); }
+
+  void suspend_until(const std::chrono::steady_clock::time_point&) noexcept override {
+    executor_->idle();
+  }
+  void notify() noexcept override { executor_->notify(); }
+
+ private:
+  static constexpr int picks_max = 256;
+  Executor* executor_;
+  boost::fibers::scheduler::ready_queue_type ready_;
+  boost::fibers::context* dispatcher_ = nullptr;
+  int picks_ = 0;
+};
+
+Executor::Executor(RuntimeOptions given)
+    : options(given), origin_(std::chrono::steady_clock::now()) {
+  if (is_virtual()) return;
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  ENSURE(epoll_ >= 0 && event_ >= 0);
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  interest.data.fd = event_;
+  ENSURE_EQ(epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &interest), 0);
+}
+
+Executor::~Executor() {
+  if (is_virtual()) return;
+  stop_services_thread();
+  close(event_);
+  close(epoll_);
+}
+
+Nanos Executor::now() const {
+  return is_virtual() ? virtual_now_ : std::chrono::steady_clock::now() - origin_;
+}
+
+bool Executor::on_own_thread() const {
+  return own_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+// ---- starting work -------------------------------------------------------------------------
+
+Task Executor::spawn(ContextRole role, ContextName name, std::function<void()> work) {
+  if (is_virtual() || (role == ContextRole::service && runs_fibers()))
+    return spawn_fiber(role, name, std::move(work));
+  return spawn_os_thread(role, name, std::move(work));
+}
+
+Task Executor::spawn_fiber(ContextRole role, ContextName name, std::function<void()> work) {
+  // Contexts outlive their fibers (see Context), so they are kept and used again.
+  static std::mutex& free_mutex = *new std::mutex;
+  static auto& free = *new std::vector<Context*>;
+  Task task;
+  task.state_ = std::make_shared<Task::State>();
+  Context* context = nullptr;
+  {
+    std::lock_guard lock(free_mutex);
+    if (!free.empty()) {
+      context = free.back();
+      free.pop_back();
+    }
+  }
+  if (context == nullptr) context = new Context;
+  context->executor = this;
+  context->is_fiber = true;
+  context->name = name;
+  context->role = role;
+  task.state_->context = context;
+  task.state_->work = std::move(work);
+  auto launch = [this, state = task.state_, context]() mutable {
+    context->next_ = live_;
+    if (live_ != nullptr) live_->previous_ = context;
+    live_ = context;
+    auto body = [this, state = std::move(state), context]() mutable {
+      run_fiber(std::move(state), *context);
+      std::lock_guard lock(free_mutex);
+      free.push_back(context);
+    };
+    boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg,
+                         StackPool(options.stack_bytes), std::move(body))
+        .detach();
+  };
+  if (on_own_thread()) {
+    launch();
+  } else {
+    post(std::move(launch));
+  }
+  return task;
+}
+
+void Executor::run_fiber(std::shared_ptr<Task::State> state, Context& context) {
+  context.fiber_ = boost::fibers::context::active();
+  switch_.arrived(context.fiber_);
+  context.parked_ = context.token_ = false;
+  Context::set_current(&context);
+  std::exception_ptr error;
+  try {
+    state->work();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  finish(*state, error);
+  state.reset();
+  try {
+    context.throw_if_cancelled();  // a cancel that came too late is not the next fiber's
+  } catch (...) {
+  }
+  (context.previous_ != nullptr ? context.previous_->next_ : live_) = context.next_;
+  if (context.next_ != nullptr) context.next_->previous_ = context.previous_;
+  context.previous_ = context.next_ = nullptr;
+  if (live_ == nullptr && home_ != nullptr)
+    boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));
+}
+
+void Executor::finish(Task::State& state, std::exception_ptr error) {
+  std::function<void()> work;  // its captures go after the lock
+  Wakes wakes;
+  Lock lock(state.mutex);
+  work = std::move(state.work);
+  state.work = nullptr;
+  state.done = true;
+  state.error = std::move(error);
+  state.context = nullptr;
+  state.joiners.wake_all(wakes);
+}
+
+Task Executor::spawn_os_thread(ContextRole role, ContextName name, std::function<void()> work) {
+  Task task;
+  task.state_ = std::make_shared<Task::State>();
+  task.state_->work = std::move(work);
+  auto body = [this, state = task.state_, role, name] {
+    Context* context = Context::current();
+    context->executor = this;
+    context->name = name;
+    context->role = role;
+    {
+      Lock lock(state->mutex);
+      state->context = context;
+      if (state->cancel_early) context->cancel(state->error);
+    }
+    std::exception_ptr error;
+    try {
+      state->work();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    finish(*state, error);
+    context->role = ContextRole::thread;
+    context->executor = nullptr;
+  };
+  std::lock_guard lock(os_threads_mutex_);
+  // Threads that have ended are joined as new ones come, so that services do not pile up.
+  for (auto entry = os_threads_.begin(); entry != os_threads_.end();) {
+    auto& [thread, state] = entry->second;
+    const bool done = [&state = state] {
+      Lock state_lock(state->mutex);
+      return state->done;
+    }();
+    if (done) thread.join();
+    entry = done ? os_threads_.erase(entry) : std::next(entry);
+  }
+  os_threads_.emplace(task.state_.get(), std::pair(std::thread(body), task.state_));
+  return task;
+}
+
+void Executor::join_os_threads() {
+  for (;;) {
+    std::pair<std::thread, std::shared_ptr<Task::State>> one;
+    {
+      std::lock_guard lock(os_threads_mutex_);
+      if (os_threads_.empty()) return;
+      one = std::move(os_threads_.begin()->second);
+      os_threads_.erase(os_threads_.begin());
+    }
+    one.second->cancel(nullptr);
+    one.first.join();
+  }
+}
+
+void Task::State::cancel(std::exception_ptr reason) {
+  Lock lock(mutex);
+  if (done) return;
+  if (context != nullptr) {
+    context->cancel(std::move(reason));
+  } else {
+    cancel_early = true;
+    error = std::move(reason);
+  }
+}
+
+// ---- switching -----------------------------------------------------------------------------
+
+void Executor::suspend_current() {
+  boost::fibers::context* self = boost::fibers::context::active();
+  self->suspend();
+  switch_.arrived(self->is_context(boost::fibers::type::main_context) ? nullptr : self);
+}
+
+// The OS thread's own context waits until no fiber is left.
+void Executor::run_fibers() {
+  while (live_ != nullptr || !(is_virtual() || stop_.load())) {
+    home_ = boost::fibers::context::active();
+    suspend_current();
+  }
+}
+
+void Executor::make_ready(Context& context) {
+  boost::fibers::context::active()->schedule(context.fiber_);
+}
+
+void Executor::add_timer(Nanos at, Context& context, std::uint64_t park_count) {
+  timers_.push_back({at, timer_order_++, &context, park_count});
+  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+}
+
+void Executor::fire_timers() {
+  const Nanos time = now();
+  while (!timers_.empty() && timers_.front().at <= time) {
+    const Timer timer = timers_.front();
+    std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+    timers_.pop_back();
+    Context& context = *timer.context;
+    if (!context.parked_ || context.park_count_ != timer.park_count) continue;  // woken before
+    context.parked_ = false;
+    context.timed_out_ = true;
+    make_ready(context);
+  }
+}
+
+void Executor::wake_in_order(std::vector<Context*> services, std::vector<Context*> threads) {
+  if (!runs_fibers() || is_virtual()) {
+    for (Context* service : services) service->unpark();
+    for (Context* thread : threads) thread->unpark();
+    return;
+  }
+  if (on_own_thread()) {
+    for (Context* service : services) service->unpark_fiber();
+    later_.push_back([threads = std::move(threads)] {
+      for (Context* thread : threads) thread->unpark();
+    });
+    return;
+  }
+  // An application thread completed the round. It takes its turn behind the services as well, or
+  // its computation would hold up their replies on a busy machine.
+  std::atomic<bool> my_turn{false};
+  Context* self = Context::current();
+  post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
+    for (Context* service : services) service->unpark_fiber();
+    later_.push_back([&my_turn, self, threads] {
+      for (Context* thread : threads) thread->unpark();
+      my_turn.store(true, std::memory_order_release);
+      self->unpark();
+    });
+  });
+  const Reason reason{"its turn behind the services"};
+  while (!my_turn.load(std::memory_order_acquire)) self->park(Nanos::max(), reason);
+}
+
+void Executor::wake_later() {
+  if (later_.empty() || !algorithm_->nothing_ready()) return;
+  for (auto& work : std::exchange(later_, {})) work();
+}
+
+// ---- from outside --------------------------------------------------------------------------
+
+void Executor::post(std::function<void()> work) {
+  {
+    std::lock_guard lock(posted_mutex_);
+    posted_.push_back(std::move(work));
+  }
+  notify();
+}
+
+void Executor::post_unpark(Context& context) {
+  {
+    std::lock_guard lock(posted_mutex_);
+    unparked_.push_back(&context);
+  }
+  notify();
+}
+
+void Executor::notify() {
+  if (is_virtual()) return;
+  if (state_.exchange(notified) != sleeping) return;
+  const std::uint64_t one = 1;
+  ENSURE_EQ(write(event_, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+}
+
+bool Executor::run_posted() {
+  std::vector<std::function<void()>> posted;
+  std::vector<Context*> unparked;
+  {
+    std::lock_guard lock(posted_mutex_);
+    posted.swap(posted_);
+    unparked.swap(unparked_);
+  }
+  for (Context* context : unparked) context->unpark_fiber();
+  for (auto& work : posted) work();
+  return !posted.empty() || !unparked.empty();
+}
+
+void Executor::watch(int descriptor, std::function<void()> on_readable) {
+  ENSURE(!is_virtual());
+  post([this, descriptor, on_readable = std::move(on_readable)]() mutable {
+    watched_[descriptor] = std::move(on_readable);
+    epoll_event interest{};
+    interest.events = EPOLLIN;
+    interest.data.fd = descriptor;
+    ENSURE_EQ(epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &interest), 0);
+  });
+}
+
+void Executor::unwatch(int descriptor) {
+  ENSURE(on_own_thread());
+  watched_.erase(descriptor);
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+// Runs on the dispatcher's stack, in no context.
+void Executor::poll() {
+  Context::set_current(nullptr);
+  try {
+    run_posted();
+    if (!is_virtual()) fire_timers();
+    wake_later();
+  } catch (const std::exception& error) {
+    base::report_bug(__FILE__, __LINE__, fmt::format("a callback threw: {}", error.what()));
+  }
+}
+
+void Executor::idle() {
+  Context::set_current(nullptr);
+  if (is_virtual()) {
+    jump_to_next_timer();
+  } else {
+    sleep_in_kernel();
+  }
+}
+
+void Executor::jump_to_next_timer() {
+  while (!timers_.empty()) {
+    const Timer& next = timers_.front();
+    if (next.context->parked_ && next.context->park_count_ == next.park_count) {
+      virtual_now_ = std::max(virtual_now_, next.at);
+      fire_timers();
+      return;
+    }
+    std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+    timers_.pop_back();
+  }
+  if (live_ == nullptr) return;
+  if (!ending_ && !deadlock_) {
+    deadlock_ = std::make_exception_ptr(Deadlock(deadlock_report()));
+  }
+  ENSURE(++deadlock_rounds_ < 10'000);  // somebody keeps waiting after being cancelled
+  cancel_everything(deadlock_);
+}
+
+std::string Executor::deadlock_report() const {
+  constexpr int shown_max = 24;
+  std::string report =
+      fmt::format("deadlock at {}: nobody can ever wake", base::format_time(virtual_now_));
+  std::vector<const Context*> waiting;
+  for (const Context* context = live_; context != nullptr; context = context->next_)
+    if (context->parked_) waiting.push_back(context);
+  std::reverse(waiting.begin(), waiting.end());  // oldest first
+  int shown = 0;
+  for (const Context* context : waiting) {
+    if (++shown > shown_max) break;
+    const Reason& reason = *context->reason_;
+    report += fmt::format("\n  {} waits for {}", context->name.text(), reason.what);
+    if (!reason.subject.empty()) report += fmt::format(" {} {}", reason.subject, reason.number);
+  }
+  if (waiting.size() > shown_max)
+    report += fmt::format("\n  and {} more", waiting.size() - shown_max);
+  return report;
+}
+
+void Executor::cancel_everything(std::exception_ptr reason) {
+  for (Context* context = live_; context != nullptr; context = context->next_)
+    context->cancel(reason);
+}
+
+void Executor::sleep_in_kernel() {
+  int expected = running;
+  // Whoever posts from now on finds us sleeping and writes the event.
+  if (!state_.compare_exchange_strong(expected, sleeping)) {
+    state_.store(running);
+    return;
+  }
+  timespec timeout{};
+  timespec* limit = nullptr;
+  if (!timers_.empty()) {
+    const Nanos left = std::max(Nanos{0}, timers_.front().at - now());
+    timeout.tv_sec = left.count() / 1'000'000'000;
+    timeout.tv_nsec = left.count() % 1'000'000'000;
+    limit = &timeout;
+  }
+  epoll_event events[32];
+  const int count = epoll_pwait2(epoll_, events, 32, limit, nullptr);
+  state_.store(running);
+  ENSURE(count >= 0 || errno == EINTR);
+  for (int i = 0; i < count; ++i) {
+    const int descriptor = events[i].data.fd;
+    if (descriptor == event_) {
+      std::uint64_t ignored;
+      [[maybe_unused]] auto bytes = read(event_, &ignored, sizeof ignored);
+      continue;
+    }
+    const auto watched = watched_.find(descriptor);
+    if (watched == watched_.end()) continue;
+    try {
+      auto on_readable = watched->second;  // it may unwatch itself
+      on_readable();
+    } catch (const std::exception& error) {
+      base::report_bug(__FILE__, __LINE__, fmt::format("a callback threw: {}", error.what()));
+    }
+  }
+}
+
+// ---- the two loops -------------------------------------------------------------------------
+
+void Executor::run_virtual(std::function<void()> main) {
+  ENSURE(own_thread_.load() == std::thread::id());  // one run() at a time
+  own_thread_.store(std::this_thread::get_id());
+  Context* caller = Context::current();
+  boost::fibers::use_scheduling_algorithm<Algorithm>(this);
+  ending_ = false;
+  deadlock_ = nullptr;
+  deadlock_rounds_ = 0;
+  Task task = spawn(ContextRole::thread, {"main", {}, 0}, [this, &main] {
+    main();
+    ending_ = true;
+    cancel_everything(nullptr);
+  });
+  run_fibers();
+  algorithm_ = nullptr;
+  boost::fibers::use_scheduling_algorithm<boost::fibers::algo::round_robin>();
+  timers_.clear();
+  own_thread_.store(std::thread::id());
+  Context::set_current(caller);
+  Lock lock(task.state_->mutex);
+  if (task.state_->error) std::rethrow_exception(task.state_->error);
+}
+
+void Executor::start_services_thread() {
+  services_thread_ = std::thread([this] {
+    own_thread_.store(std::this_thread::get_id());
+    Context::set_current(nullptr);
+    services_loop();
+  });
+  while (own_thread_.load() == std::thread::id()) std::this_thread::yield();
+}
+
+void Executor::services_loop() {
+  if (!runs_fibers()) {
+    for (run_posted(); !stop_.load(); run_posted()) sleep_in_kernel();
+    return;
+  }
+  boost::fibers::use_scheduling_algorithm<Algorithm>(this);
+  run_fibers();
+}
+
+void Executor::stop_services_thread() {
+  if (!services_thread_.joinable()) return;
+  join_os_threads();
+  post([this] {
+    stop_.store(true);
+    ending_ = true;
+    cancel_everything(nullptr);
+    if (live_ == nullptr && home_ != nullptr)
+      boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));
+  });
+  services_thread_.join();
+}
+
+}  // namespace runtime

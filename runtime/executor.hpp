@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/executor.hpp — an OS thread that runs fibers by one of the two clocks.
+#pragma once
+#include <boost/fiber/algo/algorithm.hpp>
+#include <boost/fiber/scheduler.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/context.hpp"
+#include "runtime/stack_switch.hpp"
+
+namespace runtime {
+
+/// Private to runtime/. Boost.Fiber sleeps on the steady clock by name, so time has its one home
+/// here: our own queue of timers, looked at only where Boost.Fiber has nothing ready
+/// (suspend_until).
+class Executor {
+ public:
+  explicit Executor(RuntimeOptions options);
+  ~Executor();
+
+  const RuntimeOptions options;
+  bool is_virtual() const { return options.clock == ClockKind::virtual_time; }
+  bool runs_fibers() const { return is_virtual() || options.service_fibers; }
+  Nanos now() const;
+  std::chrono::steady_clock::time_point origin() const { return origin_; }
+
+  /// virtual clock: runs `main` and everything it spawns on the calling OS thread.
+  void run_virtual(std::function<void()> main);
+  /// steady clock: the OS thread of the services, from construction to destruction.
+  void start_services_thread();
+  void stop_services_thread();
+
+  Task spawn(ContextRole role, ContextName name, std::function<void()> work);
+  void post(std::function<void()> work);
+  void post_unpark(Context& context);
+  void watch(int descriptor, std::function<void()> on_readable);
+  void unwatch(int descriptor);
+  bool on_own_thread() const;
+  /// Wakes services, and the threads (of which the caller becomes one) when the services have had
+  /// their turn on this executor.
+  void wake_in_order(std::vector<Context*> services, std::vector<Context*> threads);
+
+  // For contexts, on the executor's own OS thread.
+  void suspend_current();
+  void make_ready(Context& context);
+  void add_timer(Nanos at, Context& context, std::uint64_t park_count);
+
+ private:
+  class Algorithm;
+  struct Timer {
+    Nanos at;
+    std::uint64_t order;
+    Context* context;
+    std::uint64_t park_count;
+    bool operator>(const Timer& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
+  };
+
+  Task spawn_fiber(ContextRole role, ContextName name, std::function<void()> work);
+  Task spawn_os_thread(ContextRole role, ContextName name, std::function<void()> work);
+  void run_fiber(std::shared_ptr<Task::State> state, Context& context);
+  static void finish(Task::State& state, std::exception_ptr error);
+  void join_os_threads();
+  void cancel_everything(std::exception_ptr reason);
+  std::string deadlock_report() const;
+
+  // The loop, on the executor's own OS thread.
+  void services_loop();
+  void run_fibers();
+  bool run_posted();
+  void fire_timers();
+  void poll();
+  void idle();
+  void jump_to_next_timer();
+  void sleep_in_kernel();
+  void wake_later();
+  void notify();
+
+  // Fibers and their timers.
+  Context* live_ = nullptr;
+  std::vector<Timer> timers_;  // a heap, earliest first
+  std::uint64_t timer_order_ = 0;
+  std::vector<std::function<void()>> later_;  // when no fiber is ready any more
+  Algorithm* algorithm_ = nullptr;
+  StackSwitch switch_;
+  boost::fibers::context* home_ = nullptr;  // the OS thread's own context, while it waits
+  std::exception_ptr deadlock_;
+  int deadlock_rounds_ = 0;
+  bool ending_ = false;
+
+  // From other threads.
+  std::mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_;
+  std::vector<Context*> unparked_;
+  enum State : int { running, sleeping, notified };
+  std::atomic<int> state_{running};
+  std::atomic<bool> stop_{false};
+
+  // steady clock.
+  std::chrono::steady_clock::time_point origin_;
+  int epoll_ = -1;
+  int event_ = -1;
+  std::unordered_map<int, std::function<void()>> watched_;
+  std::thread services_thread_;
+  std::atomic<std::thread::id> own_thread_{};
+  std::mutex os_threads_mutex_;
+  std::map<Task::State*, std::pair<std::thread, std::shared_ptr<Task::State>>> os_threads_;
+
+  // virtual clock.
+  Nanos virtual_now_{0};
+};
+
+}  // namespace runtime

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/runtime.cpp — the runtime as others see it.
+#include "runtime/runtime.hpp"
+
+#include <utility>
+
+#include "base/errors.hpp"
+#include "runtime/context.hpp"
+#include "runtime/executor.hpp"
+
+namespace runtime {
+
+Runtime::Runtime(RuntimeOptions options) : executor_(std::make_unique<Executor>(options)) {
+  base::set_context_line(&describe_current_context);
+  if (!is_virtual()) executor_->start_services_thread();
+}
+
+Runtime::~Runtime() = default;
+
+bool Runtime::is_virtual() const { return executor_->is_virtual(); }
+Nanos Runtime::now() const { return executor_->now(); }
+
+void Runtime::sleep_until(Nanos when) {
+  Context* self = Context::current();
+  ENSURE(self != nullptr && self->executor == executor_.get());
+  const Reason reason{"the time"};
+  while (now() < when) {
+    self->park(when, reason);
+    self->throw_if_cancelled();
+  }
+}
+
+void Runtime::sleep_for(Nanos span) { sleep_until(now() + span); }
+
+void Runtime::run(std::function<void()> main) {
+  if (is_virtual()) {
+    executor_->run_virtual(std::move(main));
+    return;
+  }
+  Context* self = Context::current();
+  Executor* before = std::exchange(self->executor, executor_.get());
+  try {
+    main();
+  } catch (...) {
+    self->executor = before;
+    throw;
+  }
+  self->executor = before;
+}
+
+Task Runtime::spawn(ContextRole role, ContextName name, std::function<void()> work) {
+  return executor_->spawn(role, name, std::move(work));
+}
+
+void Runtime::wake_from_outside(std::function<void()> work) { executor_->post(std::move(work)); }
+
+void Runtime::watch(int descriptor, std::function<void()> on_readable) {
+  executor_->watch(descriptor, std::move(on_readable));
+}
+void Runtime::unwatch(int descriptor) { executor_->unwatch(descriptor); }
+
+bool Runtime::on_services_thread() const { return executor_->on_own_thread(); }
+
+bool Task::done() const {
+  Lock lock(state_->mutex);
+  return state_->done;
+}
+
+void Task::join() {
+  Lock lock(state_->mutex);
+  while (!state_->done)
+    state_->joiners.wait(lock, Deadline::never(), Reason{"the end of a task"});
+  std::exception_ptr error = state_->error;
+  lock.unlock();
+  if (!error) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Cancelled&) {
+  }
+}
+
+void Task::cancel(std::exception_ptr reason) { state_->cancel(std::move(reason)); }
+
+}  // namespace runtime

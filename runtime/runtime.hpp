@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/runtime.hpp — contexts that run code, and the clock they live by.
+#pragma once
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/units.hpp"
+#include "runtime/wait.hpp"
+
+namespace runtime {
+
+/// Names a context in reports without owning a string: {"thread", "alpha-0", 3}. The views must
+/// outlive the context.
+struct ContextName {
+  std::string_view role;
+  std::string_view of = {};
+  std::uint64_t number = 0;
+  std::string text() const;
+};
+
+/// A thread of the application, or a context that works for somebody else (serves a path from
+/// another host, prefetches): Wakes lets services go first.
+enum class ContextRole : std::uint8_t { thread, service };
+
+/// Work given to a context of its own. A handle: copies refer to the same work; dropping all of
+/// them lets it go on.
+class Task {
+ public:
+  Task() = default;
+  explicit operator bool() const { return state_ != nullptr; }
+  bool done() const;
+  /// Blocks until the work has returned; throws what it threw, except Cancelled.
+  void join();
+  /// Makes its present or next wait throw `reason` (Cancelled when null). Any context may call.
+  void cancel(std::exception_ptr reason = nullptr);
+
+  struct State;
+
+ private:
+  friend class Runtime;
+  friend class Executor;
+  std::shared_ptr<State> state_;
+};
+
+enum class ClockKind : std::uint8_t { steady, virtual_time };
+
+struct RuntimeOptions {
+  ClockKind clock = ClockKind::steady;
+  /// Service contexts are fibers of one OS thread; a thread-sanitizer build makes each an OS
+  /// thread, because it cannot follow fibers that meet OS threads.
+#ifdef PATHS_TSAN
+  bool service_fibers = false;
+#else
+  bool service_fibers = true;
+#endif
+  /// Address space per fiber; only touched pages cost memory.
+  std::size_t stack_bytes = 256 * 1024;
+};
+
+class Executor;
+
+/// The contexts and the clock of one process.
+///
+/// steady clock:  threads are OS threads; services share one OS thread, as fibers, which sleeps
+///                in the kernel while it has nothing to do.
+/// virtual clock: everything is a fiber of the OS thread that called run(). When no fiber is
+///                ready, time jumps to the next event; without one that is a Deadlock. Two runs
+///                of the same code see the same times and the same order.
+class Runtime {
+ public:
+  explicit Runtime(RuntimeOptions options = {});
+  ~Runtime();  ///< every spawned context has ended or is cancelled and joined here
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  bool is_virtual() const;
+  /// Nanoseconds since this runtime began. Any context.
+  Nanos now() const;
+  /// Blocks the calling context. Throws what it is cancelled with.
+  void sleep_until(Nanos when);
+  void sleep_for(Nanos span);
+
+  /// Runs `main` as the first context and returns when it has; the contexts it left behind are
+  /// cancelled and waited for. Throws what `main` threw; on the virtual clock Deadlock when
+  /// nobody could ever wake.
+  void run(std::function<void()> main);
+
+  /// Starts `work` in a context of its own. Any context of this runtime may call.
+  Task spawn(ContextRole role, ContextName name, std::function<void()> work);
+
+  /// The one way in from outside: `work` runs soon on the services' OS thread, in no context (it
+  /// must not block). Any thread or signal-free callback of the process may call; on the virtual
+  /// clock only the thread of run().
+  void wake_from_outside(std::function<void()> work);
+
+  /// Calls `on_readable` on the services' OS thread whenever `descriptor` may be readable, in no
+  /// context; level-triggered. steady clock only. unwatch() from that thread only.
+  void watch(int descriptor, std::function<void()> on_readable);
+  void unwatch(int descriptor);
+
+  /// True in a context or callback that runs on the services' OS thread.
+  bool on_services_thread() const;
+
+ private:
+  friend class Context;
+  friend class Task;
+  std::unique_ptr<Executor> executor_;
+};
+
+/// Who is running, for messages: "thread alpha-0/3 at 12.5ms".
+std::string describe_current_context();
+
+}  // namespace runtime

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/stack_switch.hpp — tells the address sanitizer which stack runs.
+#pragma once
+#include <cstddef>
+#include <unordered_map>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include "runtime/stack_pool.hpp"
+
+namespace runtime {
+
+/// Private to runtime/. Boost.Fiber, as Debian builds it, switches stacks without a word to the
+/// sanitizer, which then takes an exception on a fiber for an overflow. Our scheduling algorithm knows every switch: it calls leave_for() right before one, and
+/// whoever runs next calls arrived(). Does nothing in other builds.
+class StackSwitch {
+ public:
+#if defined(__SANITIZE_ADDRESS__)
+  /// `next` is the control block of the fiber that runs next, which Boost keeps on top of its
+  /// stack.
+  void leave_for(const void* next, bool next_is_home) {
+    const Bounds bounds = next_is_home ? home_ : bounds_of(next);
+    switching_ = true;
+    __sanitizer_start_switch_fiber(&fake_[current_], bounds.bottom, bounds.bytes);
+  }
+  void arrived(const void* self) {
+    if (!switching_) return;
+    switching_ = false;
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+    void* fake = nullptr;
+    if (auto saved = fake_.find(self); saved != fake_.end()) {
+      fake = saved->second;
+      fake_.erase(saved);
+    }
+    __sanitizer_finish_switch_fiber(fake, &bottom, &bytes);
+    if (current_ == nullptr) home_ = {bottom, bytes};
+    current_ = self;
+  }
+
+ private:
+  struct Bounds {
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+  };
+  static Bounds bounds_of(const void* control) {
+    const auto stack = StackPool::containing(control);
+    if (stack.bottom != nullptr) return {stack.bottom, stack.bytes};
+    // The dispatcher, on Boost's own default stack of 128 KiB.
+    constexpr std::size_t bytes = 120 * 1024;
+    return {static_cast<const char*>(control) - bytes, bytes};
+  }
+  bool switching_ = false;
+  const void* current_ = nullptr;  // null: the OS thread's own stack
+  Bounds home_;
+  std::unordered_map<const void*, void*> fake_;
+#else
+  void leave_for(const void*, bool) {}
+  void arrived(const void*) {}
+#endif
+};
+
+}  // namespace runtime

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_rooms [root]: holds every #include to the table of who may use whom.
+
+The same table is in CMakeLists.txt, which links by it; but headers of a room that is not linked
+are still found, so the includes are checked here.
+"""
+import pathlib
+import re
+import sys
+
+# room: the rooms whose headers it may include, besides its own.
+LIBRARIES = {
+    "base": "",
+    "runtime": "base",
+    "pastset": "base runtime",
+    "eventspace": "base",
+    "tuning": "base",
+    "paths": "base runtime pastset eventspace tuning",
+    "wrappers": "base runtime pastset paths eventspace tuning",
+}
+# Programs may include every library room; tests, bench and examples commands/ too. Nobody
+# includes tests, bench or examples but they themselves.
+PROGRAMS = {
+    "commands": " ".join(LIBRARIES),
+    "bench": " ".join([*LIBRARIES, "commands"]),
+    "examples": " ".join([*LIBRARIES, "commands"]),
+    "tests": " ".join([*LIBRARIES, "commands", "bench", "examples"]),
+}
+ROOMS = {room: {room, *uses.split()} for room, uses in {**LIBRARIES, **PROGRAMS}.items()}
+
+# foreign header: the files and folders it may be included from.
+DOORS = [
+    (r"yaml-cpp/", "base/settings_yaml.cpp"),
+    (r"boost/", "runtime/"),
+    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/transport_zmq.cpp"),
+    (r"CLI/", "commands/ bench/ examples/ paths/program.cpp"),
+    (r"xxh", "base/"),
+    (r"nlohmann/", "paths/ eventspace/ commands/ bench/ tests/"),
+    (r"spdlog/", "runtime/ paths/"),
+    (r"benchmark/", "bench/ tests/"),
+    (r"catch2/", "bench/ tests/"),
+]
+# Files of wrappers/ that know them all.
+ALL_WRAPPERS = {"all", "main"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def wrapper_of(path):
+    """The wrapper a file of wrappers/ belongs to: wrappers/delay.cpp and .hpp are one pair."""
+    return path.split("/")[1].split(".")[0]
+
+
+def mistake(root, file, bracket, header):
+    """What is wrong with one include of a file, or None."""
+    room = file.split("/")[0]
+    for pattern, door in DOORS:
+        if re.match(pattern, header) and not file.startswith(tuple(door.split())):
+            return f"<{header}> may be included only in {door}"
+    if bracket == "<":
+        return None
+    target = header.split("/")[0]
+    if not (root / header).is_file():
+        return f'"{header}" is no file; name headers from the top of the project'
+    if target not in ROOMS[room]:
+        return f'{room}/ may not include {target}/ ("{header}"); it may: ' + " ".join(
+            sorted(ROOMS[room]))
+    if room == target == "wrappers" and wrapper_of(file) not in ALL_WRAPPERS:
+        if wrapper_of(file) != wrapper_of(header):
+            return f'a wrapper may not know another wrapper ("{header}")'
+    return None
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
+                        pathlib.Path(__file__).parent.parent).resolve()
+    mistakes = 0
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*.[ch]pp")):
+            file = path.relative_to(root).as_posix()
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+                include = INCLUDE.match(line)
+                why = include and mistake(root, file, *include.groups())
+                if why:
+                    print(f"{file}:{number}: {why}")
+                    mistakes += 1
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/base/errors_test.cpp — how mistakes are worded and what a bug does.
+#include "base/errors.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+struct BugsThrow {
+  BugsThrow() { base::set_bugs_throw(true); }
+  ~BugsThrow() {
+    base::set_bugs_throw(false);
+    base::set_context_line(nullptr);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("errors: a position prints as compilers print it, without what is unknown") {
+  CHECK(base::Position{"a.yaml", 3, 7}.text() == "a.yaml:3:7");
+  CHECK(base::Position{"a.yaml", 3, 0}.text() == "a.yaml:3");
+  CHECK(base::Position{"a.yaml", 0, 0}.text() == "a.yaml");
+  CHECK(base::Position{}.text().empty());
+}
+
+TEST_CASE("errors: a config error has a line for each mistake") {
+  const base::ConfigError error({{{"a.yaml", 1, 2}, "first"}, {{}, "second"}});
+  CHECK(std::string(error.what()) == "a.yaml:1:2: first\nsecond");
+  CHECK(error.mistakes().size() == 2);
+}
+
+TEST_CASE("errors: a claim that holds costs nothing and one that fails is a bug") {
+  const BugsThrow guard;
+  CHECK_NOTHROW([] { ENSURE(1 + 1 == 2); }());
+  CHECK_THROWS_WITH([] { ENSURE(1 + 1 == 3); }(), Catch::Contains("not true: 1 + 1 == 3"));
+  CHECK_THROWS_AS([] { ENSURE(false); }(), std::logic_error);
+}
+
+TEST_CASE("errors: a failed equality shows both values") {
+  const BugsThrow guard;
+  CHECK_THROWS_WITH([] { ENSURE_EQ(2 + 2, 5); }(), Catch::Contains("2 + 2 == 5 fails: 4 and 5"));
+}
+
+TEST_CASE("errors: a bug says where it was found and who was running") {
+  const BugsThrow guard;
+  base::set_context_line([]() -> std::string { return "stage 3"; });
+  CHECK_THROWS_WITH(base::report_bug("x.cpp", 12, "lost a tuple"),
+                    "bug at x.cpp:12: lost a tuple (stage 3)");
+}

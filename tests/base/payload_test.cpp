@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/base/payload_test.cpp — bytes, who shares them, and when they are released.
+#include "base/payload.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <utility>
+#include <vector>
+
+using base::Payload;
+
+namespace {
+
+std::vector<std::byte> some_bytes(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
+  return bytes;
+}
+
+bool holds(const Payload& payload, const std::vector<std::byte>& bytes) {
+  return std::equal(payload.bytes().begin(), payload.bytes().end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+TEST_CASE("payload: the bytes survive copies, moves and assignments at every size") {
+  for (const std::size_t size : {0u, 1u, 8u, 47u, 48u, 49u, 1000u}) {
+    const auto bytes = some_bytes(size);
+    Payload original = Payload::copy_of(bytes);
+    const Payload copy = original;
+    Payload moved = std::move(original);
+    Payload assigned = Payload::of(1);
+    assigned = moved;
+    CHECK(holds(copy, bytes));
+    CHECK(holds(moved, bytes));
+    CHECK(holds(assigned, bytes));
+    assigned = std::move(moved);
+    CHECK(holds(assigned, bytes));
+    const Payload& same = assigned;
+    assigned = same;
+    CHECK(holds(assigned, bytes));
+  }
+}
+
+TEST_CASE("payload: what was moved from is empty") {
+  Payload payload = Payload::copy_of(some_bytes(100));
+  const Payload taken = std::move(payload);
+  CHECK(payload.empty());
+  CHECK(payload.bytes().empty());
+  CHECK(taken.size() == 100);
+}
+
+TEST_CASE("payload: a copy shares the bytes") {
+  const Payload payload = Payload::copy_of(some_bytes(Payload::inline_bytes + 1));
+  const Payload copy = payload;
+  CHECK(copy.bytes().data() == payload.bytes().data());
+}
+
+TEST_CASE("payload: small bytes are kept in place") {
+  const Payload payload = Payload::copy_of(some_bytes(Payload::inline_bytes));
+  const auto* begin = reinterpret_cast<const std::byte*>(&payload);
+  CHECK(payload.bytes().data() >= begin);
+  CHECK(payload.bytes().data() < begin + sizeof payload);
+}
+
+TEST_CASE("payload: adopted bytes are not copied and are released with the last copy") {
+  for (const std::size_t size : {0u, 3u, 300u}) {
+    const auto bytes = some_bytes(size);
+    int released = 0;
+    {
+      Payload last;
+      {
+        const Payload payload = Payload::adopt(bytes, [&] { ++released; });
+        CHECK(payload.bytes().data() == bytes.data());
+        last = payload;
+        const Payload other = payload;
+      }
+      CHECK(released == 0);
+      CHECK(holds(last, bytes));
+    }
+    CHECK(released == 1);
+  }
+}
+
+TEST_CASE("payload: assigning over the last copy releases the old bytes") {
+  const auto bytes = some_bytes(64);
+  int released = 0;
+  Payload payload = Payload::adopt(bytes, [&] { ++released; });
+  payload = Payload::of(3.5);
+  CHECK(released == 1);
+  CHECK(payload.read<double>() == 3.5);
+}
+
+TEST_CASE("payload: a plain value is read back, at any offset") {
+  const struct { std::int32_t a, b; } pair = {7, -9};
+  const Payload payload = Payload::of(pair);
+  CHECK(payload.read<std::int32_t>() == 7);
+  CHECK(payload.read<std::int32_t>(4) == -9);
+}
+
+TEST_CASE("payload: filled gives all the bytes to write") {
+  for (const std::size_t size : {8u, 200u}) {
+    const Payload payload = Payload::filled(size, [&](std::span<std::byte> bytes) {
+      REQUIRE(bytes.size() == size);
+      std::fill(bytes.begin(), bytes.end(), std::byte{5});
+    });
+    CHECK(payload.size() == size);
+    CHECK(payload.read<std::uint8_t>(size - 1) == 5);
+  }
+}
+
+TEST_CASE("payload: equality is that of the bytes, wherever they are") {
+  const auto bytes = some_bytes(20);
+  const Payload here = Payload::copy_of(bytes);
+  const Payload there = Payload::adopt(bytes, [] {});
+  CHECK(here == there);
+  CHECK(Payload() == Payload::copy_of({}));
+  CHECK_FALSE(here == Payload::copy_of(some_bytes(19)));
+  CHECK_FALSE(Payload::of(1) == Payload::of(2));
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/any_change_test.cpp — waiting for any of several elements.
+#include <catch2/catch.hpp>
+
+#include "pastset/element.hpp"
+#include "runtime/runtime.hpp"
+
+using base::Payload;
+using pastset::AnyChange;
+using pastset::Element;
+using pastset::Template;
+using runtime::Deadline;
+using runtime::Runtime;
+using runtime::Task;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Template number = *Template::parse("u64");
+
+Payload tuple(std::uint64_t value) { return Payload::of(value); }
+
+void on_virtual_clock(const std::function<void(Runtime&)>& main) {
+  Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] { main(runtime); });
+}
+
+}  // namespace
+
+TEST_CASE("any change: a tuple, a mark and a deletion count, reading does not") {
+  Element a("a", number);
+  Element b("b", number);
+  AnyChange changes({&a, &b});
+  CHECK(changes.count() == 0);
+  a.move(tuple(1));
+  CHECK(changes.count() == 1);
+  b.mark_error("x");
+  b.mark_error("x again");
+  CHECK(changes.count() == 2);
+  a.observe();
+  a.newest();
+  a.axe(0);
+  a.set_delta(1);
+  CHECK(changes.count() == 2);
+  b.delete_element();
+  b.delete_element();
+  CHECK(changes.count() == 3);
+}
+
+TEST_CASE("any change: a refused move does not count") {
+  Element a("a", number);
+  AnyChange changes({&a});
+  CHECK_THROWS(a.move(Payload()));
+  CHECK(changes.count() == 0);
+}
+
+TEST_CASE("any change: a change between the look and the wait is not missed") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element a("a", number);
+    AnyChange changes({&a});
+    const std::uint64_t seen = changes.count();
+    a.move(tuple(1));
+    CHECK(changes.wait(seen, Deadline::written_at(1s)));
+    CHECK(runtime.now() == 0ms);
+  });
+}
+
+TEST_CASE("any change: the wait ends with a change of any element, or with its deadline") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element a("a", number);
+    Element b("b", number);
+    AnyChange changes({&a, &b});
+    Task mover = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
+      for (Element* element : {&b, &a}) {
+        runtime.sleep_for(2ms);
+        element->move(tuple(1));
+      }
+    });
+    CHECK(changes.wait(changes.count()));
+    CHECK(runtime.now() == 2ms);
+    CHECK(b.last() == 1);
+    CHECK_FALSE(changes.wait(changes.count(), Deadline::written_at(3ms)));
+    CHECK(runtime.now() == 3ms);
+    CHECK(changes.wait(changes.count(), Deadline::written_at(9ms)));
+    CHECK(runtime.now() == 4ms);
+    mover.join();
+  });
+}
+
+TEST_CASE("any change: a mover that is let in later counts when it is let in") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element a("a", number, {.delta = 1});
+    AnyChange changes({&a});
+    a.move(tuple(0));
+    Task mover =
+        runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] { a.move(tuple(1)); });
+    runtime.sleep_for(1ms);
+    CHECK(changes.count() == 1);
+    a.observe();
+    CHECK(changes.count() == 2);
+    mover.join();
+  });
+}
+
+TEST_CASE("any change: several watch one element, and one that ended is told no more") {
+  Element a("a", number);
+  AnyChange stays({&a});
+  {
+    AnyChange leaves({&a, &a});
+    a.move(tuple(1));
+    CHECK(leaves.count() == 2);
+  }
+  a.move(tuple(2));
+  CHECK(stays.count() == 2);
+}
+
+TEST_CASE("any change: a watcher among OS threads sees every change, though all elements move") {
+  constexpr std::uint64_t moves = 2000;
+  Runtime runtime;
+  std::uint64_t seen_tuples = 0;
+  std::uint64_t spurious = 0;
+  runtime.run([&] {
+    std::vector<std::unique_ptr<Element>> elements;
+    std::vector<Element*> watched;
+    std::vector<Task> movers;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      elements.push_back(std::make_unique<Element>("e", number));
+      watched.push_back(elements.back().get());
+    }
+    AnyChange changes(watched);
+    for (Element* element : watched) {
+      movers.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [element] {
+        for (std::uint64_t i = 0; i < moves; ++i) element->move(tuple(i));
+      }));
+    }
+    while (seen_tuples < watched.size() * moves) {
+      const std::uint64_t seen = changes.count();
+      const std::uint64_t before = seen_tuples;
+      for (Element* element : watched) {
+        while (element->try_observe()) ++seen_tuples;
+      }
+      if (seen_tuples == watched.size() * moves) break;
+      if (!changes.wait(seen)) ++spurious;
+      CHECK(seen_tuples >= before);
+    }
+    for (Task& mover : movers) mover.join();
+  });
+  CHECK(seen_tuples == 3 * moves);
+  CHECK(spurious == 0);
+}

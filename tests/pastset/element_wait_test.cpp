@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/element_wait_test.cpp — who waits in an element, and who is released when.
+#include <catch2/catch.hpp>
+
+#include "pastset/element.hpp"
+#include "runtime/runtime.hpp"
+
+using base::Payload;
+using pastset::AnyChange;
+using pastset::Element;
+using pastset::Template;
+using runtime::Deadline;
+using runtime::Runtime;
+using runtime::Task;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Template number = *Template::parse("u64");
+
+Payload tuple(std::uint64_t value) { return Payload::of(value); }
+
+std::uint64_t value_of(const pastset::Stored& stored) {
+  return stored.payload.read<std::uint64_t>();
+}
+
+void on_virtual_clock(const std::function<void(Runtime&)>& main) {
+  Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] { main(runtime); });
+}
+
+Task start(Runtime& runtime, std::uint64_t which, std::function<void()> work) {
+  return runtime.spawn(runtime::ContextRole::thread, {"thread", "t", which}, std::move(work));
+}
+
+/// Starts contexts that move 0, 1, 2 ... and are blocked in that order when it returns.
+std::vector<Task> start_movers(Runtime& runtime, Element& element, std::uint64_t count) {
+  std::vector<Task> movers;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    movers.push_back(start(runtime, i, [&element, i] { element.move(tuple(i)); }));
+    runtime.sleep_for(1ms);
+  }
+  return movers;
+}
+
+void join_all(std::vector<Task>& tasks) {
+  for (Task& task : tasks) task.join();
+}
+
+}  // namespace
+
+TEST_CASE("element: a move blocks while delta tuples are unobserved, until one is observed") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 2});
+    runtime::Nanos returned{};
+    Task mover = start(runtime, 1, [&] {
+      for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
+      returned = runtime.now();
+    });
+    runtime.sleep_for(5ms);
+    CHECK(element.last() == 2);
+    CHECK(value_of(element.observe(1)) == 1);  // with a number it releases nobody
+    runtime.sleep_for(5ms);
+    CHECK(element.last() == 2);
+    element.observe();
+    mover.join();
+    CHECK(returned == 10ms);
+    CHECK(element.last() == 3);
+  });
+}
+
+TEST_CASE("element: blocked movers are released first come, first served") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 1});
+    std::vector<Task> movers = start_movers(runtime, element, 20);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const pastset::Stored stored = i % 2 == 0 ? element.observe() : element.try_observe().value();
+      CHECK(stored.number == i);
+      CHECK(value_of(stored) == i);
+    }
+    join_all(movers);
+  });
+}
+
+TEST_CASE("element: a new mover queues behind blocked ones") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 1});
+    std::vector<Task> movers = start_movers(runtime, element, 3);
+    // The released mover has not run yet: its place is taken all the same.
+    CHECK(value_of(element.observe()) == 0);
+    CHECK(element.last() == 2);
+    movers.push_back(start(runtime, 9, [&] { element.move(tuple(9)); }));
+    for (const std::uint64_t expected : {1u, 2u, 9u})
+      CHECK(value_of(element.observe()) == expected);
+    join_all(movers);
+  });
+}
+
+TEST_CASE("element: raising delta releases as many movers as then fit, in their order") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 1});
+    std::vector<Task> movers = start_movers(runtime, element, 8);
+    CHECK(element.last() == 1);
+    element.set_delta(4);
+    CHECK(element.last() == 4);
+    element.set_delta(2);  // below the backlog: only later moves notice
+    CHECK(element.last() == 4);
+    element.observe();
+    element.observe();
+    CHECK(element.last() == 4);
+    element.observe();
+    CHECK(element.last() == 5);
+    element.set_delta(0);
+    join_all(movers);
+    CHECK(element.last() == 8);
+    for (std::uint64_t i = 3; i < 8; ++i) CHECK(value_of(element.observe()) == i);
+  });
+}
+
+TEST_CASE("element: a mover whose deadline passes leaves the line and moves nothing") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 1});
+    element.move(tuple(0));
+    Task patient = start(runtime, 1, [&] { element.move(tuple(1)); });
+    Task hasty = start(runtime, 2, [&] {
+      CHECK_THROWS_WITH(element.move(tuple(2), Deadline::written_at(5ms)),
+                        "element 'e': no room before the deadline, 1 unobserved");
+      CHECK(runtime.now() == 5ms);
+    });
+    Task last = start(runtime, 3, [&] { element.move(tuple(3), Deadline::written_at(1s)); });
+    hasty.join();
+    CHECK(element.last() == 1);
+    for (const std::uint64_t expected : {0u, 1u, 3u})
+      CHECK(value_of(element.observe()) == expected);
+    patient.join();
+    last.join();
+  });
+}
+
+TEST_CASE("element: a cancelled mover leaves the line") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 1});
+    std::vector<Task> movers = start_movers(runtime, element, 3);
+    movers[1].cancel();
+    movers[1].join();
+    CHECK(value_of(element.observe()) == 0);
+    CHECK(value_of(element.observe()) == 2);
+    join_all(movers);
+    CHECK(element.last() == 2);
+  });
+}
+
+TEST_CASE("element: observe(n) blocks until tuple n exists, for every reader of it") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number);
+    std::vector<Task> readers;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      readers.push_back(start(runtime, i, [&element, &runtime, i] {
+        CHECK(value_of(element.observe(i / 2)) == i / 2);
+        CHECK(runtime.now() == (i / 2 + 1) * 1ms);
+      }));
+    }
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      runtime.sleep_for(1ms);
+      element.move(tuple(i));
+    }
+    join_all(readers);
+    CHECK(element.first() == 0);
+  });
+}
+
+TEST_CASE("element: observers without a number share the tuples between them") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number);
+    std::vector<std::uint64_t> seen;
+    std::vector<Task> observers;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      observers.push_back(start(runtime, i, [&] {
+        for (int n = 0; n < 2; ++n) seen.push_back(element.observe().number);
+      }));
+    }
+    runtime.sleep_for(1ms);
+    for (std::uint64_t i = 0; i < 6; ++i) element.move(tuple(i));
+    join_all(observers);
+    CHECK(seen == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5});
+  });
+}
+
+TEST_CASE("element: a reader whose deadline passes is told so and changes nothing") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number);
+    CHECK_THROWS_AS(element.observe(Deadline::written_at(1ms)), pastset::DeadlinePassed);
+    CHECK_THROWS_WITH(element.observe(7, Deadline::written_at(2ms)),
+                      "element 'e': no tuple 7 before the deadline");
+    CHECK_THROWS_AS(element.newest(0, Deadline::written_at(3ms)), pastset::DeadlinePassed);
+    CHECK(runtime.now() == 3ms);
+    CHECK(element.first() == element.last());
+  });
+}
+
+TEST_CASE("element: what is there at once is given though the deadline has passed") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.delta = 1});
+    runtime.sleep_for(5ms);
+    CHECK(element.move(tuple(3), Deadline::written_at(1ms)) == 0);
+    CHECK(value_of(element.newest(0, Deadline::written_at(1ms))) == 3);
+    CHECK(value_of(element.observe(Deadline::written_at(1ms))) == 3);
+  });
+}
+
+TEST_CASE("element: newest blocks until a tuple from that number on exists") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.keep_newest = 1});
+    Task reader = start(runtime, 1, [&] {
+      CHECK(element.newest(3).number == 4);
+      CHECK(runtime.now() == 2ms);
+    });
+    for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
+    runtime.sleep_for(2ms);
+    for (std::uint64_t i = 3; i < 5; ++i) element.move(tuple(i));
+    reader.join();
+  });
+}
+
+TEST_CASE("element: a reader of a tuple that came and went is told it expired") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number, {.keep_newest = 1});
+    Task reader = start(runtime, 1, [&] { CHECK_THROWS_AS(element.observe(0), pastset::Expired); });
+    runtime.sleep_for(1ms);
+    for (std::uint64_t i = 0; i < 2; ++i) element.move(tuple(i));
+    reader.join();
+  });
+}
+
+TEST_CASE("element: an error mark wakes blocked newest calls and no others") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element element("e", number);
+    Task newest = start(runtime, 1, [&] {
+      CHECK_THROWS_WITH(element.newest(0), "lost");
+      CHECK(runtime.now() == 1ms);
+    });
+    Task observer = start(runtime, 2, [&] { CHECK(element.observe().number == 0); });
+    runtime.sleep_for(1ms);
+    element.mark_error("lost");
+    newest.join();
+    CHECK_FALSE(observer.done());
+    element.move(tuple(1));
+    observer.join();
+  });
+}
+
+TEST_CASE("element: deletion wakes all that are blocked, and each is told") {
+  on_virtual_clock([](Runtime& runtime) {
+    Element full("full", number, {.delta = 1});
+    Element empty("empty", number);
+    full.move(tuple(0));
+    AnyChange changes({&full, &empty});
+    const std::vector<std::function<void()>> blocking{
+        [&] { full.move(tuple(1)); }, [&] { full.move(tuple(2)); }, [&] { full.observe(1); },
+        [&] { full.newest(1); },      [&] { empty.observe(); },     [&] { empty.observe(3); },
+        [&] { empty.newest(); }};
+    std::vector<Task> tasks;
+    int told = 0;
+    for (std::size_t i = 0; i < blocking.size(); ++i) {
+      tasks.push_back(start(runtime, i, [&, i] {
+        CHECK_THROWS_AS(blocking[i](), pastset::Deleted);
+        CHECK(runtime.now() == 1ms);
+        ++told;
+      }));
+    }
+    tasks.push_back(start(runtime, 99, [&, seen = changes.count()] { CHECK(changes.wait(seen)); }));
+    runtime.sleep_for(1ms);
+    full.delete_element();
+    empty.delete_element();
+    join_all(tasks);
+    CHECK(told == static_cast<int>(blocking.size()));
+  });
+}
+
+TEST_CASE("element: a deadlock report says who waits in which element") {
+  const auto deadlock = [](const std::function<void(Element&)>& block) {
+    Element element("sum.alpha-0", number, {.delta = 1});
+    try {
+      on_virtual_clock([&](Runtime&) { block(element); });
+    } catch (const runtime::Deadlock& report) {
+      return std::string(report.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(deadlock([](Element& element) { element.observe(); }),
+             Catch::Contains("tuple of element") && Catch::Contains("sum.alpha-0"));
+  CHECK_THAT(deadlock([](Element& element) {
+               element.move(tuple(0));
+               element.move(tuple(1));
+             }),
+             Catch::Contains("room in element") && Catch::Contains("sum.alpha-0"));
+  CHECK_THAT(deadlock([](Element& element) {
+               AnyChange changes({&element});
+               changes.wait(changes.count());
+             }),
+             Catch::Contains("change of any element") && Catch::Contains("sum.alpha-0"));
+}

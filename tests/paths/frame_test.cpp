@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/frame_test.cpp — what a frame's bytes must say.
+#include "paths/frame.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace paths;
+
+base::Payload bytes_of(const std::string& text) {
+  return base::Payload::copy_of(std::as_bytes(std::span(text)));
+}
+
+Frame request() {
+  Frame frame;
+  frame.kind = FrameKind::request;
+  frame.plan_high = 0x0123456789abcdef;
+  frame.plan_low = 0xfedcba9876543210;
+  frame.from_host = 3;
+  frame.credits = 5;
+  frame.call = 77;
+  frame.stage = 9;
+  frame.operation.kind = OperationKind::newest;
+  frame.operation.path = 1;
+  frame.operation.thread = 2;
+  frame.operation.slot = 3;
+  frame.operation.segment = 4;
+  frame.operation.segments = 6;
+  frame.operation.epoch = 7;
+  frame.operation.sequence = 1ull << 40;
+  frame.operation.number = 12;
+  frame.operation.contributions = 140;
+  frame.operation.payload = bytes_of("eight by");
+  return frame;
+}
+
+std::optional<Frame> sent(const Frame& frame) {
+  const auto header = encode_header(frame);
+  CHECK(header.size() == header_bytes(frame));
+  return decode_frame(header, encode_body(frame));
+}
+
+}  // namespace
+
+TEST_CASE("frame: a request arrives as it was sent") {
+  const Frame before = request();
+  const auto after = sent(before);
+  REQUIRE(after);
+  CHECK(after->kind == FrameKind::request);
+  CHECK(after->version == protocol_version);
+  CHECK(after->plan_high == before.plan_high);
+  CHECK(after->plan_low == before.plan_low);
+  CHECK(after->from_host == 3);
+  CHECK(after->credits == 5);
+  CHECK(after->call == 77);
+  CHECK(after->stage == 9);
+  CHECK(after->operation.kind == OperationKind::newest);
+  CHECK_FALSE(after->operation.one_way);
+  CHECK(after->operation.path == 1);
+  CHECK(after->operation.thread == 2);
+  CHECK(after->operation.slot == 3);
+  CHECK(after->operation.segment == 4);
+  CHECK(after->operation.segments == 6);
+  CHECK(after->operation.epoch == 7);
+  CHECK(after->operation.sequence == 1ull << 40);
+  CHECK(after->operation.number == 12);
+  CHECK(after->operation.contributions == 140);
+  CHECK(after->operation.payload == before.operation.payload);
+  CHECK(after->operation.failure == nullptr);
+}
+
+TEST_CASE("frame: a push keeps its large payload without a copy") {
+  Frame push = request();
+  push.kind = FrameKind::one_way;
+  push.operation.one_way = true;
+  push.operation.payload = base::Payload::filled(1 << 20, [](auto bytes) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+  });
+  const auto after = sent(push);
+  REQUIRE(after);
+  CHECK(after->kind == FrameKind::one_way);
+  CHECK(after->operation.one_way);
+  CHECK(after->operation.payload.bytes().data() == push.operation.payload.bytes().data());
+}
+
+TEST_CASE("frame: a reply carries its result") {
+  Frame reply;
+  reply.kind = FrameKind::reply;
+  reply.call = 5;
+  reply.result = {Condition::fails, true, 6, 7, 8, bytes_of("value")};
+  const auto after = sent(reply);
+  REQUIRE(after);
+  CHECK(after->kind == FrameKind::reply);
+  CHECK(after->call == 5);
+  CHECK(after->result.condition == Condition::fails);
+  CHECK(after->result.proved);
+  CHECK(after->result.number == 6);
+  CHECK(after->result.sequence == 7);
+  CHECK(after->result.contributions == 8);
+  CHECK(after->result.payload == bytes_of("value"));
+}
+
+TEST_CASE("frame: a failure travels as four texts in place of the payload") {
+  const FrameKind kind = GENERATE(FrameKind::request, FrameKind::one_way, FrameKind::error);
+  Frame frame = request();
+  frame.kind = kind;
+  frame.operation.failure =
+      std::make_shared<const TravelError>("alpha-1", "sum", "", "deadline of 60s passed \xc3\xa9");
+  const auto after = sent(frame);
+  REQUIRE(after);
+  REQUIRE(after->operation.failure);
+  CHECK(after->operation.failure->host() == "alpha-1");
+  CHECK(after->operation.failure->path() == "sum");
+  CHECK(after->operation.failure->wrapper().empty());
+  CHECK(after->operation.failure->reason() == "deadline of 60s passed \xc3\xa9");
+  CHECK(after->operation.payload.empty());
+}
+
+TEST_CASE("frame: control frames carry a text and no body") {
+  for (const FrameKind kind : {FrameKind::hello, FrameKind::welcome, FrameKind::refuse,
+                               FrameKind::credits, FrameKind::heartbeat, FrameKind::goodbye}) {
+    CHECK(is_control(kind));
+    Frame frame;
+    frame.kind = kind;
+    frame.text = "alpha-0";
+    const auto after = sent(frame);
+    REQUIRE(after);
+    CHECK(after->kind == kind);
+    CHECK(after->text == "alpha-0");
+    CHECK_FALSE(decode_frame(encode_header(frame), bytes_of("more")));
+  }
+  for (const FrameKind kind :
+       {FrameKind::request, FrameKind::reply, FrameKind::error, FrameKind::one_way})
+    CHECK_FALSE(is_control(kind));
+}
+
+TEST_CASE("frame: of another version only kind, version, plan and text are read") {
+  Frame hello = request();
+  hello.kind = FrameKind::hello;
+  hello.version = 2;
+  hello.text = "beta-0";
+  auto header = encode_header(hello);
+  header.resize(header.size() + 100);  // whatever version 2 adds
+  const auto after = decode_frame(header, bytes_of("and its body"));
+  REQUIRE(after);
+  CHECK(after->version == 2);
+  CHECK(after->kind == FrameKind::hello);
+  CHECK(after->plan_high == hello.plan_high);
+  CHECK(after->plan_low == hello.plan_low);
+  CHECK(after->text == "beta-0");
+  CHECK(after->from_host == 0);
+}
+
+TEST_CASE("frame: bytes are little-endian and in the documented places") {
+  const auto header = encode_header(request());
+  REQUIRE(header.size() == 26 + 20 + 50);
+  const auto at = [&header](std::size_t place) { return std::to_integer<int>(header[place]); };
+  CHECK(std::string(reinterpret_cast<const char*>(header.data()), 4) == "PATH");
+  CHECK(at(4) == 1);
+  CHECK(at(5) == 0);
+  CHECK(at(6) == 0);     // kind: request
+  CHECK(at(8) == 0xef);  // the plan's high half begins with its lowest byte
+  CHECK(at(15) == 0x01);
+  CHECK(at(26) == 3);           // from_host, behind an empty text
+  CHECK(at(34) == 77);          // call
+  CHECK(at(46) == 4);           // operation: newest
+  CHECK(at(46 + 26 + 5) == 1);  // sequence 2^40
+}
+
+TEST_CASE("frame: what is cut short, too long or out of range is not a frame") {
+  const Frame frame = request();
+  const auto header = encode_header(frame);
+  for (std::size_t size = 0; size < header.size(); ++size)
+    CHECK_FALSE(decode_frame(std::span(header).first(size), encode_body(frame)));
+  auto longer = header;
+  longer.push_back(std::byte{0});
+  CHECK_FALSE(decode_frame(longer, encode_body(frame)));
+
+  const auto changed = [&header](std::size_t place, int value) {
+    auto bytes = header;
+    bytes[place] = static_cast<std::byte>(value);
+    return decode_frame(bytes, {});
+  };
+  CHECK(changed(46, 11));
+  CHECK_FALSE(changed(0, 'p'));   // mark
+  CHECK_FALSE(changed(6, 10));    // kind
+  CHECK_FALSE(changed(7, 2));     // a flag nobody knows
+  CHECK_FALSE(changed(7, 1));     // says failure, but the body has none
+  CHECK_FALSE(changed(25, 255));  // a text of 65,280 bytes
+  CHECK_FALSE(changed(46, 12));   // operation
+  CHECK_FALSE(changed(47, 2));    // its flags
+  CHECK_FALSE(changed(60, 6));    // segment 6 of 6
+}
+
+TEST_CASE("frame: texts too long for the wire lose their end between characters") {
+  Frame refuse;
+  refuse.kind = FrameKind::refuse;
+  refuse.text = std::string(4095, 'x') + "\xc3\xa9 and more";
+  const auto after = sent(refuse);
+  REQUIRE(after);
+  CHECK(after->text == std::string(4095, 'x'));
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/launch_real.cpp — processes started, shown and stopped as one; who a process is.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "paths/identity.hpp"
+#include "paths/launch.hpp"
+#include "runtime/runtime.hpp"
+
+namespace {
+
+using namespace paths;
+using namespace std::chrono_literals;
+
+Launch shell(std::string host, std::string script) {
+  Launch launch;
+  launch.host = std::move(host);
+  launch.command = {"/bin/sh", "-c", std::move(script)};
+  return launch;
+}
+
+std::string temporary_file() {
+  std::string name = "/tmp/paths-launch-XXXXXX";
+  const int descriptor = mkstemp(name.data());
+  REQUIRE(descriptor >= 0);
+  close(descriptor);
+  return name;
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+  base::Nanos took{0};
+};
+
+Outcome launched(const std::vector<Launch>& processes) {
+  const std::string out = temporary_file(), err = temporary_file();
+  const LaunchStreams streams{open(out.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC),
+                              open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)};
+  runtime::Runtime clock({.clock = runtime::ClockKind::steady});
+  const base::Nanos before = clock.now();
+  Outcome outcome;
+  outcome.code = launch(processes, streams);
+  outcome.took = clock.now() - before;
+  outcome.out = text_of(out);
+  outcome.err = text_of(err);
+  close(streams.out);
+  close(streams.err);
+  unlink(out.c_str());
+  unlink(err.c_str());
+  return outcome;
+}
+
+bool alive(pid_t pid) { return kill(pid, 0) == 0; }
+
+/// Waits for a process that is not our child.
+bool ends_soon(pid_t pid) {
+  for (int i = 0; i < 500 && alive(pid); ++i) usleep(10'000);
+  return !alive(pid);
+}
+
+Plan plan_of(const std::vector<std::pair<std::string, std::string>>& hosts) {
+  Plan plan;
+  plan.clusters = {"alpha"};
+  for (const auto& [name, address] : hosts) {
+    Plan::PlanHost host;
+    host.name = name;
+    host.address = address;
+    plan.hosts.push_back(host);
+  }
+  return plan;
+}
+
+std::optional<std::uint32_t> identity_with(const std::map<std::string, std::string>& variables) {
+  const Plan plan = plan_of({{"alpha-0", ""}, {"alpha-1", ""}, {"beta-0", ""}});
+  return identity(plan, [&variables](const std::string& name) {
+    const auto found = variables.find(name);
+    return found != variables.end() ? found->second : "";
+  });
+}
+
+std::string identity_error(const std::map<std::string, std::string>& variables) {
+  try {
+    identity_with(variables);
+  } catch (const base::ConfigError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("launch: all end with 0; lines carry their host's name but the plain one's") {
+  Launch first = shell("alpha-0", "echo table; echo progress >&2");
+  first.plain = true;
+  const Outcome outcome = launched(
+      {first, shell("alpha-1", "echo one; echo two; printf end"), shell("beta-0", "echo no >&2")});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("table\n") != std::string::npos);
+  CHECK(outcome.out.find("alpha-1| one\nalpha-1| two\n") != std::string::npos);
+  CHECK(outcome.out.find("alpha-1| end\n") != std::string::npos);
+  CHECK(outcome.out.size() ==
+        std::string("table\nalpha-1| one\nalpha-1| two\nalpha-1| end\n").size());
+  CHECK(outcome.err.find("progress\n") != std::string::npos);
+  CHECK(outcome.err.find("beta-0| no\n") != std::string::npos);
+}
+
+TEST_CASE("launch: lines of many processes are never mixed") {
+  const std::string script =
+      "i=0; while [ $i -lt 500 ]; do echo abcdefghijklmnop; i=$((i+1)); done";
+  const Outcome outcome = launched({shell("a", script), shell("b", script), shell("c", script)});
+  std::istringstream lines(outcome.out);
+  std::map<std::string, int> count;
+  for (std::string line; std::getline(lines, line);) ++count[line];
+  CHECK(count == std::map<std::string, int>{{"a| abcdefghijklmnop", 500},
+                                            {"b| abcdefghijklmnop", 500},
+                                            {"c| abcdefghijklmnop", 500}});
+}
+
+TEST_CASE("launch: each process sees its own variables and ours") {
+  setenv("PATHS_LAUNCH_TEST", "ours", 1);
+  Launch one = shell("a", "echo $PATHS_HOST $PATHS_LAUNCH_TEST");
+  one.variables = {{"PATHS_HOST", "a"}};
+  Launch two = shell("b", "echo $PATHS_HOST $PATHS_LAUNCH_TEST");
+  two.variables = {{"PATHS_HOST", "b"}, {"PATHS_LAUNCH_TEST", "changed"}};
+  const Outcome outcome = launched({one, two});
+  unsetenv("PATHS_LAUNCH_TEST");
+  CHECK(outcome.out.find("a| a ours\n") != std::string::npos);
+  CHECK(outcome.out.find("b| b changed\n") != std::string::npos);
+}
+
+TEST_CASE("launch: the first that fails stops the others and is named") {
+  const Outcome outcome = launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "exit 3"),
+                                    shell("beta-0", "exec sleep 60")});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err == "paths run: host alpha-1 ended with exit code 3; the others were stopped\n");
+  CHECK(outcome.took < 1500ms);
+}
+
+TEST_CASE("launch: exit code 2 is passed on") {
+  const Outcome outcome = launched({shell("alpha-0", "exit 2")});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err == "paths run: host alpha-0 ended with exit code 2\n");
+}
+
+TEST_CASE("launch: a killed process is a failure with its signal") {
+  const Outcome outcome =
+      launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "kill -KILL $$")});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err ==
+        "paths run: host alpha-1 was killed by signal 9 (Killed); the others were stopped\n");
+}
+
+TEST_CASE("launch: who does not heed SIGTERM is killed after two seconds") {
+  const Outcome outcome =
+      launched({shell("alpha-0", "trap '' TERM; echo here; while :; do read line </dev/zero; done"),
+                shell("alpha-1", "sleep 0.3; exit 1")});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.took > 1900ms);
+  CHECK(outcome.took < 6s);
+  CHECK(outcome.err.find("host alpha-1 ended with exit code 1") != std::string::npos);
+}
+
+TEST_CASE("launch: what a process leaves running does not keep the launcher") {
+  const Outcome outcome = launched({shell("a", "sleep 20 & echo done"), shell("b", "echo done")});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("a| done\n") != std::string::npos);
+  CHECK(outcome.took < 5s);
+}
+
+TEST_CASE("launch: a program that cannot be started is a failure") {
+  Launch launch;
+  launch.host = "alpha-0";
+  launch.command = {"/no/such/program"};
+  const Outcome outcome = launched({launch, shell("alpha-1", "exec sleep 60")});
+  CHECK(outcome.code == 1);
+  CHECK(
+      outcome.err.find("paths run: host alpha-0 could not start /no/such/program; the others were "
+                       "stopped\n") != std::string::npos);
+}
+
+TEST_CASE("launch: a signal to the launcher stops all") {
+  const int signal = GENERATE(SIGINT, SIGTERM, SIGKILL);
+  INFO(signal);
+  const std::string pids = temporary_file();
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    const std::string script = fmt::format("echo $$ >>{}; exec sleep 60", pids);
+    _exit(launch({shell("a", script), shell("b", script)}, {nowhere, nowhere}));
+  }
+  for (int i = 0; i < 500 && std::count(text_of(pids).begin(), text_of(pids).end(), '\n') < 2; ++i)
+    usleep(10'000);
+  std::istringstream lines(text_of(pids));
+  pid_t first = 0, second = 0;
+  REQUIRE(lines >> first >> second);
+  kill(launcher, signal);
+  int status = 0;
+  REQUIRE(waitpid(launcher, &status, 0) == launcher);
+  if (signal != SIGKILL) CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 1));
+  CHECK(ends_soon(first));
+  CHECK(ends_soon(second));
+  unlink(pids.c_str());
+}
+
+TEST_CASE("launch: a program is looked for beside us, then in PATH; a path stays a path") {
+  const auto names = programs_beside();
+  REQUIRE_FALSE(names.empty());
+  const auto beside = find_program(names.front());
+  REQUIRE(beside);
+  CHECK(beside->find('/') != std::string::npos);
+  CHECK(find_program("sh").value().ends_with("/sh"));
+  CHECK(find_program("/bin/sh") == "/bin/sh");
+  CHECK_FALSE(find_program("no-such-program-anywhere"));
+  CHECK_FALSE(find_program("/tmp"));
+}
+
+TEST_CASE("identity: a name, or a number in the order of the config") {
+  CHECK(identity_with({}) == std::nullopt);
+  CHECK(identity_with({{"PATHS_HOST", ""}}) == std::nullopt);
+  CHECK(identity_with({{"PATHS_HOST", "beta-0"}}) == 2u);
+  CHECK(identity_with({{"SLURM_PROCID", "1"}}) == 1u);
+  CHECK(identity_with({{"PMI_RANK", "2"}}) == 2u);
+  CHECK(identity_with({{"PMIX_RANK", "2"}}) == 2u);
+  CHECK(identity_with({{"OMPI_COMM_WORLD_RANK", "1"}}) == 1u);
+  CHECK(identity_with({{"PATHS_HOST", "alpha-0"}, {"SLURM_PROCID", "1"}}) == 0u);
+  CHECK(identity_with({{"OMPI_COMM_WORLD_RANK", "2"}, {"SLURM_PROCID", "0"}}) == 2u);
+}
+
+TEST_CASE("identity: what the plan does not have is refused") {
+  CHECK(identity_error({{"PATHS_HOST", "alpha-l"}}) ==
+        "environment: PATHS_HOST: expected the name of a host of the config, found 'alpha-l'; did "
+        "you mean 'alpha-1'?");
+  CHECK(identity_error({{"SLURM_PROCID", "3"}}) ==
+        "environment: SLURM_PROCID: expected the number of a host, 0 to 2 in the order of the "
+        "config, found '3'");
+  CHECK(identity_error({{"PMI_RANK", "1x"}}).find("PMI_RANK") != std::string::npos);
+  CHECK(identity_error({{"PMI_RANK", "-1"}}).find("found '-1'") != std::string::npos);
+}
+
+TEST_CASE("identity: loopback, Unix sockets and own interfaces are on this machine") {
+  const Plan plan = plan_of({{"a", "tcp://127.0.0.1:7700"},
+                             {"b", "tcp://203.0.113.77:7700"},
+                             {"c", "ipc:///tmp/paths/c"},
+                             {"d", "tcp://localhost:7701"},
+                             {"e", "tcp://[::1]:7700"},
+                             {"f", "tcp://127.3.4.5:7700"}});
+  const auto here = hosts_on_this_machine(plan);
+  CHECK(std::count(here.begin(), here.end(), 0u) == 1);
+  CHECK(std::count(here.begin(), here.end(), 1u) == 0);
+  CHECK(std::count(here.begin(), here.end(), 2u) == 1);
+  CHECK(std::count(here.begin(), here.end(), 3u) == 1);
+  CHECK(std::count(here.begin(), here.end(), 5u) == 1);
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/runtime/runtime_test.cpp — contexts, the two clocks, waiting, cancelling, deadlocks.
+#include "runtime/runtime.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "runtime/random.hpp"
+
+using namespace std::chrono_literals;
+using namespace runtime;
+
+namespace {
+
+RuntimeOptions virtual_time() { return {.clock = ClockKind::virtual_time}; }
+ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
+
+/// The same rule on both clocks.
+template <class Body>
+void on_both_clocks(Body&& body) {
+  for (ClockKind kind : {ClockKind::virtual_time, ClockKind::steady}) {
+    INFO((kind == ClockKind::steady ? "steady" : "virtual"));
+    Runtime runtime({.clock = kind});
+    runtime.run([&] { body(runtime); });
+  }
+}
+
+/// A flag that contexts wait for.
+struct Gate {
+  Mutex mutex;
+  WaitList waiting;
+  bool open = false;
+  Woken wait(Deadline deadline = Deadline::never()) {
+    Lock lock(mutex);
+    while (!open)
+      if (waiting.wait(lock, deadline, {"the gate", "g", 7}) == Woken::expired)
+        return Woken::expired;
+    return Woken::notified;
+  }
+  void open_it() {
+    Wakes wakes;
+    Lock lock(mutex);
+    open = true;
+    waiting.wake_all(wakes);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("runtime: sleeping contexts wake at exactly their times on the virtual clock") {
+  Runtime runtime(virtual_time());
+  std::vector<std::pair<int, Nanos>> woken;
+  runtime.run([&] {
+    std::vector<Task> tasks;
+    for (int i : {3, 1, 2})
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&, i] {
+        runtime.sleep_for(i * 10ms);
+        woken.emplace_back(i, runtime.now());
+      }));
+    for (auto& task : tasks) task.join();
+  });
+  const std::vector<std::pair<int, Nanos>> expected{{1, 10ms}, {2, 20ms}, {3, 30ms}};
+  CHECK(woken == expected);
+  CHECK(runtime.now() == 30ms);
+}
+
+TEST_CASE("runtime: contexts that wake at the same time run in the order they went to sleep") {
+  Runtime runtime(virtual_time());
+  std::string order;
+  runtime.run([&] {
+    for (char name : {'a', 'b', 'c'})
+      runtime.spawn(ContextRole::thread, named(0), [&, name] {
+        runtime.sleep_until(5ms);
+        order += name;
+      });
+    runtime.sleep_until(6ms);
+  });
+  CHECK(order == "abc");
+}
+
+TEST_CASE("runtime: a waiter is woken, on both clocks") {
+  on_both_clocks([](Runtime& runtime) {
+    Gate gate;
+    std::atomic<int> through{0};
+    std::vector<Task> tasks;
+    for (ContextRole role : {ContextRole::thread, ContextRole::service, ContextRole::thread})
+      tasks.push_back(runtime.spawn(role, named(1), [&] {
+        gate.wait();
+        ++through;
+      }));
+    runtime.sleep_for(1ms);
+    CHECK(through == 0);
+    gate.open_it();
+    for (auto& task : tasks) task.join();
+    CHECK(through == 3);
+  });
+}
+
+TEST_CASE("runtime: a written deadline ends a wait at its time, on both clocks") {
+  on_both_clocks([](Runtime& runtime) {
+    Gate gate;
+    const Nanos until = runtime.now() + 3ms;
+    CHECK(gate.wait(Deadline::written_at(until)) == Woken::expired);
+    CHECK(runtime.now() >= until);
+    if (runtime.is_virtual()) CHECK(runtime.now() == until);
+  });
+}
+
+TEST_CASE("runtime: a default deadline is no event on the virtual clock") {
+  Runtime runtime(virtual_time());
+  CHECK_THROWS_AS(runtime.run([&] {
+    Gate gate;
+    gate.wait(Deadline::default_at(3ms));
+  }),
+                  Deadlock);
+  CHECK(runtime.now() == 0ms);
+}
+
+TEST_CASE("runtime: a deadlock is reported with who waits for what, and every context unwinds") {
+  Runtime runtime(virtual_time());
+  int unwound = 0;
+  struct CountUnwinding {
+    int& count;
+    ~CountUnwinding() { ++count; }
+  };
+  std::string report;
+  Gate gate;
+  try {
+    runtime.run([&] {
+      runtime.sleep_for(2ms);
+      auto task = runtime.spawn(ContextRole::thread, {"thread", "alpha-0", 3}, [&] {
+        CountUnwinding counter{unwound};
+        gate.wait();
+      });
+      task.join();
+    });
+  } catch (const Deadlock& deadlock) {
+    report = deadlock.what();
+  }
+  CHECK(unwound == 1);
+  CHECK(report ==
+        "deadlock at 2ms: nobody can ever wake\n"
+        "  main waits for the end of a task\n"
+        "  thread alpha-0/3 waits for the gate g 7");
+}
+
+TEST_CASE("runtime: waiters are woken first come, first served") {
+  Runtime runtime(virtual_time());
+  std::string order;
+  runtime.run([&] {
+    Mutex mutex;
+    WaitList list;
+    for (char name : {'a', 'b', 'c', 'd'})
+      runtime.spawn(ContextRole::thread, named(0), [&, name] {
+        Lock lock(mutex);
+        list.wait(lock, Deadline::never(), {"a turn"});
+        order += name;
+      });
+    runtime.sleep_for(1ms);
+    for (int i = 0; i < 4; ++i) {
+      Wakes wakes;
+      Lock lock(mutex);
+      list.wake_one(wakes);
+    }
+    runtime.sleep_for(1ms);
+  });
+  CHECK(order == "abcd");
+}
+
+TEST_CASE("runtime: services woken together with threads run before them") {
+  on_both_clocks([](Runtime& runtime) {
+    Gate gate;
+    Mutex mutex;
+    std::string order;
+    auto say = [&](char name) {
+      gate.wait();
+      Lock lock(mutex);
+      order += name;
+    };
+    std::vector<Task> tasks;
+    tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&] { say('t'); }));
+    tasks.push_back(runtime.spawn(ContextRole::service, named(2), [&] { say('s'); }));
+    tasks.push_back(runtime.spawn(ContextRole::service, named(3), [&] { say('s'); }));
+    runtime.sleep_for(20ms);
+    gate.open_it();
+    for (auto& task : tasks) task.join();
+#ifndef PATHS_TSAN  // there services are OS threads, which the kernel orders
+    CHECK(order == "sst");
+#endif
+  });
+}
+
+TEST_CASE("runtime: a cancelled context's present wait throws, on both clocks") {
+  on_both_clocks([](Runtime& runtime) {
+    for (ContextRole role : {ContextRole::thread, ContextRole::service}) {
+      Gate gate;
+      std::atomic<bool> cancelled{false};
+      auto task = runtime.spawn(role, named(1), [&] {
+        try {
+          gate.wait();
+        } catch (const Cancelled&) {
+          cancelled = true;
+          throw;
+        }
+      });
+      runtime.sleep_for(1ms);
+      task.cancel();
+      task.join();
+      CHECK(cancelled);
+      CHECK(gate.waiting.empty());
+    }
+  });
+}
+
+TEST_CASE("runtime: a cancel may carry its own reason and reaches a sleeper") {
+  Runtime runtime(virtual_time());
+  runtime.run([&] {
+    auto task = runtime.spawn(ContextRole::service, named(1), [&] { runtime.sleep_for(1h); });
+    runtime.sleep_for(1ms);
+    task.cancel(std::make_exception_ptr(std::runtime_error("the host ends")));
+    CHECK_THROWS_WITH(task.join(), "the host ends");
+    CHECK(runtime.now() == 1ms);
+  });
+}
+
+TEST_CASE("runtime: join throws what the work threw, on both clocks") {
+  on_both_clocks([](Runtime& runtime) {
+    for (ContextRole role : {ContextRole::thread, ContextRole::service}) {
+      auto task = runtime.spawn(role, named(1), [] { throw std::runtime_error("broken"); });
+      CHECK_THROWS_WITH(task.join(), "broken");
+    }
+  });
+}
+
+TEST_CASE("runtime: contexts left behind by main are cancelled") {
+  Runtime runtime(virtual_time());
+  Gate gate;
+  bool ended = false;
+  runtime.run([&] {
+    runtime.spawn(ContextRole::service, named(1), [&] {
+      try {
+        gate.wait();
+      } catch (const Cancelled&) {
+        ended = true;
+      }
+    });
+    runtime.sleep_for(1ms);
+  });
+  CHECK(ended);
+}
+
+TEST_CASE("runtime: work from outside runs on the services' thread") {
+  Runtime runtime;
+  runtime.run([&] {
+    Gate gate;
+    std::atomic<bool> on_services{false};
+    CHECK_FALSE(runtime.on_services_thread());
+    runtime.wake_from_outside([&] {
+      on_services = runtime.on_services_thread();
+      gate.open_it();
+    });
+    gate.wait();
+    CHECK(on_services);
+  });
+}
+
+TEST_CASE("runtime: posts from four OS threads are none lost") {
+  Runtime runtime;
+  runtime.run([&] {
+    std::atomic<int> count{0};
+    Gate gate;
+    constexpr int each = 5'000;
+    std::vector<Task> tasks;
+    for (int i = 0; i < 4; ++i)
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&] {
+        for (int k = 0; k < each; ++k)
+          runtime.wake_from_outside([&] {
+            if (++count == 4 * each) gate.open_it();
+          });
+      }));
+    gate.wait();
+    for (auto& task : tasks) task.join();
+    CHECK(count == 4 * each);
+  });
+}
+
+TEST_CASE("runtime: threads and services hand over to each other without losing a wake-up") {
+  Runtime runtime;
+  runtime.run([&] {
+    Mutex mutex;
+    WaitList list;
+    int turn = 0;
+    constexpr int players = 4, rounds = 400;
+    std::vector<Task> tasks;
+    for (int i = 0; i < players; ++i)
+      tasks.push_back(runtime.spawn(
+          i % 2 == 0 ? ContextRole::thread : ContextRole::service, named(1), [&, i] {
+            for (int k = 0; k < rounds; ++k) {
+              Wakes wakes;
+              Lock lock(mutex);
+              while (turn % players != i) list.wait(lock, Deadline::never(), {"a turn"});
+              ++turn;
+              list.wake_all(wakes);
+            }
+          }));
+    for (auto& task : tasks) task.join();
+    CHECK(turn == players * rounds);
+  });
+}
+
+TEST_CASE("runtime: an exception thrown and caught in a fiber leaves other fibers alone") {
+  Runtime runtime(virtual_time());
+  int caught = 0;
+  runtime.run([&] {
+    for (int i = 0; i < 50; ++i)
+      runtime.spawn(ContextRole::thread, named(1), [&, i] {
+        std::array<char, 600> buffer{};
+        for (int k = 0; k < 20; ++k) {
+          try {
+            runtime.sleep_for((i * 7 + k) * 1us);
+            buffer[static_cast<std::size_t>(k)] = 'x';
+            if ((i + k) % 3 == 0) throw std::runtime_error(std::string(buffer.data()));
+          } catch (const std::runtime_error&) {
+            runtime.sleep_for(1us);
+            ++caught;
+          }
+        }
+      });
+    runtime.sleep_for(1s);
+  });
+  CHECK(caught > 300);
+}
+
+TEST_CASE("random: the same seed gives the same numbers and streams differ") {
+  Random a(7, 1), b(7, 1), c(7, 2);
+  bool differs = false;
+  for (int i = 0; i < 100; ++i) {
+    const auto value = a.next();
+    CHECK(value == b.next());
+    differs = differs || value != c.next();
+  }
+  CHECK(differs);
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(a.below(10) < 10);
+    const auto between = a.between(-3, 3);
+    CHECK((between >= -3 && between <= 3));
+    CHECK(a.unit() < 1.0);
+  }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/one_host.hpp — plans built by code for one simulated host, and threads on it.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "paths/host.hpp"
+#include "runtime/runtime.hpp"
+#include "wrappers/all.hpp"
+
+namespace test_support {
+
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+/// Nothing leaves the host.
+class NoTransport final : public paths::Transport {
+ public:
+  void start(paths::Receiver&) override {}
+  paths::ConnectionId connect(std::uint32_t, std::uint32_t) override { return 0; }
+  void send(paths::ConnectionId, paths::Frame) override {}
+  void stop() override {}
+};
+
+/// A wrapper that does what the test says.
+class Does final : public paths::Wrapper {
+ public:
+  using Function = std::function<paths::Result(paths::Operation, paths::Next)>;
+  explicit Does(Function function) : function_(std::move(function)) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override {
+    return function_(std::move(operation), next);
+  }
+
+ private:
+  Function function_;
+};
+
+/// Builds the plan of one host "here" of one cluster, and the kinds it takes: all there are, and
+/// those the test adds. Wrappers are named by numbers in the order they were added.
+class PlanBuilder {
+ public:
+  PlanBuilder() {
+    plan_->clusters = {"test"};
+    plan_->hosts = {{"here", 0, 0, 0, 1.0, "tcp://127.0.0.1:7700", {}}};
+    for (const paths::WrapperKind& kind : wrappers::all_kinds().all()) kinds_.add(kind);
+  }
+
+  paths::Plan& plan() { return *plan_; }
+  std::shared_ptr<const paths::Plan> finished() {
+    plan_->index_names();
+    return plan_;
+  }
+  const paths::WrapperKinds& kinds() const { return kinds_; }
+
+  void element(const std::string& name, const pastset::Template& tuple_template) {
+    plan_->elements.push_back({name, 0, tuple_template, 0, 1, {}});
+  }
+  std::uint32_t wrapper(const std::string& kind, const std::string& name, const Words& words) {
+    std::vector<base::Settings::Entry> entries;
+    for (const auto& [key, value] : words)
+      entries.emplace_back(base::Settings::scalar(key), base::Settings::scalar(value));
+    return wrapper(kind, name, base::Settings::map(std::move(entries)));
+  }
+  std::uint32_t wrapper(const std::string& kind, const std::string& name,
+                        base::Settings settings) {
+    const auto index = static_cast<std::uint32_t>(plan_->wrappers.size());
+    plan_->wrappers.push_back({name, kind, 0, std::move(settings), 0});
+    return index;
+  }
+  /// A wrapper that does what `function` says.
+  std::uint32_t does(const std::string& name, Does::Function function) {
+    paths::WrapperKind kind;
+    kind.name = "does " + name;
+    kind.read = [function](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
+      return [function](paths::Host&) { return std::make_unique<Does>(function); };
+    };
+    kinds_.add(kind);
+    return wrapper(kind.name, name, Words{});
+  }
+  /// A wrapper that `make` makes.
+  std::uint32_t made(const std::string& name, bool joins,
+                     std::function<std::unique_ptr<paths::Wrapper>(paths::Host&)> make) {
+    paths::WrapperKind kind;
+    kind.name = "made " + name;
+    kind.joins = joins;
+    kind.read = [make](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
+      return make;
+    };
+    kinds_.add(kind);
+    return wrapper(kind.name, name, Words{});
+  }
+
+  /// A path of `threads` through the wrappers, from the top; it shares the rest of its way with
+  /// those that came before it to the same joining wrapper. Answers its index.
+  std::uint32_t path(const std::string& graph, std::uint32_t threads,
+                     const std::vector<std::uint32_t>& wrappers) {
+    std::uint32_t width = std::max(1u, threads);
+    paths::Plan::PlanPath path{graph, 0, plan_->hosts[0].threads, threads, 0, paths::no_stage, {}};
+    plan_->hosts[0].threads += threads;
+    paths::StageId above = paths::no_stage;
+    for (const std::uint32_t index : wrappers) {
+      const bool joins = kinds_.find(plan_->wrappers[index].kind)->joins;
+      const bool is_shared = joins && joined_.contains(index);
+      const auto stage = is_shared ? joined_[index] : add_stage(index);
+      const std::uint32_t slot = std::exchange(plan_->wrappers[index].slots,
+                                               plan_->wrappers[index].slots + width);
+      if (above == paths::no_stage) {
+        path.stage = stage;
+        path.slot = slot;
+      } else {
+        plan_->stages[above].below = stage;
+        plan_->stages[above].slot = slot;
+      }
+      if (is_shared) break;
+      if (joins) joined_[index] = stage;
+      if (joins) width = 1;
+      above = stage;
+    }
+    plan_->paths.push_back(path);
+    return static_cast<std::uint32_t>(plan_->paths.size() - 1);
+  }
+
+ private:
+  paths::StageId add_stage(std::uint32_t wrapper) {
+    plan_->stages.push_back({wrapper, paths::no_stage, 0, 0});
+    return static_cast<paths::StageId>(plan_->stages.size() - 1);
+  }
+  std::shared_ptr<paths::Plan> plan_ = std::make_shared<paths::Plan>();
+  paths::WrapperKinds kinds_;
+  std::map<std::uint32_t, paths::StageId> joined_;
+};
+
+/// The host of a plan on the virtual clock.
+class OneHost {
+ public:
+  explicit OneHost(PlanBuilder& builder)
+      : runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
+        plan_(builder.finished()),
+        host_(runtime_, plan_, 0, builder.kinds(),
+              std::make_unique<NoTransport>()) {}
+
+  paths::Host& host() { return host_; }
+  runtime::Runtime& runtime() { return runtime_; }
+  base::Nanos now() const { return runtime_.now(); }
+  void sleep_for(base::Nanos span) { runtime_.sleep_for(span); }
+
+  /// Runs `main` between the host's start and end.
+  void run(const std::function<void()>& main) {
+    runtime_.run([&] {
+      host_.start();
+      main();
+      host_.finish();
+    });
+  }
+  runtime::Task spawn(std::function<void()> work) {
+    return runtime_.spawn(runtime::ContextRole::thread, {"thread", "here"}, std::move(work));
+  }
+
+  paths::Operation operation(std::uint32_t path, std::uint32_t thread, std::uint64_t sequence,
+                             paths::OperationKind kind = paths::OperationKind::move) const {
+    paths::Operation made;
+    made.kind = kind;
+    made.path = path;
+    made.thread = thread;
+    made.slot = plan_->paths[path].slot + thread;
+    made.sequence = sequence;
+    return made;
+  }
+  paths::Result operate(paths::Operation operation) {
+    const paths::Stage* stage = host_.stage(plan_->paths[operation.path].stage);
+    return paths::run_stage(host_, *stage, std::move(operation));
+  }
+  paths::Result move(std::uint32_t path, std::uint32_t thread, std::uint64_t sequence,
+                     base::Payload payload) {
+    paths::Operation moved = operation(path, thread, sequence);
+    moved.payload = std::move(payload);
+    return operate(std::move(moved));
+  }
+  template <class T>
+  T move_value(std::uint32_t path, std::uint32_t thread, std::uint64_t sequence, T value) {
+    return move(path, thread, sequence, base::Payload::of(value)).payload.template read<T>();
+  }
+
+ private:
+  runtime::Runtime runtime_;
+  std::shared_ptr<const paths::Plan> plan_;
+  paths::Host host_;
+};
+
+/// What `work` throws, as text; "nothing" when it does not.
+template <class Error, class Work>
+std::string thrown(Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace test_support

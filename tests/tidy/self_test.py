@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants mistakes in a small tree and looks whether the scripts report each, and nothing else."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+def header(path, body=""):
+    return {path: f"{SPDX}// {path} — a job.\n#pragma once\n{body}"}
+
+
+def run(script, files, *flags):
+    """What a script says of a tree with these files, and the tree's long_functions.txt."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            file = pathlib.Path(root, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+        done = subprocess.run([sys.executable, SCRIPTS / script, *flags, root],
+                              capture_output=True, text=True, check=False)
+        assert not done.stderr, done.stderr
+        assert (done.returncode == 0) == (not done.stdout)
+        long_functions = pathlib.Path(root, "scripts/long_functions.txt")
+        return done.stdout, long_functions.read_text("utf-8") if long_functions.exists() else ""
+
+
+class CheckRooms(unittest.TestCase):
+    TREE = {path: "" for path in ("base/a.hpp", "paths/p.hpp", "tests/support/t.hpp",
+                                  "wrappers/delay.hpp", "wrappers/join.hpp", "bench/b.hpp")}
+
+    def includes(self, file, *headers):
+        lines = "".join(f"#include {header}\n" for header in headers)
+        return run("check_rooms.py", {**self.TREE, file: lines})[0]
+
+    def test_what_is_allowed(self):
+        self.assertEqual("", self.includes("base/a.cpp", '"base/a.hpp"', "<vector>"))
+        self.assertEqual("", self.includes("wrappers/delay.cpp", '"wrappers/delay.hpp"',
+                                           '"paths/p.hpp"'))
+        self.assertEqual("", self.includes("wrappers/all.cpp", '"wrappers/delay.hpp"',
+                                           '"wrappers/join.hpp"'))
+        self.assertEqual("", self.includes("tests/paths/p_test.cpp", '"tests/support/t.hpp"',
+                                           '"bench/b.hpp"', "<catch2/catch.hpp>"))
+        self.assertEqual("", self.includes("paths/transport_zmq.cpp", "<zmq.hpp>"))
+
+    def test_upwards(self):
+        self.assertIn("base/a.cpp:1: base/ may not include paths/",
+                      self.includes("base/a.cpp", '"paths/p.hpp"'))
+        self.assertIn("may not include bench/", self.includes("commands/c.cpp", '"bench/b.hpp"'))
+
+    def test_between_wrappers(self):
+        self.assertIn("another wrapper", self.includes("wrappers/delay.cpp",
+                                                       '"wrappers/join.hpp"'))
+
+    def test_no_such_file(self):
+        self.assertIn("is no file", self.includes("base/a.cpp", '"a.hpp"'))
+
+    def test_doors(self):
+        for file, door in (("base/a.cpp", "<yaml-cpp/yaml.h>"), ("paths/p.cpp", "<zmq.h>"),
+                           ("paths/p.cpp", "<boost/fiber/all.hpp>"), ("paths/p.cpp", "<xxh3.h>"),
+                           ("paths/p.cpp", "<CLI/CLI.hpp>"), ("base/a.cpp", "<spdlog/spdlog.h>"),
+                           ("runtime/r.cpp", "<nlohmann/json.hpp>"),
+                           ("examples/e.cpp", "<catch2/catch.hpp>"),
+                           ("commands/c.cpp", "<benchmark/benchmark.h>")):
+            self.assertIn(f"{door} may be included only in", self.includes(file, door))
+
+
+class Tidy(unittest.TestCase):
+    def says(self, path, body, **more):
+        text = header(path, body) if path.endswith(".hpp") else {path: SPDX + body}
+        return run("tidy.py", {**text, **more})[0]
+
+    def test_clean(self):
+        self.assertEqual("", self.says("base/a.hpp", "// steady_clock\nint f() { return 1; }\n"))
+        self.assertEqual("", self.says("paths/p.cpp", "void f() { runtime.sleep_for(1); }\n"))
+        self.assertEqual("", self.says("runtime/r.cpp", "std::mutex mutex;\n"))
+        self.assertEqual("", self.says("bench/b.cpp",
+                                       "auto t = steady_clock::now();  // tidy: real time\n"))
+
+    def test_banned(self):
+        for word in ("std::chrono::steady_clock::now()", "std::this_thread::sleep_for(1s)",
+                     "std::this_thread::yield()", "std::random_device d", "rand()",
+                     "std::thread t", "std::mutex m", "std::condition_variable c"):
+            self.assertIn("base/a.cpp:2: ", self.says("base/a.cpp", f"auto x = {word};\n"), word)
+        self.assertIn("for runtime/ only", self.says("paths/p.cpp", "steady_clock::now();"
+                                                     "  // tidy: real time\n"))
+
+    def test_layout(self):
+        self.assertIn("101 columns", self.says("base/a.cpp", "/" * 101 + "\n"))
+        self.assertIn("a tab", self.says("base/a.cpp", "\tint x;\n"))
+        self.assertIn("blanks at the end", self.says("base/a.cpp", "int x; \n"))
+        self.assertIn("unfinished", self.says("base/a.cpp", "// TO" "DO\n"))
+        self.assertIn("one machine", self.says("docs/a.md", "see /ho" "me/somebody/x\n"))
+
+    def test_heads(self):
+        self.assertIn("line 1 must be", run("tidy.py", {"base/a.cpp": "int x;\n"})[0])
+        self.assertIn("line 2 must be", run("tidy.py", {"base/a.hpp": SPDX + "int x;\n"})[0])
+        self.assertIn("#pragma once", run("tidy.py", {"base/a.hpp": SPDX + "int x;\n"})[0])
+        self.assertIn("no 'SPDX", run("tidy.py", {"scripts/a.py": "x = 1\n"})[0])
+
+    def test_long_functions(self):
+        body = "  if (x) {\n    y('{', \"}\");\n  }\n" * 23 + "  z();\n"  # 70 lines
+        for head in ("void f()", "A::f() : a_{1}, b_{2}", "void f(A a = {})", "template <class T>\n"
+                     "requires(true) void f()", "TEST_CASE(\"f {\")"):
+            code = "namespace a {\nclass B {\n public:\n" + head + " {\n" + body + "}\n};\n}\n"
+            self.assertRegex(self.says("base/a.cpp", code), "base/a.cpp:5: .* 7[23] lines", head)
+        short = "class B {\n" + "  int f() { return 1; }\n" * 80 + "};\n"
+        self.assertEqual("", self.says("base/a.cpp", short))
+
+    def test_the_ratchet(self):
+        files = {"base/a.cpp": SPDX + "void f() {\n" + "  x();\n" * 78 + "}\n"}
+        tolerated = "scripts/long_functions.txt"
+        self.assertIn("f has 80 lines; at most 75", run(
+            "tidy.py", {**files, tolerated: "base/a.cpp f 75\n"})[0])
+        self.assertEqual("", run("tidy.py", {**files, tolerated: "base/a.cpp f 80\n"})[0])
+        longer = {**files, tolerated: "# head\nbase/a.cpp f 90\nbase/b.cpp g 90\n"}
+        self.assertIn("base/a.cpp f got shorter", run("tidy.py", longer)[0])
+        self.assertEqual(("", "# head\nbase/a.cpp f 80\n"), run("tidy.py", longer, "--shrink"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/tuning/link_model_test.cpp — when messages arrive over one direction of a link.
+#include "tuning/link_model.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "base/errors.hpp"
+
+using base::Nanos;
+using tuning::LinkModel;
+using namespace std::chrono_literals;
+
+TEST_CASE("link model: an idle link holds a message for its bits and its latency") {
+  const LinkModel link(10ms, 100e6);
+  const auto passage = link.pass(5ms, Nanos(0), 1000);
+  CHECK(passage.free_again == 5ms + 80us);  // 8000 bits at 100 Mbit/s
+  CHECK(passage.arrives == 5ms + 80us + 10ms);
+}
+
+TEST_CASE("link model: a busy link is waited for") {
+  const LinkModel link(10ms, 100e6);
+  const auto passage = link.pass(5ms, 7ms, 1000);
+  CHECK(passage.free_again == 7ms + 80us);
+  CHECK(passage.arrives == 7ms + 80us + 10ms);
+}
+
+TEST_CASE("link model: unlimited bandwidth takes no time") {
+  const LinkModel link(9ms, 0);
+  const auto passage = link.pass(1ms, Nanos(0), 1u << 30);
+  CHECK(passage.free_again == 1ms);
+  CHECK(passage.arrives == 10ms);
+}
+
+TEST_CASE("link model: a message without bytes takes only the latency") {
+  const LinkModel link(9ms, 1);
+  CHECK(link.pass(Nanos(0), Nanos(0), 0).arrives == 9ms);
+}
+
+TEST_CASE("link model: a part of a nanosecond counts as a whole one") {
+  const LinkModel link(Nanos(0), 3e9);  // 8 bits take 2.67 ns
+  CHECK(link.pass(Nanos(0), Nanos(0), 1).arrives == 3ns);
+  CHECK(link.pass(Nanos(0), Nanos(0), 3).arrives == 8ns);  // 24 bits take 8 ns exactly
+}
+
+TEST_CASE("link model: absurdly large messages do not overflow") {
+  const LinkModel link(1ms, 1);
+  CHECK(link.pass(1ms, Nanos(0), ~std::uint64_t{0}).arrives > 1ms);
+}
+
+TEST_CASE("link model: a trace says what holds when the message leaves, and begins again") {
+  const LinkModel link({{0ms, 5ms, 0}, {10ms, 50ms, 8e6}}, 30ms);
+  CHECK(link.at(0ms).latency == 5ms);
+  CHECK(link.at(9'999'999ns).latency == 5ms);
+  CHECK(link.at(10ms).latency == 50ms);
+  CHECK(link.at(29ms).latency == 50ms);
+  CHECK(link.at(30ms).latency == 5ms);
+  CHECK(link.at(70ms).latency == 50ms);  // 70 = 2 * 30 + 10
+  // Offered at 9 ms, but the link is busy until 10 ms: 1000 bytes take 1 ms from then on.
+  CHECK(link.pass(9ms, 10ms, 1000).arrives == 10ms + 1ms + 50ms);
+}
+
+TEST_CASE("link model: samples out of order are a bug of whoever made them") {
+  base::set_bugs_throw(true);
+  CHECK_THROWS_AS(LinkModel({}, 1ms), std::logic_error);
+  CHECK_THROWS_AS(LinkModel({{1ms, 5ms, 0}}, 3ms), std::logic_error);
+  CHECK_THROWS_AS(LinkModel({{0ms, 5ms, 0}, {2ms, 5ms, 0}, {1ms, 5ms, 0}}, 3ms), std::logic_error);
+  CHECK_THROWS_AS(LinkModel({{0ms, 5ms, 0}, {2ms, 5ms, 0}}, 2ms), std::logic_error);
+}

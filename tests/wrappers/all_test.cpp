@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/all_test.cpp — what every kind of wrapper must do, tried on each kind there is.
+#include "wrappers/all.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "base/near_match.hpp"
+#include "paths/config.hpp"
+#include "paths/path.hpp"
+#include "tests/wrappers/chain.hpp"
+
+namespace {
+
+using namespace wrapper_tests;
+using paths::WrapperKind;
+
+/// Settings with which a kind can be tried between threads and their end; none for the
+/// kinds that only make sense among clusters, which their own tests try.
+std::optional<std::string> settings_of(const WrapperKind& kind) {
+  static const std::map<std::string, std::string> known = {
+      {"allreduce", "template: f64"},   {"reduce", "template: f64"},
+      {"broadcast", "from: 1"},         {"barrier", ""},
+      {"emulate_link", "latency: 1ms"}, {"cache", ""},
+      {"event_collector", ""},
+  };
+  const auto found = known.find(kind.name);
+  if (found == known.end()) return std::nullopt;
+  return found->second;
+}
+
+/// The keys that a kind's reader asks for: what it says it expected when it meets another one.
+std::set<std::string> keys_asked(const WrapperKind& kind) {
+  const std::string stranger(30, '_');
+  base::Mistakes mistakes;
+  base::MapReader reader(base::parse_settings("{" + stranger + ": 1}", "test"), mistakes, "it");
+  paths::Plan plan;
+  plan.clusters = {"test"};
+  plan.hosts.resize(1);
+  plan.wrappers.resize(1);
+  kind.read(reader, {plan, 0, 0, 1});
+  reader.finish();
+  std::string said = thrown<base::ConfigError>([&] { mistakes.throw_if_any(); });
+  const std::string before = "unknown key '" + stranger + "' in it; expected ";
+  const std::size_t begin = said.find(before);
+  if (begin == std::string::npos) return {};
+  said = said.substr(begin + before.size());
+  said = said.substr(0, said.find('\n'));
+  std::set<std::string> keys;
+  while (!said.empty()) {
+    const std::size_t end = std::min({said.find(", "), said.find(" or "), said.size()});
+    keys.insert(said.substr(0, end));
+    const std::size_t next = said.find_first_not_of(", ", end);
+    said = next == std::string::npos ? "" : said.substr(next);
+    if (said.starts_with("or ")) said = said.substr(3);
+  }
+  return keys;
+}
+
+/// Throws for every third move, else goes on: a test's own kind, at the end or in the middle.
+class Unreliable final : public paths::Wrapper {
+ public:
+  paths::Result operate(paths::Operation operation, paths::Next next) override {
+    if (operation.kind == paths::OperationKind::move && operation.sequence % 3 == 1) {
+      throw std::runtime_error(fmt::format("unreliable at {}", operation.sequence));
+    }
+    if (!next.at_end()) return next(std::move(operation));
+    paths::Result result;
+    result.payload = operation.payload;
+    return result;
+  }
+};
+
+WrapperKind unreliable_kind(const std::string& name, bool ends) {
+  WrapperKind kind;
+  kind.name = name;
+  kind.help = "Fails.";
+  kind.ends = ends;
+  kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    return [](paths::Host&) { return std::make_unique<Unreliable>(); };
+  };
+  return kind;
+}
+
+/// One host, three threads that meet in `it`; runs the same rounds in each thread.
+class Trial {
+ public:
+  static constexpr std::uint32_t threads = 3;
+
+  Trial(const WrapperKind& kind, const std::string& thread_0, const std::string& end) {
+    paths::WrapperKinds kinds = wrappers::all_kinds();
+    kinds.add(unreliable_kind("failing", false));
+    kinds.add(unreliable_kind("failing_end", true));
+    const std::string settings = *settings_of(kind);
+    const std::string config = fmt::format(
+        "hosts: {{here: {{threads: {0}}}}}\n"
+        "elements: {{work: {{host: here, template: {6}}}}}\n"
+        "wrappers: {{it: {{kind: {1}, host: here{2}{3}}}}}\n"
+        "paths:\n"
+        "  - {{graph: work, host: here, threads: 0, through: [{4}it, {5}]}}\n"
+        "  - {{graph: work, host: here, threads: 1-2, through: [it, {5}]}}\n",
+        threads, kind.name, settings.empty() ? "" : ", ", settings, thread_0, end,
+        kind.name == "barrier" ? "\"\"" : "f64");
+    INFO(config);
+    const auto plan = std::make_shared<const paths::Plan>(
+        paths::read_plan(base::parse_settings(config, "trial"), kinds));
+    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+    paths::Host host(runtime, plan, 0, kinds, std::make_unique<NoTransport>());
+    runtime.run([&] {
+      host.start();
+      std::vector<runtime::Task> tasks;
+      for (std::uint32_t thread = 0; thread < threads; ++thread) {
+        tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "here", thread},
+                                      [this, &host, thread] { take_part(host, thread); }));
+      }
+      for (runtime::Task& task : tasks) task.join();
+      host.finish();
+    });
+  }
+
+  static constexpr std::uint64_t rounds = 1'000;
+  /// Who got an error in which round.
+  std::map<std::uint64_t, std::set<std::uint32_t>> failed;
+
+ private:
+  void take_part(paths::Host& host, std::uint32_t thread) {
+    paths::Path path(host, thread == 0 ? 0 : 1, thread);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      try {
+        path.move_value(1.0);
+      } catch (const paths::TravelError& error) {
+        failed[round].insert(thread);
+        CHECK_THAT(error.reason(), Catch::Contains(fmt::format("unreliable at {}", round)));
+      }
+    }
+    path.release();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("all kinds: names are unique and every description is complete") {
+  std::set<std::string> names;
+  for (const WrapperKind& kind : wrappers::all_kinds().all()) {
+    INFO(kind.name);
+    CHECK(names.insert(kind.name).second);
+    CHECK(kind.help.ends_with('.'));
+    CHECK(kind.read != nullptr);
+    for (const paths::SettingHelp& setting : kind.settings) {
+      INFO(setting.name);
+      CHECK_FALSE(setting.name.empty());
+      CHECK_FALSE(setting.type.empty());
+      CHECK_FALSE(setting.fallback.empty());
+      CHECK(setting.help.ends_with('.'));
+    }
+  }
+  CHECK(names.size() == 12);
+}
+
+TEST_CASE("all kinds: the settings described are those that are read") {
+  for (const WrapperKind& kind : wrappers::all_kinds().all()) {
+    INFO(kind.name);
+    std::set<std::string> described;
+    for (const paths::SettingHelp& setting : kind.settings) described.insert(setting.name);
+    CHECK(keys_asked(kind) == described);
+  }
+}
+
+TEST_CASE("all kinds: what the end throws comes up, wakes everyone and leaves other rounds alone") {
+  for (const WrapperKind& kind : wrappers::all_kinds().all()) {
+    if (!settings_of(kind)) continue;
+    INFO(kind.name);
+    const Trial trial(kind, "", "failing_end: {}");
+    for (std::uint64_t round = 0; round < Trial::rounds; ++round) {
+      const auto failed = trial.failed.find(round);
+      const std::size_t count = failed == trial.failed.end() ? 0 : failed->second.size();
+      // Of these only the one that goes down learns what happens there.
+      const bool one = kind.name == "reduce" || kind.name == "broadcast";
+      const std::size_t expected = one ? 1 : Trial::threads;
+      if (count != (round % 3 == 1 ? expected : 0)) {
+        FAIL("round " << round << ": " << count << " threads failed");
+      }
+    }
+  }
+}
+
+TEST_CASE("all kinds: a contributor that fails above leaves nobody waiting") {
+  for (const WrapperKind& kind : wrappers::all_kinds().all()) {
+    if (!settings_of(kind)) continue;
+    INFO(kind.name);
+    const Trial trial(kind, "failing: {}, ", "store: {element: work}");
+    for (std::uint64_t round = 0; round < Trial::rounds; ++round) {
+      const auto failed = trial.failed.find(round);
+      if (round % 3 != 1) {
+        if (failed != trial.failed.end()) FAIL("round " << round << " failed");
+        continue;
+      }
+      REQUIRE(failed != trial.failed.end());
+      CHECK(failed->second.contains(0));
+      if (!kind.joins) CHECK(failed->second.size() == 1);
+    }
+  }
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/allreduce_test.cpp — who goes down, who waits, and what everyone gets.
+#include "wrappers/allreduce.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "tests/support/one_host.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::OperationKind;
+using paths::TravelError;
+using namespace std::chrono_literals;
+using namespace test_support;
+
+/// Threads in one allreduce above an end that answers with what it got.
+struct Joined {
+  explicit Joined(std::uint32_t threads, Words settings = {{"template", "f64"}}) {
+    const std::uint32_t join = builder.wrapper("allreduce", "sum", settings);
+    const std::uint32_t end = builder.does("end", [this](paths::Operation operation, paths::Next) {
+      arrived.push_back(operation);
+      if (before_answer) before_answer(operation);
+      paths::Result result;
+      result.payload = operation.payload;
+      result.contributions = operation.contributions;
+      result.sequence = operation.sequence;
+      return result;
+    });
+    builder.path("graph", threads, {join, end});
+    here.emplace(builder);
+  }
+  double move(std::uint32_t thread, std::uint64_t sequence, double value) {
+    return here->move_value(0, thread, sequence, value);
+  }
+  /// A thread that moves after `delay`; what it gets or throws goes to `answers`.
+  runtime::Task later(Nanos delay, std::uint32_t thread, std::uint64_t sequence, double value) {
+    return here->spawn([=, this] {
+      if (delay > 0ns) here->sleep_for(delay);
+      answers.push_back(thrown<TravelError>([&] { values.push_back(move(thread, sequence, value)); }));
+      answered_at.push_back(here->now());
+    });
+  }
+  void release(std::uint32_t thread, std::uint64_t sequence) {
+    here->operate(here->operation(0, thread, sequence, OperationKind::release));
+  }
+
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+  std::vector<paths::Operation> arrived;
+  std::function<void(const paths::Operation&)> before_answer;
+  std::vector<double> values;
+  std::vector<std::string> answers;
+  std::vector<Nanos> answered_at;
+};
+
+void join_all(std::vector<runtime::Task>& tasks) {
+  for (runtime::Task& task : tasks) task.join();
+}
+
+}  // namespace
+
+TEST_CASE("allreduce: only the last arriver goes down, and everyone gets the result") {
+  Joined t(3);
+  t.here->run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t thread = 0; thread < 3; ++thread)
+      threads.push_back(t.later((3 - thread) * 1ms, thread, 0, 1 << thread));
+    join_all(threads);
+  });
+  REQUIRE(t.arrived.size() == 1);
+  CHECK(t.arrived[0].thread == 0);  // the last one here
+  CHECK(t.arrived[0].contributions == 3);
+  CHECK(t.values == std::vector<double>{7, 7, 7});
+  CHECK(t.answered_at == std::vector<Nanos>{3ms, 3ms, 3ms});
+}
+
+TEST_CASE("allreduce: values are combined in the order of slots, whoever came first") {
+  const double large = 1e16;  // large + 1 + 1 is not 1 + 1 + large
+  for (const bool reverse : {false, true}) {
+    Joined t(3);
+    t.here->run([&] {
+      std::vector<runtime::Task> threads;
+      for (std::uint32_t thread = 0; thread < 3; ++thread)
+        threads.push_back(t.later((reverse ? 3 - thread : thread) * 1ms, thread, 0,
+                                  thread == 0 ? large : 1.0));
+      join_all(threads);
+    });
+    CHECK(t.values == std::vector<double>(3, (large + 1) + 1));
+  }
+}
+
+TEST_CASE("allreduce: arrays are combined elementwise") {
+  Joined t(2, {{"template", "i32[3]"}, {"operation", "max"}});
+  using Three = std::array<std::int32_t, 3>;
+  t.here->run([&] {
+    runtime::Task other = t.here->spawn([&] {
+      const auto result = t.here->move(0, 1, 0, base::Payload::of(Three{1, 5, -7}));
+      CHECK(result.payload.read<Three>() == Three{4, 5, -6});
+    });
+    t.here->move(0, 0, 0, base::Payload::of(Three{4, 2, -6}));
+    other.join();
+  });
+}
+
+TEST_CASE("allreduce: located operations say whose value it was") {
+  Joined t(2, {{"template", "f64, i64"}, {"operation", "min_location"}});
+  struct __attribute__((packed)) Located {
+    double value;
+    std::int64_t location;
+  };
+  t.here->run([&] {
+    runtime::Task other =
+        t.here->spawn([&] { t.here->move(0, 1, 0, base::Payload::of(Located{2.0, 11})); });
+    const auto result = t.here->move(0, 0, 0, base::Payload::of(Located{3.0, 10}));
+    CHECK(result.payload.read<Located>().location == 11);
+    other.join();
+  });
+}
+
+TEST_CASE("allreduce: several rounds are open at once and do not mix") {
+  Joined t(2);
+  t.here->run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint64_t round = 0; round < 4; ++round)
+      threads.push_back(t.later(0ns, 0, round, static_cast<double>(round)));
+    t.here->sleep_for(1ms);
+    for (std::uint64_t round = 0; round < 4; ++round)
+      CHECK(t.move(1, round, 100.0) == 100.0 + static_cast<double>(round));
+    join_all(threads);
+  });
+  CHECK(t.arrived.size() == 4);
+}
+
+TEST_CASE("allreduce: a fast next round does not overwrite a result that is not yet taken") {
+  constexpr std::uint32_t count = 5;
+  constexpr std::uint64_t rounds = 1000;
+  Joined t(count);
+  t.here->run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t thread = 0; thread < count; ++thread) {
+      threads.push_back(t.here->spawn([&t, thread] {
+        for (std::uint64_t round = 0; round < rounds; ++round)
+          REQUIRE(t.move(thread, round, static_cast<double>(round)) ==
+                  static_cast<double>(count * round));
+      }));
+    }
+    join_all(threads);
+  });
+  CHECK(t.arrived.size() == rounds);
+}
+
+TEST_CASE("allreduce: an error from below reaches everyone, and the next round is not hurt") {
+  Joined t(3);
+  t.before_answer = [&](const paths::Operation& operation) {
+    t.here->sleep_for(2ms);
+    if (operation.sequence == 0) throw std::runtime_error("the element is on fire");
+  };
+  t.here->run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint64_t round = 0; round < 2; ++round)
+      for (std::uint32_t thread = 0; thread < 3; ++thread)
+        threads.push_back(t.later(0ns, thread, round, 1.0));
+    join_all(threads);
+  });
+  CHECK(t.values == std::vector<double>(3, 3.0));
+  CHECK(std::count_if(t.answers.begin(), t.answers.end(), [](const std::string& answer) {
+          return answer.find("the element is on fire") != std::string::npos;
+        }) == 3);
+}
+
+TEST_CASE("allreduce: a failure above reaches everyone of the round, and joins further down") {
+  PlanBuilder builder;
+  const auto fails = builder.does("fails", [](paths::Operation operation, paths::Next next) {
+    if (operation.sequence == 1 && operation.thread == 1) throw std::runtime_error("torn");
+    return next(std::move(operation));
+  });
+  const auto upper = builder.wrapper("allreduce", "upper", {{"template", "f64"}});
+  const auto other = builder.wrapper("allreduce", "other", {{"template", "f64"}});
+  const auto lower = builder.wrapper("allreduce", "lower", {{"template", "f64"}});
+  const auto end = builder.does("end", [](paths::Operation operation, paths::Next) {
+    paths::Result result;
+    result.payload = operation.payload;
+    return result;
+  });
+  builder.path("graph", 2, {fails, upper, lower, end});
+  builder.path("graph", 2, {other, lower, end});
+  OneHost here(builder);
+  here.run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t path = 0; path < 2; ++path) {
+      for (std::uint32_t thread = 0; thread < 2; ++thread) {
+        threads.push_back(here.spawn([&here, path, thread] {
+          for (std::uint64_t round = 0; round < 4; ++round) {
+            double value = 0;
+            const std::string error = thrown<TravelError>(
+                [&] { value = here.move_value(path, thread, round, 1.0); });
+            if (round == 1) {
+              CHECK_THAT(error, Catch::Contains("torn"));
+            } else {
+              CHECK(value == 4.0);
+            }
+          }
+        }));
+      }
+    }
+    join_all(threads);
+  });
+}
+
+TEST_CASE("allreduce: a value outside the declared sign names the thread, the round and the value") {
+  Joined t(2, {{"template", "f64"}, {"contributions", "non_negative"}});
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {t.later(0ns, 0, 5, 1.0), t.later(1ms, 1, 5, -0.25)};
+    join_all(threads);
+  });
+  REQUIRE(t.answers.size() == 2);
+  CHECK(t.answers[0] == t.answers[1]);
+  CHECK_THAT(t.answers[0], Catch::Contains("thread here/1") && Catch::Contains("-0.25") &&
+                               Catch::Contains("round 5") && Catch::Contains("sum") &&
+                               Catch::Contains("non_negative"));
+}
+
+TEST_CASE("allreduce: NaN names who contributed it") {
+  Joined t(2);
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {
+        t.later(0ns, 0, 0, std::numeric_limits<double>::quiet_NaN()), t.later(1ms, 1, 0, 1.0)};
+    join_all(threads);
+  });
+  CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/0") && Catch::Contains("NaN"));
+}
+
+TEST_CASE("allreduce: integer overflow names whose value was one too many") {
+  Joined t(3, {{"template", "i32"}});
+  std::vector<std::string> errors;
+  t.here->run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t thread = 0; thread < 3; ++thread)
+      threads.push_back(t.here->spawn([&, thread] {
+        errors.push_back(thrown<TravelError>(
+            [&] { t.here->move_value<std::int32_t>(0, thread, 0, 1'500'000'000); }));
+      }));
+    join_all(threads);
+  });
+  REQUIRE(errors.size() == 3);
+  CHECK_THAT(errors[0], Catch::Contains("overflow") && Catch::Contains("thread here/1"));
+}
+
+TEST_CASE("allreduce: a tuple of the wrong size is a failed contribution") {
+  Joined t(1);
+  t.here->run([&] {
+    const std::string error = thrown<TravelError>(
+        [&] { t.here->move(0, 0, 0, base::Payload::of(std::int32_t{1})); });
+    CHECK_THAT(error, Catch::Contains("expected 8 bytes") && Catch::Contains("found 4"));
+  });
+}
+
+TEST_CASE("allreduce: at the deadline the round fails for everyone and names who is missing") {
+  Joined t(3);
+  t.builder.plan().deadline = 50ms;
+  t.builder.plan().deadline_written = true;
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 1.0), t.later(10ms, 2, 0, 1.0),
+                                          t.later(70ms, 1, 0, 1.0)};
+    join_all(threads);
+    CHECK(t.answers[0] == t.answers[1]);
+    CHECK(t.answers[0] == t.answers[2]);  // the late one
+    CHECK_THAT(t.answers[0], Catch::Contains("missing") && Catch::Contains("thread here/1") &&
+                                 Catch::Contains("round 0"));
+    CHECK(t.answered_at == std::vector<Nanos>{50ms, 50ms, 70ms});
+    // And the next round is complete.
+    std::vector<runtime::Task> again;
+    for (std::uint32_t thread = 0; thread < 3; ++thread)
+      again.push_back(t.later(0ns, thread, 1, 1.0));
+    join_all(again);
+  });
+  CHECK(t.values == std::vector<double>(3, 3.0));
+}
+
+TEST_CASE("allreduce: an expired round still goes down, so that joins below learn of it") {
+  PlanBuilder builder;
+  builder.plan().deadline = 50ms;
+  builder.plan().deadline_written = true;
+  const auto upper = builder.wrapper("allreduce", "upper", {{"template", "f64"}});
+  const auto lower = builder.wrapper("allreduce", "lower", {{"template", "f64"}});
+  const auto end = builder.does("end", [](paths::Operation, paths::Next) -> paths::Result {
+    throw std::logic_error("nobody gets here");
+  });
+  builder.path("graph", 2, {upper, lower, end});
+  builder.path("graph", 1, {lower, end});
+  OneHost here(builder);
+  here.run([&] {
+    std::string below;
+    runtime::Task other = here.spawn([&] {
+      here.sleep_for(20ms);  // waits until 70 ms if nobody tells it
+      below = thrown<TravelError>([&] { here.move_value(1, 0, 0, 1.0); });
+      CHECK(here.now() == 50ms);
+    });
+    const std::string above = thrown<TravelError>([&] { here.move_value(0, 0, 0, 1.0); });
+    CHECK(here.now() == 50ms);
+    other.join();
+    CHECK(above == below);
+    CHECK_THAT(below, Catch::Contains("thread here/1"));
+  });
+}
+
+TEST_CASE("allreduce: a cancelled waiter leaves and the round goes on with its value") {
+  Joined t(3);
+  t.here->run([&] {
+    runtime::Task leaves = t.later(0ns, 0, 0, 1.0);
+    runtime::Task stays = t.later(0ns, 1, 0, 2.0);
+    t.here->sleep_for(1ms);
+    leaves.cancel();
+    leaves.join();
+    CHECK(t.move(2, 0, 4.0) == 7.0);
+    stays.join();
+  });
+  CHECK(t.values == std::vector<double>{7.0});
+}
+
+TEST_CASE("allreduce: a contributor's failure is told when it is the one that went down") {
+  Joined t(2);
+  t.before_answer = [&](const paths::Operation&) { t.here->sleep_for(10ms); };
+  t.here->run([&] {
+    runtime::Task waits = t.later(0ns, 0, 0, 1.0);
+    runtime::Task below = t.later(1ms, 1, 0, 1.0);
+    t.here->sleep_for(5ms);
+    below.cancel();
+    below.join();
+    waits.join();
+  });
+  REQUIRE(t.answers.size() == 1);
+  CHECK_THAT(t.answers[0], Catch::Contains("cancelled"));
+}
+
+TEST_CASE("allreduce: releases never block and the last one goes down") {
+  Joined t(3);
+  t.here->run([&] {
+    t.release(0, 0);
+    t.release(2, 0);
+    CHECK(t.arrived.empty());
+    t.release(1, 0);
+    REQUIRE(t.arrived.size() == 1);
+    CHECK(t.arrived[0].kind == OperationKind::release);
+    CHECK(t.here->now() == 0ns);
+  });
+}
+
+TEST_CASE("allreduce: a round does not wait for a contributor that released its path") {
+  for (const bool released_first : {false, true}) {
+    Joined t(3);
+    t.here->run([&] {
+      if (released_first) t.release(1, 7);
+      runtime::Task waits = t.later(0ns, 0, 7, 1.0);
+      t.here->sleep_for(1ms);
+      if (!released_first) t.release(1, 7);
+      waits.join();
+      runtime::Task late = t.later(0ns, 2, 7, 1.0);
+      late.join();
+    });
+    REQUIRE(t.answers.size() == 2);
+    CHECK(t.answers[0] == t.answers[1]);
+    CHECK_THAT(t.answers[0], Catch::Contains("thread here/1 released"));
+  }
+}
+
+TEST_CASE("allreduce: a release does not hurt rounds before it") {
+  Joined t(2);
+  t.here->run([&] {
+    runtime::Task waits = t.later(0ns, 0, 6, 1.0);
+    t.here->sleep_for(1ms);
+    t.release(1, 7);
+    CHECK(t.move(1, 6, 2.0) == 3.0);  // overtaken by its own release
+    waits.join();
+  });
+}
+
+TEST_CASE("allreduce: what is neither move nor release passes through") {
+  Joined t(2);
+  t.here->run([&] { t.here->operate(t.here->operation(0, 1, 0, OperationKind::observe)); });
+  REQUIRE(t.arrived.size() == 1);
+  CHECK(t.arrived[0].kind == OperationKind::observe);
+}
+
+TEST_CASE("allreduce: a second contribution of a slot to the same round is a bug") {
+  base::set_bugs_throw(true);
+  Joined t(2);
+  t.here->run([&] {
+    runtime::Task first = t.later(0ns, 0, 0, 1.0);
+    t.here->sleep_for(1ms);
+    CHECK_THROWS(t.move(0, 0, 1.0));
+    t.move(1, 0, 1.0);
+    first.join();
+  });
+  base::set_bugs_throw(false);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/emulate_link_test.cpp — when messages arrive over an emulated link.
+#include "wrappers/emulate_link.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/wrappers/chain.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::OperationKind;
+using tuning::LinkModel;
+using wrappers::EmulateLink;
+using namespace std::chrono_literals;
+using namespace wrapper_tests;
+
+constexpr std::uint32_t down = 0;
+constexpr std::uint32_t up = 1;
+
+paths::Operation push_of(std::size_t bytes, std::uint64_t sequence, std::uint32_t slot = 0) {
+  paths::Operation push = move_of(zeros(bytes), sequence);
+  push.one_way = true;
+  push.slot = slot;
+  return push;
+}
+
+/// One link, passed on the way down by `below_down` and on the way up by `above_up`.
+struct Linked {
+  explicit Linked(LinkModel model, Answer element_below = Answer())
+      : element(std::move(element_below)), link(chain.host(), std::move(model)) {}
+  Chain chain;
+  Answer element;
+  EmulateLink link;
+  const paths::Stage& end = chain.stage(element);
+  const paths::Stage& going_down = chain.stage(link, &end, down);
+  const paths::Stage& coming_up = chain.stage(link, &end, up);
+
+  std::vector<std::uint64_t> sequences() const {
+    std::vector<std::uint64_t> found;
+    for (const paths::Operation& operation : element.arrived) found.push_back(operation.sequence);
+    return found;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("emulate_link: down delays what goes down and nothing else") {
+  Linked t(LinkModel(10ms, 8e6));  // a byte takes a microsecond
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, move_of(zeros(500)));
+    CHECK(t.element.times == std::vector<Nanos>{10ms + 500us});
+    CHECK(t.chain.now() == 10ms + 500us);  // the result came up at once
+  });
+}
+
+TEST_CASE("emulate_link: up delays what comes up by the size of the result") {
+  Linked t(LinkModel(10ms, 8e6), Answer([](const paths::Operation&) {
+             paths::Result result;
+             result.payload = zeros(2000);
+             return result;
+           }));
+  t.chain.run([&] {
+    const paths::Result result = t.chain.operate(t.coming_up, operation(OperationKind::observe));
+    CHECK(result.payload.size() == 2000);
+    CHECK(t.element.times == std::vector<Nanos>{0ms});
+    CHECK(t.chain.now() == 12ms);
+  });
+}
+
+TEST_CASE("emulate_link: a failure travels up like an answer without bytes") {
+  Linked t(LinkModel(10ms, 8e6), Answer([](const paths::Operation&) -> paths::Result {
+             throw std::runtime_error("gone");
+           }));
+  t.chain.run([&] {
+    const std::string error =
+        thrown<paths::TravelError>([&] { t.chain.operate(t.coming_up, move_of(zeros(500))); });
+    CHECK_THAT(error, Catch::Contains("gone"));
+    CHECK(t.chain.now() == 10ms);
+  });
+}
+
+TEST_CASE("emulate_link: a failed contribution travels down like any message") {
+  Linked t(LinkModel(10ms, 8e6));
+  t.chain.run([&] {
+    paths::Operation failed = move_of(zeros(500));
+    failed.failure = std::make_shared<paths::TravelError>("here", "graph", "x", "gone");
+    const paths::Stage stage = t.going_down;
+    t.link.operate(failed, paths::Next(t.chain.host(), stage, nullptr));
+    CHECK(t.chain.now() == 10ms);
+  });
+}
+
+TEST_CASE("emulate_link: what shares the link queues, whichever way it stands on its path") {
+  Linked t(LinkModel(10ms, 8e6));
+  t.chain.run([&] {
+    // 1000 bytes each, offered at 0, occupy the link one after the other.
+    runtime::Task first = t.chain.spawn([&] {
+      t.chain.operate(t.going_down, move_of(zeros(1000)));
+      CHECK(t.chain.now() == 11ms);
+    });
+    runtime::Task second = t.chain.spawn([&] {
+      t.chain.operate(t.coming_up, move_of(zeros(1000)));
+      CHECK(t.chain.now() == 12ms);
+    });
+    runtime::Task third = t.chain.spawn([&] {
+      t.chain.operate(t.going_down, move_of(zeros(1000)));
+      CHECK(t.chain.now() == 13ms);
+    });
+    first.join();
+    second.join();
+    third.join();
+    // The link has been idle since 3 ms: the next message does not wait.
+    t.chain.operate(t.going_down, move_of(zeros(1000)));
+    CHECK(t.chain.now() == 24ms);
+  });
+}
+
+TEST_CASE("emulate_link: a push does not block and its bytes occupy the link") {
+  Linked t(LinkModel(10ms, 8e6));
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(1000, 0));
+    t.chain.operate(t.going_down, push_of(1000, 1));
+    CHECK(t.chain.now() == 0ms);
+    CHECK(t.element.arrived.empty());
+    t.link.stop();
+    CHECK(t.element.times == std::vector<Nanos>{11ms, 12ms});
+    CHECK(t.sequences() == std::vector<std::uint64_t>{0, 1});
+  });
+}
+
+TEST_CASE("emulate_link: pushes that arrive together keep their order") {
+  Linked t(LinkModel(10ms, 0));
+  t.chain.run([&] {
+    for (std::uint64_t i = 0; i < 100; ++i) t.chain.operate(t.going_down, push_of(8, i));
+    t.link.stop();
+    std::vector<std::uint64_t> in_order(100);
+    for (std::uint64_t i = 0; i < 100; ++i) in_order[i] = i;
+    CHECK(t.sequences() == in_order);
+    CHECK(t.chain.now() == 10ms);
+  });
+}
+
+TEST_CASE("emulate_link: a request stays behind the pushes of its contributor") {
+  Linked t(LinkModel(10ms, 0));
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(8, 0));
+    t.chain.operate(t.going_down, push_of(8, 1));
+    t.chain.operate(t.going_down, move_of(zeros(8), 2));
+    CHECK(t.sequences() == std::vector<std::uint64_t>{0, 1, 2});
+    CHECK(t.chain.now() == 10ms);
+  });
+}
+
+TEST_CASE("emulate_link: a push that is held up below holds up nobody else's") {
+  Chain* clock = nullptr;
+  Linked t(LinkModel(10ms, 0), Answer([&](const paths::Operation& operation) {
+             if (operation.slot == 0) clock->sleep_until(50ms);
+             return paths::Result{};
+           }));
+  clock = &t.chain;
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(8, 0, 0));
+    t.chain.operate(t.going_down, push_of(8, 1, 0));
+    t.chain.operate(t.going_down, push_of(8, 2, 1));
+    t.link.stop();
+    CHECK(t.sequences() == std::vector<std::uint64_t>{0, 2, 1});
+    CHECK(t.element.times == std::vector<Nanos>{10ms, 10ms, 50ms});
+  });
+}
+
+TEST_CASE("emulate_link: a push that fails does not stop the ones behind it") {
+  Linked t(LinkModel(10ms, 0), Answer([](const paths::Operation& operation) -> paths::Result {
+             if (operation.sequence == 0) throw std::runtime_error("gone");
+             return {};
+           }));
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(8, 0));
+    t.chain.operate(t.going_down, push_of(8, 1));
+    t.link.stop();
+    CHECK(t.sequences() == std::vector<std::uint64_t>{0, 1});
+  });
+}
+
+TEST_CASE("emulate_link: a release is not delayed, but never overtakes pushes") {
+  Linked t(LinkModel(10ms, 0));
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, operation(OperationKind::release));
+    t.chain.operate(t.coming_up, operation(OperationKind::release));
+    CHECK(t.element.times == std::vector<Nanos>{0ms, 0ms});
+    t.chain.operate(t.going_down, push_of(8, 1));
+    paths::Operation release = operation(OperationKind::release);
+    release.sequence = 2;
+    t.chain.operate(t.going_down, release);
+    CHECK(t.chain.now() == 0ms);
+    t.link.stop();
+    CHECK(t.sequences() == std::vector<std::uint64_t>{0, 0, 1, 2});
+    CHECK(t.chain.now() == 10ms);
+  });
+}
+
+TEST_CASE("emulate_link: nothing comes up for a push") {
+  Linked t(LinkModel(10ms, 0));
+  t.chain.run([&] {
+    t.chain.operate(t.coming_up, push_of(8, 0));
+    CHECK(t.chain.now() == 0ms);
+    CHECK(t.element.arrived.size() == 1);
+  });
+}
+
+TEST_CASE("emulate_link: a trace counts from the start, and nothing overtakes when it speeds up") {
+  Linked t(LinkModel({{0ms, 50ms, 0}, {20ms, 5ms, 0}}, 100ms));
+  t.chain.run([&] {
+    runtime::Task early = t.chain.spawn([&] {
+      t.chain.operate(t.going_down, move_of(zeros(8), 0));
+      CHECK(t.chain.now() == 50ms);
+    });
+    t.chain.sleep_until(30ms);
+    t.chain.operate(t.going_down, move_of(zeros(8), 1));
+    CHECK(t.chain.now() == 50ms);  // 35 ms, were it not for the message before it
+    early.join();
+    t.chain.operate(t.going_down, move_of(zeros(8), 2));
+    CHECK(t.chain.now() == 55ms);
+    CHECK(t.sequences() == std::vector<std::uint64_t>{0, 1, 2});
+  });
+}
+
+namespace {
+
+std::string mistakes_of(const std::string& yaml, const std::string& file) {
+  const paths::WrapperKind kind = wrappers::emulate_link_kind();
+  base::Mistakes mistakes;
+  base::MapReader reader(base::parse_settings(yaml, file), mistakes, "wrapper wan");
+  const paths::Plan plan;
+  kind.read(reader, {plan, 0, 0, 1});
+  reader.finish();
+  return thrown<base::ConfigError>([&] { mistakes.throw_if_any(); });
+}
+
+struct TraceFolder {
+  TraceFolder() {
+    std::filesystem::create_directories(path);
+    std::ofstream(path / "good.trace") << "0 9.1\n1 9.3\n";
+    std::ofstream(path / "bad.trace") << "0 9.1\n1 fast\n";
+  }
+  ~TraceFolder() { std::filesystem::remove_all(path); }
+  const std::filesystem::path path =
+      std::filesystem::path(PATHS_BUILD_BIN_DIR).parent_path() / "emulate_link_test";
+};
+
+}  // namespace
+
+TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
+  const TraceFolder folder;
+  const std::string config = (folder.path / "test.yaml").string();
+  CHECK(mistakes_of("{latency: 9ms, bandwidth: 100Mbit}", config) == "nothing");
+  CHECK(mistakes_of("{bandwidth: unlimited}", config) == "nothing");
+  CHECK(mistakes_of("{trace: good.trace, bandwidth: 1Gbit}", config) == "nothing");
+  CHECK(mistakes_of("{trace: bad.trace}", config) ==
+        (folder.path / "bad.trace").string() + ":2:3: expected a latency in ms, found 'fast'");
+  CHECK(mistakes_of("{trace: none.trace}", config) ==
+        config + ":1:9: trace: expected a file that can be read, found '" +
+            (folder.path / "none.trace").string() + "'");
+  CHECK(mistakes_of("{trace: good.trace, latency: 9ms}", config) ==
+        config + ":1:9: trace: expected either latency or trace, found both");
+  CHECK_THAT(mistakes_of("{latency: fast}", config), Catch::Contains("a time such as 30ms"));
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/event_collector_test.cpp — what one collector sees of an operation.
+#include "wrappers/event_collector.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/wrappers/chain.hpp"
+
+namespace {
+
+using eventspace::EventRecord;
+using paths::OperationKind;
+using namespace std::chrono_literals;
+using namespace wrapper_tests;
+
+std::int64_t nanos(base::Nanos time) { return time.count(); }
+OperationKind kind_of(const EventRecord& record) {
+  return static_cast<OperationKind>(record.bytes_and_flags >> eventspace::event_kind_shift);
+}
+
+struct Collected {
+  explicit Collected(Answer::Function function) : element(std::move(function)) {
+    chain.host().events().reserve(16);
+  }
+  Chain chain;
+  Answer element;
+  wrappers::EventCollector collector;
+  const paths::Stage& end = chain.stage(element);
+  const paths::Stage& top = chain.stage(collector, &end);
+
+  std::vector<EventRecord> records() { return chain.host().events().snapshot(); }
+};
+
+}  // namespace
+
+TEST_CASE("event collector: stamps the way down and the way up") {
+  Chain* clock = nullptr;
+  Collected t([&](const paths::Operation& operation) {
+    clock->sleep_until(30ms);
+    paths::Result result;
+    result.payload = operation.payload;
+    return result;
+  });
+  clock = &t.chain;
+  t.chain.run([&] {
+    t.chain.sleep_until(10ms);
+    paths::Operation move = move_of(zeros(8), 17);
+    move.slot = 5;
+    CHECK(t.chain.operate(t.top, move).payload.size() == 8);
+  });
+  const auto records = t.records();
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].collector == t.top.id);
+  CHECK(records[0].slot == 5u);
+  CHECK(records[0].sequence == 17u);
+  CHECK(records[0].down_nanos == nanos(10ms));
+  CHECK(records[0].up_nanos == nanos(30ms));
+  CHECK((records[0].bytes_and_flags & eventspace::event_bytes_max) == 8);
+  CHECK(kind_of(records[0]) == OperationKind::move);
+}
+
+TEST_CASE("event collector: a read counts the bytes that came up") {
+  Collected t([](const paths::Operation&) {
+    paths::Result result;
+    result.payload = zeros(1000);
+    return result;
+  });
+  t.chain.run([&] { t.chain.operate(t.top, operation(OperationKind::observe)); });
+  REQUIRE(t.records().size() == 1);
+  CHECK((t.records()[0].bytes_and_flags & eventspace::event_bytes_max) == 1000);
+  CHECK(kind_of(t.records()[0]) == OperationKind::observe);
+}
+
+TEST_CASE("event collector: records a failure and lets it pass") {
+  Collected t([](const paths::Operation&) -> paths::Result { throw std::runtime_error("gone"); });
+  t.chain.run(
+      [&] { CHECK_THROWS_AS(t.chain.operate(t.top, move_of(zeros(8))), paths::TravelError); });
+  REQUIRE(t.records().size() == 1);
+  CHECK((t.records()[0].bytes_and_flags & eventspace::event_failed) != 0);
+}
+
+TEST_CASE("event collector: marks pushes, caps sizes and leaves releases out") {
+  Collected t([](const paths::Operation&) { return paths::Result{}; });
+  t.chain.run([&] {
+    t.chain.operate(t.top, operation(OperationKind::release));
+    paths::Operation push = move_of(zeros(std::size_t{1} << 25));
+    push.one_way = true;
+    t.chain.operate(t.top, push);
+  });
+  REQUIRE(t.records().size() == 1);
+  CHECK(t.records()[0].bytes_and_flags ==
+        (eventspace::event_bytes_max | eventspace::event_one_way |
+         static_cast<std::uint32_t>(OperationKind::move) << eventspace::event_kind_shift));
+  CHECK(t.element.arrived.size() == 2);
+}

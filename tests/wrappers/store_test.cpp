@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/store_test.cpp — every operation of an element, through the end of a path.
+#include "wrappers/store.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/wrappers/chain.hpp"
+
+namespace {
+
+using base::Payload;
+using paths::OperationKind;
+using paths::TravelError;
+using namespace std::chrono_literals;
+using namespace wrapper_tests;
+
+struct Stored {
+  explicit Stored(pastset::ElementOptions options = {})
+      : element(std::make_shared<pastset::Element>("work", *pastset::Template::parse("u64"),
+                                                   std::move(options))),
+        store(element) {
+    store.set_name("store.work");
+  }
+  Chain chain;
+  std::shared_ptr<pastset::Element> element;
+  wrappers::Store store;
+  const paths::Stage& end = chain.stage(store);
+
+  paths::Result operate(OperationKind kind, std::uint64_t number = 0) {
+    return chain.operate(end, operation(kind, number));
+  }
+  paths::Result move(std::uint64_t value) {
+    return chain.operate(end, move_of(Payload::of(value)));
+  }
+};
+
+Payload text(std::string_view words) {
+  return Payload::copy_of(std::as_bytes(std::span(words.data(), words.size())));
+}
+
+}  // namespace
+
+TEST_CASE("store: a moved tuple is in the element and goes back up") {
+  Stored t;
+  t.chain.run([&] {
+    paths::Operation second = move_of(Payload::of(std::uint64_t{12}), 5);
+    second.contributions = 9;
+    CHECK(t.move(11).number == 0);
+    const paths::Result result = t.chain.operate(t.end, second);
+    CHECK(result.number == 1);
+    CHECK(result.sequence == 5);
+    CHECK(result.contributions == 9);
+    CHECK(result.payload.read<std::uint64_t>() == 12);
+    CHECK(t.element->observe(1).payload.read<std::uint64_t>() == 12);
+  });
+}
+
+TEST_CASE("store: reads answer with the tuple and its number") {
+  Stored t;
+  t.chain.run([&] {
+    for (std::uint64_t value : {10, 11, 12}) t.move(value);
+    const paths::Result oldest = t.operate(OperationKind::observe);
+    CHECK(oldest.number == 0);
+    CHECK(oldest.payload.read<std::uint64_t>() == 10);
+    const paths::Result by_number = t.operate(OperationKind::observe_number, 1);
+    CHECK(by_number.number == 1);
+    CHECK(by_number.payload.read<std::uint64_t>() == 11);
+    const paths::Result newest = t.operate(OperationKind::newest, 1);
+    CHECK(newest.number == 2);
+    CHECK(newest.payload.read<std::uint64_t>() == 12);
+  });
+}
+
+TEST_CASE("store: first, last, delta, set_delta, axe and delete_element reach the element") {
+  Stored t(pastset::ElementOptions{.delta = 3});
+  t.chain.run([&] {
+    t.move(10);
+    t.move(11);
+    t.operate(OperationKind::observe);
+    CHECK(t.operate(OperationKind::first).number == 1);
+    CHECK(t.operate(OperationKind::last).number == 2);
+    CHECK(t.operate(OperationKind::delta).number == 3);
+    t.operate(OperationKind::set_delta, 7);
+    CHECK(t.element->delta() == 7);
+    t.operate(OperationKind::axe, 0);
+    CHECK_THROWS_AS(t.element->observe(0), pastset::Expired);
+    t.operate(OperationKind::delete_element);
+    CHECK(t.element->is_deleted());
+  });
+}
+
+TEST_CASE("store: release answers with nothing, also when the element is gone") {
+  Stored t;
+  t.chain.run([&] {
+    t.operate(OperationKind::delete_element);
+    CHECK(t.operate(OperationKind::release).payload.empty());
+  });
+}
+
+TEST_CASE("store: enter holds the template to the element's") {
+  Stored t;
+  t.chain.run([&] {
+    paths::Operation enter = operation(OperationKind::enter);
+    enter.payload = text(" u64 ");
+    CHECK_NOTHROW(t.chain.operate(t.end, enter));
+    enter.payload = text("u64, string");
+    const std::string mismatch = thrown<TravelError>([&] { t.chain.operate(t.end, enter); });
+    CHECK_THAT(mismatch, Catch::Contains("element 'work' has template \"u64\", not "
+                                         "\"u64, string\""));
+    enter.payload = text("u46");
+    CHECK_THROWS_AS(t.chain.operate(t.end, enter), TravelError);
+  });
+}
+
+TEST_CASE("store: a move blocks while delta is reached, until somebody observes") {
+  Stored t(pastset::ElementOptions{.delta = 1});
+  t.chain.run([&] {
+    runtime::Task mover = t.chain.spawn([&] {
+      t.move(10);
+      t.move(11);
+      CHECK(t.chain.now() == 5ms);
+    });
+    t.chain.sleep_until(5ms);
+    CHECK(t.operate(OperationKind::observe).payload.read<std::uint64_t>() == 10);
+    mover.join();
+  });
+}
+
+TEST_CASE("store: errors say what the element said, and where") {
+  Stored t;
+  t.chain.run([&] {
+    t.element->mark_error("cluster beta: no tuple 3 before the deadline");
+    try {
+      t.operate(OperationKind::newest, 3);
+      FAIL("no error");
+    } catch (const TravelError& error) {
+      CHECK(error.reason() == "cluster beta: no tuple 3 before the deadline");
+      CHECK(error.host() == "here");
+      CHECK(error.wrapper() == "store.work");
+    }
+    const std::string mismatch = thrown<TravelError>(
+        [&] { t.chain.operate(t.end, move_of(Payload::of(std::uint32_t{1}))); });
+    CHECK_THAT(mismatch, Catch::Contains("element 'work'"));
+  });
+}

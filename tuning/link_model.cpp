@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning/link_model.cpp — waiting for a link, occupying it, travelling along it.
+#include "tuning/link_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace tuning {
+namespace {
+
+/// A message that would occupy the link for longer than this is a mistake of the caller, who
+/// could not wait for it anyway: about 30 years.
+constexpr base::Nanos occupied_max{1'000'000'000'000'000'000};
+
+/// Rounded up, so that a link never carries more than its bandwidth.
+base::Nanos occupied(std::uint64_t bytes, double bits_per_second) {
+  if (bits_per_second <= 0) return base::Nanos(0);
+  const long double nanos = std::ceil(static_cast<long double>(bytes) * 8e9L / bits_per_second);
+  if (nanos >= static_cast<long double>(occupied_max.count())) return occupied_max;
+  return base::Nanos(static_cast<base::Nanos::rep>(nanos));
+}
+
+}  // namespace
+
+LinkModel::LinkModel(base::Nanos latency, double bits_per_second)
+    : samples_{LinkSample{base::Nanos(0), latency, bits_per_second}} {}
+
+LinkModel::LinkModel(std::vector<LinkSample> samples, base::Nanos period)
+    : samples_(std::move(samples)), period_(period) {
+  ENSURE(!samples_.empty() && samples_.front().from == base::Nanos(0));
+  ENSURE(std::is_sorted(samples_.begin(), samples_.end(),
+                        [](const auto& a, const auto& b) { return a.from < b.from; }));
+  ENSURE(period_ == base::Nanos(0) || period_ > samples_.back().from);
+}
+
+const LinkSample& LinkModel::at(base::Nanos now) const {
+  const base::Nanos when = period_ > base::Nanos(0) ? now % period_ : now;
+  const auto after = std::upper_bound(
+      samples_.begin() + 1, samples_.end(), when,
+      [](base::Nanos time, const LinkSample& sample) { return time < sample.from; });
+  return *(after - 1);
+}
+
+LinkModel::Passage LinkModel::pass(base::Nanos now, base::Nanos busy_until,
+                                   std::uint64_t bytes) const {
+  const base::Nanos begin = std::max(now, busy_until);
+  const LinkSample& sample = at(begin);
+  const base::Nanos free_again = begin + occupied(bytes, sample.bits_per_second);
+  return {free_again, free_again + sample.latency};
+}
+
+}  // namespace tuning

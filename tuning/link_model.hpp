@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning/link_model.hpp — how long one direction of a link holds a message.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace tuning {
+
+/// Latency and bandwidth in force from `from` on, counted from the start of the trace.
+struct LinkSample {
+  base::Nanos from{0};
+  base::Nanos latency{0};
+  double bits_per_second = 0;  ///< 0: unlimited
+};
+
+/// One direction of a link: constants (one sample) or a recorded trace, which begins again when
+/// it ends.
+class LinkModel {
+ public:
+  LinkModel() = default;
+  LinkModel(base::Nanos latency, double bits_per_second);
+  /// Samples in order of `from`, the first at 0; `period` is the length of the whole trace.
+  LinkModel(std::vector<LinkSample> samples, base::Nanos period);
+
+  const LinkSample& at(base::Nanos now) const;
+
+  struct Passage {
+    base::Nanos free_again;  ///< when the link can take the next message
+    base::Nanos arrives;
+  };
+  /// A message of `bytes` offered at `now` to a link that is busy until `busy_until`: it waits for
+  /// the link, occupies it for bytes / bandwidth, and arrives a latency later.
+  Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
+
+ private:
+  std::vector<LinkSample> samples_ = {LinkSample{}};
+  base::Nanos period_{0};
+};
+
+}  // namespace tuning

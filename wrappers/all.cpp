@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/all.cpp — the list of kinds: a line for each.
+//
+// A list, because an object that registers itself is dropped by the linker when nothing else of
+// its file in a static library is used.
+#include "wrappers/all.hpp"
+
+#include "wrappers/allreduce.hpp"
+#include "wrappers/barrier.hpp"
+#include "wrappers/broadcast.hpp"
+#include "wrappers/cache.hpp"
+#include "wrappers/condition_check.hpp"
+#include "wrappers/emulate_link.hpp"
+#include "wrappers/event_collector.hpp"
+#include "wrappers/forward.hpp"
+#include "wrappers/observe.hpp"
+#include "wrappers/prefetch.hpp"
+#include "wrappers/reduce.hpp"
+#include "wrappers/store.hpp"
+
+namespace wrappers {
+
+const paths::WrapperKinds& all_kinds() {
+  static const paths::WrapperKinds kinds = [] {
+    paths::WrapperKinds list;
+    list.add(allreduce_kind());
+    list.add(reduce_kind());
+    list.add(broadcast_kind());
+    list.add(barrier_kind());
+    list.add(store_kind());
+    list.add(observe_kind());
+    list.add(forward_kind());
+    list.add(emulate_link_kind());
+    list.add(prefetch_kind());
+    list.add(cache_kind());
+    list.add(condition_check_kind());
+    list.add(event_collector_kind());
+    return list;
+  }();
+  return kinds;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/allreduce.cpp — a join that combines and answers all.
+#include "wrappers/allreduce.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace wrappers {
+
+Allreduce::Allreduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction)
+    : rounds_(host, wrapper,
+              {.carrier = paths::Carrier::last, .reduction = std::move(reduction)}) {}
+
+paths::Result Allreduce::operate(paths::Operation operation, paths::Next next) {
+  return rounds_.operate(std::move(operation), next);
+}
+
+paths::WrapperKind allreduce_kind() {
+  paths::WrapperKind kind;
+  kind.name = "allreduce";
+  kind.help = "Joins paths: combines all contributions and gives everyone the result.";
+  kind.settings = paths::reduction_settings();
+  kind.joins = true;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const paths::Reduction reduction = paths::read_reduction(reader);
+    return [reduction, wrapper = place.wrapper](paths::Host& host) {
+      return std::make_unique<Allreduce>(host, wrapper, reduction);
+    };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

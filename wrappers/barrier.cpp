@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/barrier.cpp — a join that combines nothing.
+#include "wrappers/barrier.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace wrappers {
+
+paths::Result Barrier::operate(paths::Operation operation, paths::Next next) {
+  return rounds_.operate(std::move(operation), next);
+}
+
+paths::WrapperKind barrier_kind() {
+  paths::WrapperKind kind;
+  kind.name = "barrier";
+  kind.help = "Joins paths: nobody returns before everyone has come.";
+  kind.joins = true;
+  kind.read = [](base::MapReader&, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    return [wrapper = place.wrapper](paths::Host& host) {
+      return std::make_unique<Barrier>(host, wrapper);
+    };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

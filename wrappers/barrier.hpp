@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/barrier.hpp — joins paths: nobody returns from a round before everyone has come.
+#pragma once
+#include <cstdint>
+
+#include "paths/round.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+
+namespace wrappers {
+
+/// An allreduce of nothing: what is moved is not looked at and an empty tuple goes down.
+///
+/// Context: the last arriver's is inside `next` for the whole round.
+/// Blocks:  until all have come (paths/round.hpp: deadlines, failures, releases).
+/// Order:   none within a round; rounds go down as they become complete.
+/// Throws:  TravelError: the round's failure, the same one to all.
+class Barrier final : public paths::Wrapper {
+ public:
+  /// `wrapper` is its index in the plan.
+  Barrier(paths::Host& host, std::uint32_t wrapper) : rounds_(host, wrapper, {}) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  bool takes_failures() const override { return true; }
+  bool joins() const override { return true; }
+
+ private:
+  paths::Rounds rounds_;
+};
+
+paths::WrapperKind barrier_kind();
+
+}  // namespace wrappers

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/cache.cpp — what passed, kept by number.
+#include "wrappers/cache.hpp"
+
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace wrappers {
+
+using paths::OperationKind;
+
+paths::Result Cache::operate(paths::Operation operation, paths::Next next) {
+  if (std::optional<paths::Result> answer = known(operation)) return *std::move(answer);
+  const OperationKind kind = operation.kind;
+  const std::uint64_t number = operation.number;
+  paths::Result result = next(std::move(operation));
+  learn(kind, number, result);
+  return result;
+}
+
+std::optional<paths::Result> Cache::known(const paths::Operation& operation) const {
+  runtime::Lock lock(mutex_);
+  auto found = kept_.end();
+  if (operation.kind == OperationKind::observe_number) found = kept_.find(operation.number);
+  if (operation.kind == OperationKind::newest && !kept_.empty()) {
+    const auto last = std::prev(kept_.end());
+    if (last->first >= operation.number) found = last;
+  }
+  if (found == kept_.end()) return std::nullopt;
+  paths::Result answer = found->second;
+  answer.sequence = operation.sequence;
+  return answer;
+}
+
+void Cache::learn(OperationKind kind, std::uint64_t number, const paths::Result& result) {
+  runtime::Lock lock(mutex_);
+  switch (kind) {
+    case OperationKind::observe:
+    case OperationKind::observe_number:
+    case OperationKind::newest:
+      kept_.insert_or_assign(result.number, result);
+      if (kept_.size() > keep_) kept_.erase(kept_.begin());
+      break;
+    case OperationKind::axe: kept_.erase(kept_.begin(), kept_.upper_bound(number)); break;
+    case OperationKind::delete_element: kept_.clear(); break;
+    default: break;
+  }
+}
+
+paths::WrapperKind cache_kind() {
+  paths::WrapperKind kind;
+  kind.name = "cache";
+  kind.help = "Answers reads from the newest tuples that passed up through it.";
+  kind.settings = {{"keep", "integer", "1", "How many tuples are kept, the newest by number."}};
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    const auto keep = static_cast<std::size_t>(reader.integer("keep", 1, 1, 1'000'000));
+    return [keep](paths::Host&) { return std::make_unique<Cache>(keep); };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

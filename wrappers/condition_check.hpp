@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/condition_check.hpp — decides a round of several clusters at the root of one of them.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "paths/condition.hpp"
+#include "paths/host.hpp"
+#include "paths/reduction.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "pastset/element.hpp"
+
+namespace wrappers {
+
+struct ConditionCheckSettings {
+  bool may_prove = false;  ///< relaxation conditional: a part may decide, if it can
+  paths::Reduction reduction;
+  std::optional<paths::ConditionSpec> condition;
+  std::string result;                ///< this cluster's element
+  std::vector<std::string> combine;  ///< all clusters' elements, `result` among them, in order
+};
+
+/// For tests, which show what each part of the rule is for.
+struct ConditionCheckSwitches {
+  bool use_exact_pair = true;   ///< off: a larger sequence alone decides, as in the paper
+  bool record_adoption = true;  ///< off: only values combined here become our exact pair
+};
+
+/// Moves (sequence, contributions, value, last exact pair) down into the cluster's result element,
+/// then decides: from its own value; then from those of the other clusters, in its host's caches,
+/// as they arrive, until the condition is proved or the value complete. Known values are always
+/// combined again in the order of the clusters, so that all clusters compute the same bits.
+///
+/// Why:     Bongo et al. 2004, §IV. A larger sequence alone proves nothing when the program goes on
+///          after an exact result, because the other root may have completed our round with our
+///          tuple; so each tuple carries the newest round whose full value its root knows, combined
+///          there or adopted from another's tuple. A pair for our round is our result. Otherwise a
+///          larger sequence means the outcome that a part can establish.
+/// Context: the operation's, which is that of the last arriver of the whole cluster.
+/// Blocks:  until decided or the host's deadline; sleeps between arrivals. The next round waits.
+/// Order:   rounds must come in the order of their sequences and are decided one by one.
+/// Failure: a failed contribution, an error or a deadline up to the decision is final: the result
+///          element is marked with it, and this and every later round throws it. A round that needs
+///          a later tuple of a marked cluster throws that error and marks in turn; while an unmarked
+///          cluster may still bring the proof, it waits for that one.
+/// Throws:  TravelError.
+class ConditionCheck final : public paths::Wrapper {
+ public:
+  /// `wrapper` is its index in the plan.
+  ConditionCheck(paths::Host& host, std::uint32_t wrapper, ConditionCheckSettings settings,
+                 ConditionCheckSwitches switches = {});
+  ~ConditionCheck() override;
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  bool takes_failures() const override { return true; }
+
+ private:
+  struct ExactPair {
+    std::uint64_t sequence;
+    base::Payload value;
+  };
+  struct Part;
+  struct Seen;
+  class Turn;
+
+  paths::Result decide(paths::Operation operation, const paths::Next& next);
+  paths::Result wait_for_decision(const paths::Operation& operation, const Part& own);
+  std::vector<Seen> look(const Part& own) const;
+  std::optional<paths::Result> decide_from(const std::vector<Seen>& all,
+                                           const paths::Operation& operation);
+  void fail_if_hopeless(const std::vector<Seen>& all, const paths::Operation& operation) const;
+  std::optional<paths::Result> prove(const base::Payload& part, std::uint64_t contributions,
+                                     std::uint64_t sequence) const;
+  paths::Result proved(base::Payload part, std::uint64_t contributions,
+                       std::uint64_t sequence) const;
+  paths::Result complete(base::Payload value, std::uint64_t contributions,
+                         std::uint64_t sequence) const;
+  base::Payload combine(const std::vector<Seen>& all, const paths::Operation& operation) const;
+  base::Payload encode(const Part& part) const;
+  Part decode(const base::Payload& tuple) const;
+  void mark(const std::string& error);
+  [[noreturn]] void fail(const paths::Operation& operation, const std::string& reason) const;
+
+  paths::Host& host_;
+  const std::uint32_t wrapper_;
+  const ConditionCheckSettings settings_;
+  const ConditionCheckSwitches switches_;
+  const std::uint64_t contributors_;  // of all clusters
+  const std::shared_ptr<pastset::Element> result_;
+  std::vector<std::shared_ptr<pastset::Element>> elements_;  // of all clusters, in their order
+  std::unique_ptr<pastset::AnyChange> changes_;              // of the others'
+  std::optional<ExactPair> last_exact_;  // of the round whose turn it is, nobody else's business
+
+  runtime::Mutex mutex_;
+  std::set<std::uint64_t> entered_;  // rounds not decided yet; the first one's turn it is
+  std::uint64_t next_sequence_ = 0;
+  runtime::WaitList turn_;
+};
+
+paths::WrapperKind condition_check_kind();
+
+}  // namespace wrappers

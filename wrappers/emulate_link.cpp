@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/emulate_link.cpp — messages that queue for a link and travel along it.
+#include "wrappers/emulate_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "tuning/link_trace.hpp"
+
+namespace wrappers {
+namespace {
+
+using paths::OperationKind;
+
+constexpr std::uint32_t role_up = 1;  // "down" is 0
+
+}  // namespace
+
+paths::Result EmulateLink::operate(paths::Operation operation, paths::Next next) {
+  if (next.role() == role_up) return come_up(std::move(operation), next);
+  return go_down(std::move(operation), next);
+}
+
+paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next& next) {
+  const LaneKey key{next.stage().id, operation.slot};
+  if (join_lane(operation, key, next)) return {};
+  if (operation.kind != OperationKind::release) {
+    travel(operation.failure ? 0 : operation.payload.size());
+    wait_for_lane(key);
+  }
+  return next(std::move(operation));
+}
+
+/// A failure is kept aside while it travels: no context sleeps inside a catch block, where another
+/// fiber of the thread would meet its exception.
+paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next& next) {
+  const bool answered = !operation.one_way && operation.kind != OperationKind::release;
+  if (!answered) return next(std::move(operation));
+  paths::Result result;
+  std::exception_ptr failure;
+  try {
+    result = next(std::move(operation));
+  } catch (const paths::TravelError&) {
+    failure = std::current_exception();
+  }
+  travel(failure ? 0 : result.payload.size());
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
+void EmulateLink::travel(std::size_t bytes) {
+  runtime::Lock lock(mutex_);
+  const base::Nanos arrives = offer(bytes);
+  lock.unlock();
+  host_.runtime().sleep_until(arrives);
+}
+
+base::Nanos EmulateLink::offer(std::size_t bytes) {
+  const auto passage = model_.pass(host_.runtime().now(), busy_until_, bytes);
+  busy_until_ = passage.free_again;
+  last_arrival_ = std::max(last_arrival_, passage.arrives);
+  return last_arrival_;
+}
+
+/// False when the operation may go on by itself: only pushes, and a release behind some, are left
+/// to a service context.
+bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next) {
+  const bool release = operation.kind == OperationKind::release;
+  if (!operation.one_way && !release) return false;
+  runtime::Lock lock(mutex_);
+  const bool empty = !lanes_.contains(key);
+  if (release && empty) return false;
+  const std::size_t bytes = operation.failure ? 0 : operation.payload.size();
+  const base::Nanos arrives = release ? base::Nanos(0) : offer(bytes);
+  lanes_[key].push_back({std::move(operation), arrives});
+  lock.unlock();
+  if (empty) {
+    host_.spawn_service("link", [this, key, rest = next.detached()] { empty_lane(key, rest); });
+  }
+  return true;
+}
+
+void EmulateLink::wait_for_lane(LaneKey key) {
+  runtime::Lock lock(mutex_);
+  const runtime::Deadline deadline = host_.deadline();
+  while (lanes_.contains(key)) {
+    const auto woken = emptied_.wait(lock, deadline, {"earlier pushes over link", name()});
+    if (woken == runtime::Woken::expired && lanes_.contains(key)) {
+      throw std::runtime_error("earlier pushes were not through before the deadline");
+    }
+  }
+}
+
+void EmulateLink::stop() {
+  runtime::Lock lock(mutex_);
+  const runtime::Deadline deadline = host_.deadline();
+  while (!lanes_.empty()) {
+    const auto woken = emptied_.wait(lock, deadline, {"last pushes over link", name()});
+    if (woken == runtime::Woken::expired) return;
+  }
+}
+
+void EmulateLink::empty_lane(LaneKey key, const paths::Next& next) {
+  try {
+    while (carry_first(key, next)) {
+    }
+  } catch (...) {
+    close_lane(key);
+    throw;
+  }
+}
+
+bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  Lane& lane = lanes_.at(key);
+  if (lane.empty()) {
+    lanes_.erase(key);
+    emptied_.wake_all(wakes);
+    return false;
+  }
+  Pushed first = std::move(lane.front());
+  lane.pop_front();
+  lock.unlock();
+  host_.runtime().sleep_until(first.arrives);
+  try {
+    next(std::move(first.operation));
+  } catch (const paths::TravelError&) {
+    // Nobody waits for a push; joins below were given the failure on its way.
+  }
+  return true;
+}
+
+void EmulateLink::close_lane(LaneKey key) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  lanes_.erase(key);
+  emptied_.wake_all(wakes);
+}
+
+namespace {
+
+/// A relative name counts from the folder of the config that names it.
+std::string trace_file(const std::string& name, const std::string& config) {
+  return (std::filesystem::path(config).parent_path() / name).lexically_normal().string();
+}
+
+tuning::LinkModel read_trace(base::MapReader& reader, const std::string& name,
+                             double bits_per_second) {
+  const std::string file = trace_file(name, reader.position_of("trace").file);
+  std::error_code error;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || std::filesystem::is_directory(file, error)) {
+    reader.mistake("trace", fmt::format("expected a file that can be read, found '{}'", file));
+    return {};
+  }
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  return tuning::parse_link_trace(text, file, bits_per_second, reader.mistakes())
+      .value_or(tuning::LinkModel());
+}
+
+tuning::LinkModel read_model(base::MapReader& reader) {
+  const auto latency = reader.time("latency");
+  const double bits_per_second = reader.bits_per_second("bandwidth", 0);
+  const auto trace = reader.word("trace");
+  if (!trace) return {latency.value_or(base::Nanos(0)), bits_per_second};
+  if (latency) reader.mistake("trace", "expected either latency or trace, found both");
+  return read_trace(reader, *trace, bits_per_second);
+}
+
+}  // namespace
+
+paths::WrapperKind emulate_link_kind() {
+  paths::WrapperKind kind;
+  kind.name = "emulate_link";
+  kind.help = "Delays what passes as one direction of a link would; all that pass it share it.";
+  kind.settings = {
+      {"latency", "time", "0ns", "How long a message travels once it has left."},
+      {"bandwidth", "rate", "unlimited", "How fast messages leave, one after the other."},
+      {"trace", "word", "none",
+       "A file of recorded latencies and bandwidths, instead of latency; its name counts from the "
+       "folder of the config."},
+  };
+  kind.roles = {"down", "up"};
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    const tuning::LinkModel model = read_model(reader);
+    return [model](paths::Host& host) { return std::make_unique<EmulateLink>(host, model); };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/emulate_link.hpp — delays messages as one direction of a real link would.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "paths/host.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "runtime/wait.hpp"
+#include "tuning/link_model.hpp"
+
+namespace wrappers {
+
+/// One direction of a link. Stages with the role `down` delay operations before they go on, those
+/// with `up` delay what comes back, failures too. All of them share the link: each message waits
+/// until the one before it has left, and none arrives before an earlier one.
+///
+/// Why:     Bongo et al. 2004, §V-D, emulated wide-area networks by such wrappers; simulation uses
+///          the same ones, so that delay has one home.
+/// Context: whichever brought the operation; a push travels on in a service context.
+/// Blocks:  until the message has arrived; never for a push or a release, and nobody who sends a
+///          push waits for it.
+/// Order:   of one contributor none; those of different contributors arrive in the order in which
+///          they were sent.
+/// Throws:  nothing of its own; what comes up passes through when it has arrived.
+class EmulateLink final : public paths::Wrapper {
+ public:
+  EmulateLink(paths::Host& host, tuning::LinkModel model) : host_(host), model_(std::move(model)) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  bool takes_failures() const override { return true; }
+  void stop() override;  ///< waits for the pushes that are still under way
+
+ private:
+  /// The pushes of one contributor at one stage, which stay in order.
+  using LaneKey = std::pair<paths::StageId, std::uint32_t>;
+  struct Pushed {
+    paths::Operation operation;
+    base::Nanos arrives;
+  };
+  using Lane = std::deque<Pushed>;
+
+  paths::Result go_down(paths::Operation operation, const paths::Next& next);
+  paths::Result come_up(paths::Operation operation, const paths::Next& next);
+  void travel(std::size_t bytes);
+  base::Nanos offer(std::size_t bytes);  // with mutex_ held
+  bool join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next);
+  void wait_for_lane(LaneKey key);
+  void empty_lane(LaneKey key, const paths::Next& next);
+  bool carry_first(LaneKey key, const paths::Next& next);
+  void close_lane(LaneKey key);
+
+  paths::Host& host_;
+  const tuning::LinkModel model_;
+  runtime::Mutex mutex_;
+  base::Nanos busy_until_{0};
+  base::Nanos last_arrival_{0};
+  std::map<LaneKey, Lane> lanes_;  // there is one as long as a service context empties it
+  runtime::WaitList emptied_;
+};
+
+paths::WrapperKind emulate_link_kind();
+
+}  // namespace wrappers

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/forward.cpp — calls and pushes to another host.
+#include "wrappers/forward.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/near_match.hpp"
+#include "paths/host.hpp"
+#include "paths/plan.hpp"
+
+namespace wrappers {
+namespace {
+
+std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& place) {
+  const std::string name = reader.required_word("to", "the name of a host");
+  if (name.empty()) return 0;  // reported
+  if (const std::optional<std::uint32_t> host = place.plan.host_named(name)) {
+    if (*host == place.host) {
+      reader.mistake("to", fmt::format("expected another host, found '{}', its own", name));
+    }
+    return *host;
+  }
+  std::vector<std::string_view> names;
+  for (const auto& host : place.plan.hosts) names.push_back(host.name);
+  const auto near = base::near_match(name, names);
+  reader.mistake("to", fmt::format("expected the name of a host, found '{}'{}", name,
+                                   near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  return 0;
+}
+
+}  // namespace
+
+paths::Result Forward::operate(paths::Operation operation, paths::Next next) {
+  next.taken();
+  operation.slot += next.stage().slot;
+  const paths::StageId stage = next.stage().below_id;
+  if (operation.kind == paths::OperationKind::release) operation.one_way = true;
+  if (!operation.one_way) return next.host().call(to_host_, stage, std::move(operation));
+  next.host().push(to_host_, stage, std::move(operation));
+  return {};
+}
+
+paths::WrapperKind forward_kind() {
+  paths::WrapperKind kind;
+  kind.name = "forward";
+  kind.help = "Carries operations to another host, where the path goes on.";
+  kind.settings = {{"to", "host", "required", "The host on which the path goes on."}};
+  kind.crosses = true;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const std::uint32_t to_host = read_host(reader, place);
+    return [to_host](paths::Host&) { return std::make_unique<Forward>(to_host); };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/observe.cpp — hands reading operations to an element.
+#include "wrappers/observe.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "pastset/errors.hpp"
+#include "paths/element_operation.hpp"
+#include "paths/host.hpp"
+
+namespace wrappers {
+namespace {
+
+using paths::OperationKind;
+
+bool only_reads(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::enter:
+    case OperationKind::observe:
+    case OperationKind::observe_number:
+    case OperationKind::newest:
+    case OperationKind::first:
+    case OperationKind::last:
+    case OperationKind::delta:
+    case OperationKind::release: return true;
+    case OperationKind::move:
+    case OperationKind::set_delta:
+    case OperationKind::axe:
+    case OperationKind::delete_element: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+paths::Result Observe::operate(paths::Operation operation, paths::Next next) {
+  if (!only_reads(operation.kind)) {
+    throw pastset::ElementError(
+        fmt::format("element '{}': {} is refused, because this path ends in observe, which only "
+                    "reads; end it in store instead",
+                    element_->name(), paths::operation_name(operation.kind)));
+  }
+  return paths::operate_on(*element_, operation, next.host().deadline());
+}
+
+paths::WrapperKind observe_kind() {
+  paths::WrapperKind kind;
+  kind.name = "observe";
+  kind.help = "Ends a path in an element that the path may only read.";
+  kind.settings = {{"element", "element", "required", "The element of this host to read."}};
+  kind.ends = true;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const std::string element = paths::read_element(reader, "element", place);
+    return
+        [element](paths::Host& host) { return std::make_unique<Observe>(host.element(element)); };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

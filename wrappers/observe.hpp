@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/observe.hpp — the end of a path that may only read its element.
+#pragma once
+#include <memory>
+#include <utility>
+
+#include "pastset/element.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+
+namespace wrappers {
+
+/// Like a store for enter, observe, newest, first, last and delta; refuses what would change or
+/// delete tuples, so that a config can say who only consumes.
+///
+/// Context: whichever brought the operation: the application's thread on the element's host, a
+///          service context otherwise.
+/// Blocks:  as the element does, until the host's deadline.
+/// Order:   changes none of its own.
+/// Throws:  pastset::ElementError, with the element's own words, also for what it refuses.
+class Observe final : public paths::Wrapper {
+ public:
+  explicit Observe(std::shared_ptr<pastset::Element> element) : element_(std::move(element)) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+
+ private:
+  const std::shared_ptr<pastset::Element> element_;
+};
+
+paths::WrapperKind observe_kind();
+
+}  // namespace wrappers

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/prefetch.cpp — a service context that reads ahead.
+#include "wrappers/prefetch.hpp"
+
+#include <exception>
+#include <string>
+
+#include "base/errors.hpp"
+#include "paths/element_operation.hpp"
+#include "paths/plan.hpp"
+
+namespace wrappers {
+
+using paths::OperationKind;
+
+paths::Result Prefetch::operate(paths::Operation operation, paths::Next next) {
+  switch (operation.kind) {
+    case OperationKind::observe:
+    case OperationKind::observe_number:
+    case OperationKind::newest:
+    case OperationKind::first:
+    case OperationKind::last: return operate_on(*into_, operation, host_.deadline());
+    default: return next(std::move(operation));
+  }
+}
+
+void Prefetch::start() {
+  const paths::Plan& plan = host_.plan();
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
+    const auto& begun = plan.paths[path];
+    if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
+    ENSURE(!fetching_);
+    fetching_ = host_.spawn_service("prefetch", [this, path] { fetch(path); });
+  }
+}
+
+void Prefetch::stop() {
+  if (!fetching_) return;
+  fetching_.cancel();
+  fetching_.join();
+}
+
+void Prefetch::fetch(std::uint32_t path) {
+  const paths::Stage* stage = host_.stage(host_.plan().paths[path].stage);
+  ENSURE(stage != nullptr);
+  const paths::Next next(host_, *stage, nullptr);
+  paths::Operation wanted;
+  wanted.kind = OperationKind::newest;
+  wanted.path = path;
+  try {
+    while (true) {
+      paths::Result newest = ask(wanted, next);
+      wanted.number = newest.number + 1;
+      ++wanted.sequence;
+      into_->move(std::move(newest.payload));
+    }
+  } catch (const runtime::Cancelled&) {
+    throw;
+  } catch (const pastset::Deleted&) {
+    return;  // nobody reads it any more
+  } catch (const std::exception& error) {
+    into_->mark_error(error.what());
+  }
+}
+
+paths::Result Prefetch::ask(paths::Operation operation, const paths::Next& next) {
+  while (true) {
+    const runtime::Deadline deadline = host_.deadline();
+    try {
+      return next(operation);
+    } catch (const paths::TravelError&) {
+      if (host_.runtime().now() < deadline.at) throw;
+    }
+  }
+}
+
+paths::WrapperKind prefetch_kind() {
+  paths::WrapperKind kind;
+  kind.name = "prefetch";
+  kind.help = "Begins a path: keeps the newest tuple of the far element in an element of its host.";
+  kind.settings = {{"into", "element", "required", "The element of this host to move it into."}};
+  kind.begins = true;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const std::string into = paths::read_element(reader, "into", place);
+    return [into, wrapper = place.wrapper](paths::Host& host) {
+      return std::make_unique<Prefetch>(host, wrapper, host.element(into));
+    };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/prefetch.hpp — pulls the newest tuple of a remote element into an element of its host.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "paths/host.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "pastset/element.hpp"
+#include "runtime/runtime.hpp"
+
+namespace wrappers {
+
+/// Begins a path that no thread drives: asks the far end again and again for a tuple newer than
+/// the last one it got, and moves what comes into its element. Tuples in between are skipped; the
+/// element numbers what it gets by itself. A path of a thread that passes here reads that element.
+///
+/// Why:     Bongo et al. 2004, §IV: one prefetch thread per remote cluster, whose request is under
+///          way while the application computes.
+/// Context: a service context of its own, from start() to stop().
+/// Blocks:  its own context, while there is nothing newer, for as long as that lasts: a read that
+///          ended at a deadline is asked again, because those who need the value have their own
+///          deadline. Readers as the element does.
+/// Order:   keeps that of the far element.
+/// Throws:  nothing of its own. When the far end fails or carries an error mark, the element is
+///          marked with that error and no more is fetched.
+class Prefetch final : public paths::Wrapper {
+ public:
+  /// `wrapper` is its index in the plan.
+  Prefetch(paths::Host& host, std::uint32_t wrapper, std::shared_ptr<pastset::Element> into)
+      : host_(host), wrapper_(wrapper), into_(std::move(into)) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  void start() override;
+  void stop() override;
+
+ private:
+  void fetch(std::uint32_t path);
+  paths::Result ask(paths::Operation operation, const paths::Next& next);
+
+  paths::Host& host_;
+  const std::uint32_t wrapper_;
+  const std::shared_ptr<pastset::Element> into_;
+  runtime::Task fetching_;
+};
+
+paths::WrapperKind prefetch_kind();
+
+}  // namespace wrappers

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/reduce.cpp — a join that combines and answers slot 0.
+#include "wrappers/reduce.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace wrappers {
+
+Reduce::Reduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction)
+    : rounds_(host, wrapper,
+              {.carrier = paths::Carrier::one_after_all, .reduction = std::move(reduction)}) {}
+
+paths::Result Reduce::operate(paths::Operation operation, paths::Next next) {
+  return rounds_.operate(std::move(operation), next);
+}
+
+paths::WrapperKind reduce_kind() {
+  paths::WrapperKind kind;
+  kind.name = "reduce";
+  kind.help = "Joins paths: combines all contributions and gives the first contributor the result.";
+  kind.settings = paths::reduction_settings();
+  kind.joins = true;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const paths::Reduction reduction = paths::read_reduction(reader);
+    return [reduction, wrapper = place.wrapper](paths::Host& host) {
+      return std::make_unique<Reduce>(host, wrapper, reduction);
+    };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/store.hpp — the end of a path: an element, with every operation PastSet knows.
+#pragma once
+#include <memory>
+#include <utility>
+
+#include "pastset/element.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+
+namespace wrappers {
+
+/// Carries out each operation on its element and answers with what the element said; a moved
+/// tuple goes back up as the result.
+///
+/// Context: whichever brought the operation: the application's thread on the element's host, a
+///          service context otherwise.
+/// Blocks:  as the element does, until the host's deadline.
+/// Order:   changes none of its own; blocked movers are admitted first come, first served.
+/// Throws:  pastset::ElementError, with the element's own words.
+class Store final : public paths::Wrapper {
+ public:
+  explicit Store(std::shared_ptr<pastset::Element> element) : element_(std::move(element)) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+
+ private:
+  const std::shared_ptr<pastset::Element> element_;
+};
+
+paths::WrapperKind store_kind();
+
+}  // namespace wrappers
