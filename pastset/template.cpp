@@ -131,20 +131,13 @@ std::size_t Field::fixed_bytes() const {
 
 std::string Field::text() const {
   switch (kind) {
-    case Kind::scalar:
-      return std::string(base::scalar_name(scalar));
-    case Kind::array:
-      return fmt::format("{}[{}]", base::scalar_name(scalar), count);
-    case Kind::variable_array:
-      return fmt::format("{}[]", base::scalar_name(scalar));
-    case Kind::text:
-      return "string";
-    case Kind::fixed_text:
-      return fmt::format("string[{}]", count);
-    case Kind::bytes:
-      return "bytes";
-    case Kind::fixed_bytes:
-      break;
+    case Kind::scalar: return std::string(base::scalar_name(scalar));
+    case Kind::array: return fmt::format("{}[{}]", base::scalar_name(scalar), count);
+    case Kind::variable_array: return fmt::format("{}[]", base::scalar_name(scalar));
+    case Kind::text: return "string";
+    case Kind::fixed_text: return fmt::format("string[{}]", count);
+    case Kind::bytes: return "bytes";
+    case Kind::fixed_bytes: break;
   }
   return fmt::format("bytes[{}]", count);
 }

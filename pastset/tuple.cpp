@@ -68,18 +68,13 @@ std::string array_text(base::Scalar scalar, std::span<const std::byte> bytes) {
 
 std::string field_text(const Field& field, std::span<const std::byte> bytes) {
   switch (field.kind) {
-    case Kind::scalar:
-      return scalar_text(field.scalar, bytes.data());
+    case Kind::scalar: return scalar_text(field.scalar, bytes.data());
     case Kind::array:
-    case Kind::variable_array:
-      return array_text(field.scalar, bytes);
-    case Kind::text:
-      return quoted(as_text(bytes));
-    case Kind::fixed_text:
-      return quoted(without_padding(as_text(bytes)));
+    case Kind::variable_array: return array_text(field.scalar, bytes);
+    case Kind::text: return quoted(as_text(bytes));
+    case Kind::fixed_text: return quoted(without_padding(as_text(bytes)));
     case Kind::bytes:
-    case Kind::fixed_bytes:
-      break;
+    case Kind::fixed_bytes: break;
   }
   return hexadecimal(bytes);
 }

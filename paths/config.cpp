@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config.cpp — reads a config of either level.
 #include "paths/config.hpp"
-#include "paths/plan_shares.hpp"
 
 #include <fmt/format.h>
 
 #include "paths/config_low_level.hpp"
 #include "paths/expand.hpp"
+#include "paths/plan_shares.hpp"
 
 namespace paths {
 namespace {
@@ -26,7 +26,7 @@ void finish(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
   mistakes.throw_if_any();
   ENSURE(text.whole);
   plan.digest = base::digest_of(print_plan(plan, kinds));
-  plan.shares = share_plan(plan, kinds);
+  share_plan(plan, kinds);
 }
 
 void refuse_high_level_overrides(const Overrides& overrides, base::Mistakes& mistakes) {

@@ -45,7 +45,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> 
       host_(host),
       transport_(std::move(transport)),
       serve_(std::move(serve)),
-      traffic_to_cluster_(plan_->clusters.size()) {}
+      counted_(plan_->graphs.size() + 1) {}
 
 Connections::~Connections() = default;
 
@@ -88,14 +88,21 @@ Connections::Connection& Connections::inbound(ConnectionId id) {
 
 void Connections::post(Connection& connection, Frame frame, Outgoing& outgoing) {
   frame.credits = std::exchange(connection.to_give_back, 0);
-  Traffic& traffic = traffic_to_cluster_[plan_->hosts[connection.peer].cluster];
-  if (is_control(frame.kind) || frame.operation.kind == OperationKind::release) {
-    ++traffic.control;
+  const bool is_wan = plan_->hosts[connection.peer].cluster != plan_->hosts[host_].cluster;
+  Traffic one;
+  const OperationKind kind = frame.operation.kind;
+  if (is_control(frame.kind) || kind == OperationKind::release || kind == OperationKind::traffic) {
+    one.control = 1;
   } else {
-    ++traffic.messages;
-    traffic.bytes += frame.kind == FrameKind::reply ? frame.result.payload.size()
-                                                    : frame.operation.payload.size();
+    one.messages = 1;
+    one.bytes = frame.kind == FrameKind::reply ? frame.result.payload.size()
+                                               : frame.operation.payload.size();
   }
+  Counted& counted = is_control(frame.kind)
+                         ? counted_.back()
+                         : counted_[plan_->paths[frame.operation.path].graph_number];
+  counted.all += one;
+  if (is_wan) counted.wan += one;
   outgoing.frames.emplace_back(connection.id, std::move(frame));
 }
 
@@ -292,18 +299,20 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
   lose(inbound(id), reason, wakes);
 }
 
+Traffic Connections::wan_traffic(std::uint32_t graph) const {
+  runtime::Lock lock(mutex_);
+  return counted_[graph].wan;
+}
+
+Traffic Connections::traffic(std::uint32_t graph) const {
+  runtime::Lock lock(mutex_);
+  return counted_[graph].all;
+}
+
 Traffic Connections::traffic() const {
   runtime::Lock lock(mutex_);
   Traffic sum;
-  for (const Traffic& traffic : traffic_to_cluster_) sum += traffic;
-  return sum;
-}
-
-Traffic Connections::wan_traffic() const {
-  runtime::Lock lock(mutex_);
-  Traffic sum;
-  for (std::uint32_t cluster = 0; cluster < traffic_to_cluster_.size(); ++cluster)
-    if (cluster != plan_->hosts[host_].cluster) sum += traffic_to_cluster_[cluster];
+  for (const Counted& counted : counted_) sum += counted.all;
   return sum;
 }
 

@@ -20,7 +20,7 @@ namespace paths {
 struct Traffic {
   std::uint64_t messages = 0;  ///< requests, replies, errors, pushes
   std::uint64_t bytes = 0;     ///< their payloads
-  std::uint64_t control = 0;   ///< handshakes, credits, goodbyes: messages
+  std::uint64_t control = 0;   ///< handshakes, credits, releases, this count itself: messages
   Traffic& operator+=(const Traffic& other);
 };
 
@@ -48,8 +48,11 @@ class Connections final : public Receiver {
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   void reply(ConnectionId connection, Frame frame);
 
+  /// What was sent for the paths of one graph (an index into Plan::graphs), to other clusters and
+  /// in all. What belongs to no path, such as handshakes, is in `traffic()` only.
+  Traffic wan_traffic(std::uint32_t graph) const;
+  Traffic traffic(std::uint32_t graph) const;
   Traffic traffic() const;
-  Traffic wan_traffic() const;
 
   void deliver(ConnectionId connection, Frame frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
@@ -82,7 +85,11 @@ class Connections final : public Receiver {
   mutable runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::map<std::pair<std::uint32_t, StageId>, Connection*> by_destination_;
-  std::vector<Traffic> traffic_to_cluster_;
+  struct Counted {
+    Traffic all;
+    Traffic wan;
+  };
+  std::vector<Counted> counted_;  // per graph, then what belongs to none
 };
 
 }  // namespace paths

@@ -62,7 +62,8 @@ Result carry_out(pastset::Element& element, const Operation& operation,
     case OperationKind::set_delta: element.set_delta(operation.number); break;
     case OperationKind::axe: element.axe(operation.number); break;
     case OperationKind::delete_element: element.delete_element(); break;
-    case OperationKind::release: break;
+    case OperationKind::release:
+    case OperationKind::traffic: break;  // neither concerns the element
   }
   return {};
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -90,6 +92,16 @@ Result Host::call(std::uint32_t to_host, StageId stage, Operation operation) {
   return connections_.call(to_host, stage, std::move(operation), deadline());
 }
 
+Traffic Host::wan_traffic(std::string_view graph) const {
+  const auto number = plan_->graph_named(graph);
+  return number ? connections_.wan_traffic(*number) : Traffic{};
+}
+
+Traffic Host::traffic(std::string_view graph) const {
+  const auto number = plan_->graph_named(graph);
+  return number ? connections_.traffic(*number) : Traffic{};
+}
+
 void Host::push(std::uint32_t to_host, StageId stage, Operation operation) {
   connections_.push(to_host, stage, std::move(operation));
 }
@@ -139,11 +151,14 @@ Frame Host::run(const Frame& request) {
   reply.from_host = index_;
   reply.call = request.call;
   reply.operation.path = request.operation.path;
+  reply.operation.kind = request.operation.kind;
   const Stage* entered = stage(request.stage);
   try {
     if (entered == nullptr || request.operation.path >= plan_->paths.size())
       throw TravelError(name(), "", "", fmt::format("no stage {} here", request.stage));
     reply.result = run_stage(*this, *entered, request.operation);
+    if (request.operation.kind == OperationKind::traffic)
+      add_traffic(request.operation, reply.result);
     reply.kind = FrameKind::reply;
   } catch (const TravelError& error) {
     reply.operation.failure = std::make_shared<TravelError>(error);
@@ -152,6 +167,18 @@ Frame Host::run(const Frame& request) {
         std::make_shared<TravelError>(name(), "", "", fmt::format("ended: {}", error.what()));
   }
   return reply;
+}
+
+void Host::add_traffic(const Operation& asked, Result& result) const {
+  if (asked.number >= plan_->graphs.size()) return;
+  const auto graph = static_cast<std::uint32_t>(asked.number);
+  const HostTraffic mine{index_, connections_.wan_traffic(graph)};
+  const auto before = result.payload.bytes();
+  result.payload = base::Payload::filled(
+      before.size() + sizeof mine, [&](std::span<std::byte> bytes) {
+        std::memcpy(bytes.data(), before.data(), before.size());
+        std::memcpy(bytes.data() + before.size(), &mine, sizeof mine);
+      });
 }
 
 void Host::count_release(std::uint32_t path) {

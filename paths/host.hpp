@@ -19,6 +19,12 @@
 
 namespace paths {
 
+/// What a host sent to other clusters for one graph; the bytes of a `traffic` answer's entries.
+struct HostTraffic {
+  std::uint64_t host = 0;  ///< index in the plan
+  Traffic wan;
+};
+
 /// Wires this host's share of a plan and serves it.
 ///
 /// Owns:    its space, wrappers, stages and transport; borrows the runtime.
@@ -61,14 +67,17 @@ class Host {
   const Stage* stage(StageId id) const;
   Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason) const;
 
-  /// What left for other clusters (each frame once, on the host where it crosses) and in all.
-  Traffic wan_traffic() const { return connections_.wan_traffic(); }
-  Traffic traffic() const { return connections_.traffic(); }
+  /// What this host sent for a graph's paths: to other clusters (each frame counts once, on the
+  /// host where it crosses), and in all. Nothing for a name that is no graph.
+  Traffic wan_traffic(std::string_view graph) const;
+  Traffic traffic(std::string_view graph) const;
 
   /// The paths of the plan that begin on this host.
   const std::vector<std::uint32_t>& paths() const {
     return plan_->shares[index_].paths;
   }
+  /// Adds this host's entry to the answer of a `traffic` operation.
+  void add_traffic(const Operation& asked, Result& result) const;
   /// Called by Path: a thread's path of this host was released.
   void path_released();
 

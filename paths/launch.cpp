@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +29,8 @@ namespace {
 constexpr int seconds_to_end = 2;
 constexpr std::size_t line_bytes_max = 65536;  // longer ones are shown in parts
 constexpr int reads_in_a_row = 16;  // more than a pipe holds; a chatterbox must not keep us
-constexpr int not_started = 127;    // exit code, as shells have it
+constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int not_started = 127;  // exit code, as shells have it
 
 /// A descriptor of our own, closed when it goes.
 class Descriptor {
@@ -165,7 +167,8 @@ Pipe make_pipe() {
 struct Child {
   const Launch* launch = nullptr;
   pid_t pid = 0;
-  bool ended = false;
+  Descriptor end;  ///< readable when it has ended; closed when that was seen
+  bool ended() const { return !end.open(); }
 };
 
 class Launcher {
@@ -200,7 +203,7 @@ class Launcher {
 Launcher::Launcher(LaunchStreams streams) : streams_(streams) {
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&mask, signal);
+  for (const int signal : stopping_signals) sigaddset(&mask, signal);
   ENSURE_EQ(pthread_sigmask(SIG_BLOCK, &mask, &mask_before_), 0);
   signals_ = Descriptor(checked(signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd"));
   timer_ =
@@ -209,7 +212,7 @@ Launcher::Launcher(LaunchStreams streams) : streams_(streams) {
 
 Launcher::~Launcher() {
   for (Child& child : children_) {
-    if (child.ended) continue;
+    if (child.ended()) continue;
     kill(child.pid, SIGKILL);
     waitpid(child.pid, nullptr, 0);
   }
@@ -243,7 +246,13 @@ void Launcher::start(const Launch& process) {
   const pid_t parent = getpid();
   const pid_t pid = checked(fork(), "fork");
   if (pid == 0) run_child(arguments, process.plain, child_out, child_err, parent);
-  children_.push_back({&process, pid});
+  const auto end = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (end < 0) {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    checked(-1, "pidfd_open");
+  }
+  children_.push_back({&process, pid, Descriptor(end)});
   if (process.plain) return;
   copiers_.emplace_back(std::move(out.read), streams_.out, process.host + "| ");
   copiers_.emplace_back(std::move(err.read), streams_.err, process.host + "| ");
@@ -262,6 +271,9 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, pid
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
   dup2(spare_err, STDERR_FILENO);
+  // A handler of ours must not run in there; what is ignored stays ignored, as under nohup.
+  for (const int number : stopping_signals)
+    if (signal(number, SIG_DFL) == SIG_IGN) signal(number, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   arguments.execute();
   static constexpr char text[] = "cannot start the program\n";
@@ -271,13 +283,15 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, pid
 
 bool Launcher::anybody_left() const {
   return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return !child.ended; });
+                     [](const Child& child) { return !child.ended(); });
 }
 
 void Launcher::wait_for_something() {
   std::vector<pollfd> watched = {{signals_.number(), POLLIN, 0}, {timer_.number(), POLLIN, 0}};
   for (const LineCopier& copier : copiers_)
     if (copier.open()) watched.push_back({copier.descriptor(), POLLIN, 0});
+  for (const Child& child : children_)
+    if (!child.ended()) watched.push_back({child.end.number(), POLLIN, 0});
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) checked(-1, "poll");
 }
 
@@ -289,7 +303,6 @@ void Launcher::copy_output() {
 void Launcher::take_signals() {
   signalfd_siginfo signal;
   while (read(signals_.number(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
-    if (signal.ssi_signo == SIGCHLD) continue;
     if (exit_code_ == 0) {
       exit_code_ = 1;
       message_ =
@@ -307,8 +320,8 @@ void Launcher::collect_ended() {
   int failed_status = 0;
   for (Child& child : children_) {
     int status = 0;
-    if (child.ended || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
-    child.ended = true;
+    if (child.ended() || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
+    child.end.close();
     // Of those found together, one that was killed is the likelier cause.
     if (status != 0 && (failed == nullptr || (WIFSIGNALED(status) && WIFEXITED(failed_status)))) {
       failed = &child;
@@ -338,7 +351,7 @@ void Launcher::note_failure(const Child& child, int status) {
 
 void Launcher::stop_all(int signal) {
   for (const Child& child : children_)
-    if (!child.ended) kill(child.pid, signal);
+    if (!child.ended()) kill(child.pid, signal);
   if (std::exchange(stopping_, true)) return;
   itimerspec limit{};
   limit.it_value.tv_sec = seconds_to_end;

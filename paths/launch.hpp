@@ -30,7 +30,7 @@ struct LaunchStreams {
 /// two seconds, to the processes started here only. `streams.err` is told which one failed and
 /// how; returns 2 when it ended with 2 (wrong usage or config), else 1. SIGINT, SIGTERM and SIGHUP
 /// to us stop all likewise, a second one kills them. All die with the calling thread.
-/// Runs in: a process that has no other use for SIGCHLD meanwhile.
+/// Throws:  std::system_error when the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, LaunchStreams streams = {});
 
 /// Becomes that process; returns only to say why it could not.

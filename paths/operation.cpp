@@ -17,9 +17,10 @@ std::string_view operation_name(OperationKind kind) {
     case OperationKind::set_delta: return "set_delta";
     case OperationKind::axe: return "axe";
     case OperationKind::delete_element: return "delete_element";
-    case OperationKind::release: break;
+    case OperationKind::release: return "release";
+    case OperationKind::traffic: break;
   }
-  return "release";
+  return "traffic";
 }
 
 }  // namespace paths

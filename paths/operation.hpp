@@ -24,6 +24,7 @@ enum class OperationKind : std::uint8_t {
   axe,        ///< number: up to which
   delete_element,
   release,
+  traffic,  ///< number: a graph's; every host on the way adds what it has sent for that graph
 };
 std::string_view operation_name(OperationKind kind);
 

@@ -2,6 +2,7 @@
 // paths/path.cpp — operations as a thread calls them.
 #include "paths/path.hpp"
 
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -127,6 +128,17 @@ std::uint64_t Path::delta() { return operate(OperationKind::delta, 0, {}).number
 void Path::set_delta(std::uint64_t delta) { operate(OperationKind::set_delta, delta, {}); }
 void Path::axe(std::uint64_t number) { operate(OperationKind::axe, number, {}); }
 void Path::delete_element() { operate(OperationKind::delete_element, 0, {}); }
+
+std::vector<HostTraffic> Path::traffic(std::string_view graph) {
+  const auto number = host_->plan().graph_named(graph);
+  if (!number) return {};
+  Operation asked = next_operation(OperationKind::traffic, *number, {});
+  Result answer = run_stage(*host_, *first_stage_, asked);
+  host_->add_traffic(asked, answer);
+  std::vector<HostTraffic> hosts(answer.payload.size() / sizeof(HostTraffic));
+  std::memcpy(hosts.data(), answer.payload.bytes().data(), hosts.size() * sizeof(HostTraffic));
+  return hosts;
+}
 
 void Path::release() {
   if (released_) return;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "paths/host.hpp"
 #include "paths/operation.hpp"
@@ -52,6 +54,9 @@ class Path {
   void axe(std::uint64_t number);
   void delete_element();
 
+  /// What each host along this path, this one and gateways included, has sent to other clusters
+  /// for the paths of `graph`.
+  std::vector<HostTraffic> traffic(std::string_view graph);
   /// Contributes a failure in place of a value: everyone in this thread's next round gets it.
   void fail(const std::string& reason);
   /// Says that nothing more will come; done for every path when its thread ends.

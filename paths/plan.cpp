@@ -100,6 +100,12 @@ std::optional<std::uint32_t> Plan::host_named(std::string_view name) const {
   return index_of(name, hosts, host_index);
 }
 
+std::optional<std::uint32_t> Plan::graph_named(std::string_view name) const {
+  const auto found = std::find(graphs.begin(), graphs.end(), name);
+  if (found == graphs.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - graphs.begin());
+}
+
 std::optional<std::uint32_t> Plan::element_named(std::string_view name) const {
   return index_of(name, elements, element_index);
 }

@@ -61,6 +61,7 @@ struct Plan {
     std::uint32_t threads = 0;       ///< 0: driven by its first wrapper (prefetch), no thread
     std::uint32_t slot = 0;          ///< its first thread's slot at its first stage
     StageId stage = no_stage;        ///< where it begins
+    std::uint32_t graph_number = 0;  ///< index into `graphs`: set by finish_plan()
     base::Position position;
   };
 
@@ -90,6 +91,7 @@ struct Plan {
   bool deadline_written = false;
   base::Digest digest;        ///< of print_plan(): set by finish_plan()
   std::vector<Share> shares;  ///< per host: set by finish_plan()
+  std::vector<std::string> graphs;  ///< names, in the order of the paths: set by finish_plan()
 
   /// Names to indices, made by index_names(): without them every look-up is a search.
   std::unordered_map<std::string, std::uint32_t> host_index;
@@ -98,10 +100,12 @@ struct Plan {
 
   std::uint32_t thread_count() const;
   std::optional<std::uint32_t> host_named(std::string_view name) const;
+  std::optional<std::uint32_t> graph_named(std::string_view name) const;
   std::optional<std::uint32_t> element_named(std::string_view name) const;
   const std::string& cluster_of(std::uint32_t host) const { return clusters[hosts[host].cluster]; }
   std::uint32_t host_of(StageId stage) const { return wrappers[stages[stage].wrapper].host; }
-  /// "thread alpha-0/3", "host alpha-1", "cluster beta": whose contribution enters `wrapper` at `slot`.
+  /// "thread alpha-0/3", "host alpha-1", "cluster beta": whose contribution enters `wrapper` at
+  /// `slot`.
   std::string contributor(std::uint32_t wrapper, std::uint32_t slot) const;
 };
 

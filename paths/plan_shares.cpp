@@ -2,6 +2,10 @@
 // paths/plan_shares.cpp — divides a plan among its hosts.
 #include "paths/plan_shares.hpp"
 
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
 #include "base/errors.hpp"
 
 namespace paths {
@@ -48,9 +52,20 @@ void expect_releases(const Plan& plan, const WrapperKinds& kinds,
   ENSURE_EQ(ready.size(), plan.stages.size());  // no cycle
 }
 
+void number_graphs(Plan& plan) {
+  std::unordered_map<std::string_view, std::uint32_t> numbers;
+  plan.graphs.clear();
+  for (auto& path : plan.paths) {
+    const auto [known, is_new] =
+        numbers.emplace(path.graph, static_cast<std::uint32_t>(numbers.size()));
+    if (is_new) plan.graphs.push_back(path.graph);
+    path.graph_number = known->second;
+  }
+}
+
 }  // namespace
 
-std::vector<Plan::Share> share_plan(const Plan& plan, const WrapperKinds& kinds) {
+void share_plan(Plan& plan, const WrapperKinds& kinds) {
   std::vector<Plan::Share> shares(plan.hosts.size());
   for (std::uint32_t i = 0; i < plan.elements.size(); ++i)
     shares[plan.elements[i].host].elements.push_back(i);
@@ -61,7 +76,8 @@ std::vector<Plan::Share> share_plan(const Plan& plan, const WrapperKinds& kinds)
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path)
     shares[plan.paths[path].host].paths.push_back(path);
   expect_releases(plan, kinds, shares);
-  return shares;
+  plan.shares = std::move(shares);
+  number_graphs(plan);
 }
 
 }  // namespace paths

@@ -73,10 +73,18 @@ class Rounds::Stay {
   Rounds& rounds_;
 };
 
+namespace {
+
+const std::string& name_of(const Plan::PlanWrapper& wrapper) {
+  return wrapper.name.empty() ? wrapper.kind : wrapper.name;
+}
+
+}  // namespace
+
 Rounds::Rounds(Host& host, std::uint32_t wrapper, JoinRules rules)
     : host_(host),
       wrapper_(wrapper),
-      name_(host.plan().wrappers[wrapper].name),
+      name_(name_of(host.plan().wrappers[wrapper])),
       slots_(host.plan().wrappers[wrapper].slots),
       rules_(std::move(rules)) {
   ENSURE(slots_ > 0);

@@ -110,8 +110,8 @@ enum class Part : std::uint8_t { middle, last };
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   auto flags = zmq::send_flags::dontwait;
   if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
-  // With no high-water mark there is always room.
-  ENSURE(uninterrupted([&] { return socket.send(part, flags); }).has_value());
+  // With no high-water mark there is always room, unless ZeroMQ has given the peer up.
+  if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 
 /// Looks for itself, and so works whether or not the descriptor has told already.
@@ -149,13 +149,17 @@ std::string numeric_address(const std::string& address) {
   return scheme + numeric + address.substr(colon);
 }
 
+/// "" when the address is not one of a Unix socket.
+std::filesystem::path socket_file(const std::string& address) {
+  const std::string scheme = "ipc://";
+  return address.starts_with(scheme) ? address.substr(scheme.size()) : "";
+}
+
 /// ZeroMQ takes the file of a Unix socket from whoever listens on it without asking.
 bool somebody_listens(const std::string& address) {
-  const std::string scheme = "ipc://";
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  if (!address.starts_with(scheme)) return false;
-  const std::string file = address.substr(scheme.size());
+  const std::string file = socket_file(address).string();
   if (file.empty() || file.size() >= sizeof name.sun_path) return false;
   std::memcpy(name.sun_path, file.c_str(), file.size());
   const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -167,9 +171,8 @@ bool somebody_listens(const std::string& address) {
 
 /// The folder of a Unix socket is made when it is missing, for this user alone.
 void make_folder(const std::string& address) {
-  const std::string scheme = "ipc://";
-  if (!address.starts_with(scheme)) return;
-  const auto folder = std::filesystem::path(address.substr(scheme.size())).parent_path();
+  const auto folder = socket_file(address).parent_path();
+  if (folder.empty()) return;
   std::error_code ignored;  // listening will say what is wrong
   if (!std::filesystem::create_directories(folder, ignored)) return;
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
@@ -550,6 +553,9 @@ void Sockets::close_all() {
     if (peer.dealer) unwatch(peer.dealer);
   }
   outgoing_.clear();
+  // While we still listen: afterwards the file may be a successor's.
+  const auto file = socket_file(plan_->hosts[host_].address);
+  if (!file.empty()) unlink(file.c_str());
   unwatch(router_monitor_);
   unwatch(router_);
   router_monitor_.close();

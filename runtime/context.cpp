@@ -78,36 +78,34 @@ bool Context::park(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
+// The waiter and who wakes it may both be the first to need it.
+Context::Sleeper& Context::own_sleeper() {
+  std::lock_guard lock(cancel_mutex_);
+  if (!sleeper_) sleeper_ = std::make_unique<Sleeper>();
+  return *sleeper_;
+}
+
 bool Context::park_thread(Nanos until) {
-  if (!sleeper_) {
-    std::lock_guard lock(cancel_mutex_);  // cancel() looks for it
-    sleeper_ = std::make_unique<Sleeper>();
-  }
-  std::unique_lock lock(sleeper_->mutex);
-  auto woken = [this] { return sleeper_->token || cancelled_.load(std::memory_order_acquire); };
+  Sleeper& sleeper = own_sleeper();
+  std::unique_lock lock(sleeper.mutex);
+  auto woken = [&] { return sleeper.token || cancelled_.load(std::memory_order_acquire); };
   bool in_time = true;
   if (until == Nanos::max()) {
-    sleeper_->awake.wait(lock, woken);
+    sleeper.awake.wait(lock, woken);
   } else {
     ENSURE(executor != nullptr);  // whose clock `until` is on
-    in_time = sleeper_->awake.wait_until(lock, executor->origin() + until, woken);
+    in_time = sleeper.awake.wait_until(lock, executor->origin() + until, woken);
   }
-  sleeper_->token = false;
+  sleeper.token = false;
   return in_time;
 }
 
 void Context::unpark() {
   if (!is_fiber) {
-    // The waiter made its sleeper before it put itself on any list.
-    Sleeper* sleeper = nullptr;
-    {
-      std::lock_guard lock(cancel_mutex_);
-      if (!sleeper_) sleeper_ = std::make_unique<Sleeper>();
-      sleeper = sleeper_.get();
-    }
-    std::lock_guard lock(sleeper->mutex);
-    sleeper->token = true;
-    sleeper->awake.notify_one();
+    Sleeper& sleeper = own_sleeper();
+    std::lock_guard lock(sleeper.mutex);
+    sleeper.token = true;
+    sleeper.awake.notify_one();
   } else if (executor->on_own_thread()) {
     unpark_fiber();
   } else {

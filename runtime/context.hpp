@@ -60,7 +60,8 @@ class Context {
     std::condition_variable awake;
     bool token = false;
   };
-  std::unique_ptr<Sleeper> sleeper_;
+  Sleeper& own_sleeper();
+  std::unique_ptr<Sleeper> sleeper_;  // made under cancel_mutex_
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;

@@ -13,6 +13,11 @@
 namespace wrappers {
 namespace {
 
+/// What a run does to end and to be counted is no part of what it did.
+bool is_recorded(paths::OperationKind kind) {
+  return kind != paths::OperationKind::release && kind != paths::OperationKind::traffic;
+}
+
 std::uint32_t capped(std::size_t bytes) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, eventspace::event_bytes_max));
 }
@@ -38,7 +43,7 @@ void passed_up(eventspace::EventRecord& record, const paths::Next& next) {
 }  // namespace
 
 paths::Result EventCollector::operate(paths::Operation operation, paths::Next next) {
-  if (operation.kind == paths::OperationKind::release) return next(std::move(operation));
+  if (!is_recorded(operation.kind)) return next(std::move(operation));
   eventspace::EventRecord record = passing_down(operation, next);
   try {
     paths::Result result = next(std::move(operation));

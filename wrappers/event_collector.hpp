@@ -7,7 +7,8 @@
 namespace wrappers {
 
 /// Stamps an operation on its way down and its result on the way up, failures included, and adds
-/// the pair to the host's records under the number of its own stage. A release leaves no record.
+/// the pair to the host's records under the number of its own stage. Release and traffic leave no
+/// record.
 ///
 /// Context: whichever brought the operation.
 /// Blocks:  nothing; records are added without locks.

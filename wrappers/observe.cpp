@@ -24,7 +24,8 @@ bool only_reads(OperationKind kind) {
     case OperationKind::first:
     case OperationKind::last:
     case OperationKind::delta:
-    case OperationKind::release: return true;
+    case OperationKind::release:
+    case OperationKind::traffic: return true;
     case OperationKind::move:
     case OperationKind::set_delta:
     case OperationKind::axe:

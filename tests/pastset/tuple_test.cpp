@@ -77,17 +77,13 @@ std::size_t read_all(const Template& tuple_template, const TupleReader& reader) 
     base::with_scalar(field.scalar, [&](auto value) {
       using T = decltype(value);
       switch (field.kind) {
-        case Field::Kind::scalar:
-          sum += reader.get<T>(i) != T{};
-          break;
+        case Field::Kind::scalar: sum += reader.get<T>(i) != T{}; break;
         case Field::Kind::array:
         case Field::Kind::variable_array:
           for (const T each : reader.get_array<T>(i)) sum += each != T{};
           break;
         case Field::Kind::text:
-        case Field::Kind::fixed_text:
-          sum += reader.text(i).size();
-          break;
+        case Field::Kind::fixed_text: sum += reader.text(i).size(); break;
         case Field::Kind::bytes:
         case Field::Kind::fixed_bytes:
           for (const std::byte each : reader.bytes(i)) sum += each != std::byte{};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +22,8 @@ namespace {
 
 using namespace paths;
 using namespace std::chrono_literals;
+
+void pause_shortly() { runtime::Runtime().sleep_for(10ms); }
 
 /// A port that nobody listened on a moment ago.
 int free_port() {
@@ -35,9 +38,16 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+/// Of the sockets of this process; goes with it.
+struct Folder {
+  const std::string name = fmt::format("/tmp/paths-test-{}", getpid());
+  ~Folder() { std::filesystem::remove_all(name); }
+};
+
 std::string free_address(const std::string& scheme) {
+  static Folder folder;
   static int count = 0;
-  if (scheme == "ipc") return fmt::format("ipc:///tmp/paths-test-{}/{}", getpid(), ++count);
+  if (scheme == "ipc") return fmt::format("ipc://{}/{}", folder.name, ++count);
   return fmt::format("tcp://localhost:{}", free_port());
 }
 
@@ -355,7 +365,7 @@ TEST_CASE("transport_zmq: a file left behind by a killed run is no obstacle") {
   {
     Peer peer(plan, 0, nullptr);
     const std::string file = plan->hosts[0].address.substr(6);
-    for (int i = 0; i < 200 && access(file.c_str(), F_OK) != 0; ++i) usleep(10'000);
+    for (int i = 0; i < 200 && access(file.c_str(), F_OK) != 0; ++i) pause_shortly();
     REQUIRE(access(file.c_str(), F_OK) == 0);
   }
   Inbox inbox;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "paths/host.hpp"
+#include "paths/plan_shares.hpp"
 #include "runtime/runtime.hpp"
 #include "wrappers/all.hpp"
 
@@ -42,7 +43,7 @@ class Does final : public paths::Wrapper {
 };
 
 /// Builds the plan of one host "here" of one cluster, and the kinds it takes: all there are, and
-/// those the test adds. Wrappers are named by numbers in the order they were added.
+/// those the test adds. Wrappers are known by their index.
 class PlanBuilder {
  public:
   PlanBuilder() {
@@ -54,6 +55,7 @@ class PlanBuilder {
   paths::Plan& plan() { return *plan_; }
   std::shared_ptr<const paths::Plan> finished() {
     plan_->index_names();
+    paths::share_plan(*plan_, kinds_);
     return plan_;
   }
   const paths::WrapperKinds& kinds() const { return kinds_; }
@@ -101,7 +103,10 @@ class PlanBuilder {
   std::uint32_t path(const std::string& graph, std::uint32_t threads,
                      const std::vector<std::uint32_t>& wrappers) {
     std::uint32_t width = std::max(1u, threads);
-    paths::Plan::PlanPath path{graph, 0, plan_->hosts[0].threads, threads, 0, paths::no_stage, {}};
+    paths::Plan::PlanPath path;
+    path.graph = graph;
+    path.first_thread = plan_->hosts[0].threads;
+    path.threads = threads;
     plan_->hosts[0].threads += threads;
     paths::StageId above = paths::no_stage;
     for (const std::uint32_t index : wrappers) {
@@ -150,12 +155,11 @@ class OneHost {
   base::Nanos now() const { return runtime_.now(); }
   void sleep_for(base::Nanos span) { runtime_.sleep_for(span); }
 
-  /// Runs `main` between the host's start and end.
+  /// Starts the host and runs `main`; what is still running then is cancelled.
   void run(const std::function<void()>& main) {
     runtime_.run([&] {
       host_.start();
       main();
-      host_.finish();
     });
   }
   runtime::Task spawn(std::function<void()> work) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "tests/support/one_host.hpp"
+#include "tests/support/joined.hpp"
 
 namespace {
 
@@ -15,51 +15,16 @@ using base::Nanos;
 using paths::OperationKind;
 using paths::TravelError;
 using namespace std::chrono_literals;
-using namespace test_support;
+using test_support::join_all;
+using test_support::OneHost;
+using test_support::PlanBuilder;
+using test_support::thrown;
+using test_support::Words;
 
-/// Threads in one allreduce above an end that answers with what it got.
-struct Joined {
-  explicit Joined(std::uint32_t threads, Words settings = {{"template", "f64"}}) {
-    const std::uint32_t join = builder.wrapper("allreduce", "sum", settings);
-    const std::uint32_t end = builder.does("end", [this](paths::Operation operation, paths::Next) {
-      arrived.push_back(operation);
-      if (before_answer) before_answer(operation);
-      paths::Result result;
-      result.payload = operation.payload;
-      result.contributions = operation.contributions;
-      result.sequence = operation.sequence;
-      return result;
-    });
-    builder.path("graph", threads, {join, end});
-    here.emplace(builder);
-  }
-  double move(std::uint32_t thread, std::uint64_t sequence, double value) {
-    return here->move_value(0, thread, sequence, value);
-  }
-  /// A thread that moves after `delay`; what it gets or throws goes to `answers`.
-  runtime::Task later(Nanos delay, std::uint32_t thread, std::uint64_t sequence, double value) {
-    return here->spawn([=, this] {
-      if (delay > 0ns) here->sleep_for(delay);
-      answers.push_back(thrown<TravelError>([&] { values.push_back(move(thread, sequence, value)); }));
-      answered_at.push_back(here->now());
-    });
-  }
-  void release(std::uint32_t thread, std::uint64_t sequence) {
-    here->operate(here->operation(0, thread, sequence, OperationKind::release));
-  }
-
-  PlanBuilder builder;
-  std::optional<OneHost> here;
-  std::vector<paths::Operation> arrived;
-  std::function<void(const paths::Operation&)> before_answer;
-  std::vector<double> values;
-  std::vector<std::string> answers;
-  std::vector<Nanos> answered_at;
+struct Joined : test_support::Joined {
+  explicit Joined(std::uint32_t threads, Words settings = {{"template", "f64"}})
+      : test_support::Joined("allreduce", threads, std::move(settings)) {}
 };
-
-void join_all(std::vector<runtime::Task>& tasks) {
-  for (runtime::Task& task : tasks) task.join();
-}
 
 }  // namespace
 
@@ -85,8 +50,8 @@ TEST_CASE("allreduce: values are combined in the order of slots, whoever came fi
     t.here->run([&] {
       std::vector<runtime::Task> threads;
       for (std::uint32_t thread = 0; thread < 3; ++thread)
-        threads.push_back(t.later((reverse ? 3 - thread : thread) * 1ms, thread, 0,
-                                  thread == 0 ? large : 1.0));
+        threads.push_back(
+            t.later((reverse ? 3 - thread : thread) * 1ms, thread, 0, thread == 0 ? large : 1.0));
       join_all(threads);
     });
     CHECK(t.values == std::vector<double>(3, (large + 1) + 1));
@@ -113,8 +78,9 @@ TEST_CASE("allreduce: located operations say whose value it was") {
     std::int64_t location;
   };
   t.here->run([&] {
-    runtime::Task other =
-        t.here->spawn([&] { t.here->move(0, 1, 0, base::Payload::of(Located{2.0, 11})); });
+    runtime::Task other = t.here->spawn([&] {
+      t.here->move(0, 1, 0, base::Payload::of(Located{2.0, 11}));
+    });
     const auto result = t.here->move(0, 0, 0, base::Payload::of(Located{3.0, 10}));
     CHECK(result.payload.read<Located>().location == 11);
     other.join();
@@ -142,7 +108,7 @@ TEST_CASE("allreduce: a fast next round does not overwrite a result that is not 
   t.here->run([&] {
     std::vector<runtime::Task> threads;
     for (std::uint32_t thread = 0; thread < count; ++thread) {
-      threads.push_back(t.here->spawn([&t, thread] {
+      threads.push_back(t.here->spawn([&, thread] {
         for (std::uint64_t round = 0; round < rounds; ++round)
           REQUIRE(t.move(thread, round, static_cast<double>(round)) ==
                   static_cast<double>(count * round));
@@ -196,8 +162,8 @@ TEST_CASE("allreduce: a failure above reaches everyone of the round, and joins f
         threads.push_back(here.spawn([&here, path, thread] {
           for (std::uint64_t round = 0; round < 4; ++round) {
             double value = 0;
-            const std::string error = thrown<TravelError>(
-                [&] { value = here.move_value(path, thread, round, 1.0); });
+            const std::string error =
+                thrown<TravelError>([&] { value = here.move_value(path, thread, round, 1.0); });
             if (round == 1) {
               CHECK_THAT(error, Catch::Contains("torn"));
             } else {
@@ -211,7 +177,8 @@ TEST_CASE("allreduce: a failure above reaches everyone of the round, and joins f
   });
 }
 
-TEST_CASE("allreduce: a value outside the declared sign names the thread, the round and the value") {
+TEST_CASE(
+    "allreduce: a value outside the declared sign names the thread, the round and the value") {
   Joined t(2, {{"template", "f64"}, {"contributions", "non_negative"}});
   t.here->run([&] {
     std::vector<runtime::Task> threads = {t.later(0ns, 0, 5, 1.0), t.later(1ms, 1, 5, -0.25)};
@@ -253,8 +220,8 @@ TEST_CASE("allreduce: integer overflow names whose value was one too many") {
 TEST_CASE("allreduce: a tuple of the wrong size is a failed contribution") {
   Joined t(1);
   t.here->run([&] {
-    const std::string error = thrown<TravelError>(
-        [&] { t.here->move(0, 0, 0, base::Payload::of(std::int32_t{1})); });
+    const std::string error =
+        thrown<TravelError>([&] { t.here->move(0, 0, 0, base::Payload::of(std::int32_t{1})); });
     CHECK_THAT(error, Catch::Contains("expected 8 bytes") && Catch::Contains("found 4"));
   });
 }

@@ -12,8 +12,12 @@
 
 #include "paths/host.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/one_host.hpp"
 
 namespace wrapper_tests {
+
+using test_support::NoTransport;
+using test_support::thrown;
 
 /// The end of a chain: answers as the test says and remembers what arrived.
 class Answer final : public paths::Wrapper {
@@ -37,14 +41,6 @@ class Answer final : public paths::Wrapper {
 
  private:
   Function function_;
-};
-
-class NoTransport final : public paths::Transport {
- public:
-  void start(paths::Receiver&) override {}
-  paths::ConnectionId connect(std::uint32_t, std::uint32_t) override { return 0; }
-  void send(paths::ConnectionId, paths::Frame) override {}
-  void stop() override {}
 };
 
 /// A host "here" of one thread on the virtual clock, and stages made by hand.
@@ -86,7 +82,8 @@ class Chain {
     auto plan = std::make_shared<paths::Plan>();
     plan->clusters = {"test"};
     plan->hosts = {{"here", 0, 1, 0, 1.0, "tcp://127.0.0.1:7700", {}}};
-    plan->paths = {{"graph", 0, 0, 1, 0, paths::no_stage, {}}};
+    plan->paths.resize(1);
+    plan->paths[0].graph = "graph";
     plan->shares.resize(1);  // nothing of the plan is wired
     plan->index_names();
     return plan;
@@ -113,17 +110,6 @@ inline paths::Operation move_of(base::Payload payload, std::uint64_t sequence = 
 
 inline base::Payload zeros(std::size_t bytes) {
   return base::Payload::copy_of(std::vector<std::byte>(bytes));
-}
-
-/// What `work` throws, as text; "nothing" when it does not.
-template <class Error, class Work>
-std::string thrown(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 }  // namespace wrapper_tests

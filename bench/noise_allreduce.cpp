@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/noise_allreduce.cpp — each thread computes, then all threads allreduce 8 bytes.
+//
+//   paths run configs/one-host.yaml -- noise_allreduce --iterations 100
+//   paths run configs/multicluster.yaml --clock virtual -- noise_allreduce --algorithm conditional
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "bench/support/noise_allreduce.hpp"
+#include "wrappers/main.hpp"
+
+namespace {
+
+void add_options(CLI::App& app, bench::NoiseOptions& options) {
+  app.add_option("--iterations", options.iterations, "How many are measured")
+      ->capture_default_str();
+  app.add_option("--warmup", options.warmup,
+                 "Rounds before the first iteration (default: 0 on the virtual clock, else 10)");
+  app.add_option("--collective", options.collective,
+                 "Which allreduce of the config (default: the only one)");
+  app.add_option("--compute", options.compute,
+                 "sort integers, spin, sleep, declared (the time passes), or replay noise "
+                 "(default: declared on the virtual clock, else sort)");
+  app.add_option("--compute-time", options.compute_time,
+                 "Of an iteration; a host divides it by its speed")
+      ->capture_default_str();
+  app.add_option("--replay", options.replay, "Noise: lines 'start_ns duration_ns'");
+  app.add_option("--values", options.values,
+                 "What threads contribute: best (the condition is known from a part in all "
+                 "iterations but the last), worst (in none), or a FILE with a row per iteration "
+                 "and a column per thread")
+      ->capture_default_str();
+  app.add_option("--json", options.json, "Write the figures to this file");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::NoiseOptions options;
+  std::unique_ptr<bench::NoiseAllreduce> noise;
+  paths::Program program;
+  program.name = "noise_allreduce";
+  program.help = "Each thread computes, then all threads allreduce 8 bytes; reports the times.";
+  program.options = [&](CLI::App& app) { add_options(app, options); };
+  program.prepare = [&](const paths::Plan& plan, runtime::ClockKind clock) {
+    noise = std::make_unique<bench::NoiseAllreduce>(options);
+    noise->prepare(plan, clock);
+  };
+  program.thread = [&](paths::Thread& thread) { noise->run(thread); };
+  program.finish = [&](const paths::RunSummary& summary) { noise->finish(summary); };
+  return paths::main(argc, argv, program);
+}

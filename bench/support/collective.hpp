@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/support/collective.hpp — what a plan says of an allreduce: algorithm, reduction, condition.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "paths/condition.hpp"
+#include "paths/plan.hpp"
+#include "paths/reduction.hpp"
+
+namespace bench {
+
+struct Collective {
+  std::string name;
+  std::string algorithm;  ///< "sequential", "magpie" or "conditional"
+  paths::Reduction reduction;
+  std::optional<paths::ConditionSpec> condition;
+  /// The outcome that a part of the contributions can establish, whether or not the algorithm
+  /// makes use of it.
+  std::optional<bool> provable_outcome() const;
+};
+
+/// The allreduce of that name; "" stands for the only one. Reads the plan's wrappers, so that it
+/// knows low-level configs as well.
+/// Throws std::invalid_argument when there is none or the name does not say which, and for one
+/// that does not reduce a single scalar.
+Collective find_collective(const paths::Plan& plan, const std::string& name);
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/support/figures.hpp — what noise_allreduce measured, as JSON and as a table.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/digest.hpp"
+#include "base/units.hpp"
+#include "bench/support/collective.hpp"
+#include "paths/connections.hpp"
+#include "paths/plan.hpp"
+#include "runtime/runtime.hpp"
+
+namespace bench {
+
+using base::Nanos;
+
+/// Sums over the iterations of one thread.
+struct ThreadFigures {
+  std::uint32_t rank = 0;
+  Nanos compute{0};
+  Nanos allreduce{0};
+  Nanos elapsed{0};          ///< from the begin of its first iteration to the end of its last
+  std::uint64_t proved = 0;  ///< iterations whose result was known from a part
+  base::Digest conditions;   ///< of the condition of every iteration
+};
+
+/// Everything one run yields. Both forms below define their figures so:
+///
+/// ms_per_iteration  mean: the time of the thread that took longest, over the iterations; p50, p99
+///                   and max: of the iterations of thread 0, by nearest rank. (Under a relaxation
+///                   a cluster may run ahead of another, and then these differ.)
+/// compute, allreduce  means over threads and iterations.
+/// wan               frames that crossed a link between clusters, and the bytes of their payloads,
+///                   over all rounds, those of the warm-up included; without `control` frames. A
+///                   cluster's are those it sent.
+/// proved_share      iterations whose result was known from a part, over iterations; mean over the
+///                   cluster's threads.
+/// hosts             those with threads.
+struct Figures {
+  const paths::Plan& plan;
+  Collective collective = {};
+  std::uint64_t iterations = 0;
+  std::uint64_t rounds = 0;  ///< with those of the warm-up
+  runtime::ClockKind clock = runtime::ClockKind::steady;
+  std::uint64_t seed = 0;
+  std::vector<ThreadFigures> threads = {};  ///< those that are known, by rank
+  std::vector<Nanos> iterations_of_thread_0 = {};  ///< how long each took
+  std::map<std::uint32_t, paths::Traffic> wan = {};  ///< by host
+};
+
+/// All but `provenance`, the same bytes for the same run of a virtual clock.
+nlohmann::ordered_json to_json(const Figures& figures);
+/// The JSON as a person reads it.
+std::string to_table(const nlohmann::ordered_json& json);
+/// Empty when all threads learnt the same sequence of conditions, otherwise who learnt what.
+std::string disagreement(const Figures& figures);
+
+}  // namespace bench

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/support/noise_allreduce.cpp — iterations, and figures on their way to thread 0.
+#include "bench/support/noise_allreduce.hpp"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <set>
+#include <span>
+#include <stdexcept>
+
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
+#include "base/version.hpp"
+#include "pastset/tuple.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::string_view report_element = "report";
+constexpr std::uint64_t warmup_on_steady_clock = 10;
+
+const pastset::Template& report_template() {
+  static const pastset::Template bytes = *pastset::Template::parse("bytes");
+  return bytes;
+}
+
+ComputeOptions::Kind read_compute(const NoiseOptions& options, bool is_virtual) {
+  using Kind = ComputeOptions::Kind;
+  if (options.compute.empty()) return is_virtual ? Kind::declared : Kind::sort;
+  const std::vector<std::string_view> names = {"sort", "spin", "sleep", "declared", "replay"};
+  const auto found = std::find(names.begin(), names.end(), options.compute);
+  if (found == names.end())
+    throw std::invalid_argument(fmt::format("--compute: expected {}, found '{}'",
+                                            base::either_of(names), options.compute));
+  const auto kind = static_cast<Kind>(found - names.begin());
+  if (is_virtual && (kind == Kind::sort || kind == Kind::spin))
+    throw std::invalid_argument(
+        fmt::format("--compute {} takes real time, which does not pass on the virtual clock; "
+                    "expected declared, sleep or replay",
+                    options.compute));
+  if ((kind == Kind::replay) == options.replay.empty())
+    throw std::invalid_argument("--compute replay and --replay FILE need each other");
+  return kind;
+}
+
+std::vector<std::uint32_t> hosts_that_reach(const paths::Plan& plan, std::string_view graph) {
+  std::set<std::uint32_t> hosts;
+  for (const auto& path : plan.paths)
+    if (path.graph == graph && path.threads > 0) hosts.insert(path.host);
+  return {hosts.begin(), hosts.end()};
+}
+
+std::uint32_t first_host(const paths::Plan& plan) {
+  const auto found = std::find_if(plan.hosts.begin(), plan.hosts.end(),
+                                  [](const auto& host) { return host.threads > 0; });
+  return static_cast<std::uint32_t>(found - plan.hosts.begin());
+}
+
+/// How far thread 0 has come, for a person who watches.
+class Progress {
+ public:
+  Progress(std::uint32_t rank, std::uint64_t iterations)
+      : iterations_(iterations),
+        step_(std::max<std::uint64_t>(1, iterations / 100)),
+        is_shown_(rank == 0 && isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (is_shown_) fmt::print(stderr, "\r\033[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void at(std::uint64_t iteration) const {
+    if (is_shown_ && iteration % step_ == 0)
+      fmt::print(stderr, "\riteration {} of {}", iteration, iterations_);
+  }
+
+ private:
+  const std::uint64_t iterations_, step_;
+  const bool is_shown_;
+};
+
+nlohmann::ordered_json provenance(double wall_seconds) {
+  utsname machine{};
+  uname(&machine);
+  const std::time_t now = std::time(nullptr);  // tidy: real time
+  char text[sizeof "2000-01-01T00:00:00Z"];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return {{"time", text},
+          {"machine", machine.nodename},
+          {"system", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
+          {"wall_seconds", wall_seconds},
+          {"version", base::version}};
+}
+
+}  // namespace
+
+void NoiseAllreduce::prepare(const paths::Plan& plan, runtime::ClockKind clock) {
+  is_virtual_ = clock == runtime::ClockKind::virtual_time;
+  collective_ = find_collective(plan, options_.collective);
+  if (options_.iterations == 0)
+    throw std::invalid_argument("--iterations: expected 1 or more, found 0");
+  values_.emplace(collective_, options_.values, options_.iterations);
+  warmup_ = options_.warmup.value_or(is_virtual_ ? 0 : warmup_on_steady_clock);
+  compute_.kind = read_compute(options_, is_virtual_);
+  const auto time = base::parse_time(options_.compute_time);
+  if (!time)
+    throw std::invalid_argument(fmt::format("--compute-time: expected a time such as 30ms, found "
+                                            "'{}'",
+                                            options_.compute_time));
+  compute_.time = *time;
+  if (!options_.replay.empty()) compute_.noise = std::make_shared<const Noise>(options_.replay);
+  reporting_hosts_ = hosts_that_reach(plan, report_element);
+}
+
+bool NoiseAllreduce::is_split(const paths::Plan& plan) const {
+  return !is_virtual_ && plan.hosts.size() > 1;
+}
+
+void NoiseAllreduce::run(paths::Thread& thread) {
+  ThreadFigures mine;
+  mine.rank = thread.rank();
+  iterate(thread, mine);
+  const paths::Plan& plan = thread.host().plan();
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    by_host_[thread.host().index()].push_back(mine);
+    ended_.wake_all(wakes);
+  }
+  const bool is_first = thread.index() == 0;
+  if (is_first && is_split(plan) && thread.has_path(report_element)) report(thread);
+}
+
+void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
+  paths::Path& path = thread.path(collective_.name);
+  Compute compute(thread, compute_);
+  base::RunningDigest conditions;
+  std::vector<Nanos> durations;
+  if (mine.rank == 0) durations.reserve(options_.iterations);
+  for (std::uint64_t round = 0; round < warmup_; ++round) {
+    compute.run();
+    path.move(values_->warming_up(mine.rank));
+  }
+  const Progress progress(mine.rank, options_.iterations);
+  const Nanos start = thread.now();
+  Nanos begin = start;
+  for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
+    progress.at(iteration);
+    compute.run();
+    const Nanos computed = thread.now();
+    const paths::Result result = path.move(values_->of(mine.rank, iteration));
+    const Nanos end = thread.now();
+    mine.compute += computed - begin;
+    mine.allreduce += end - computed;
+    mine.proved += result.proved ? 1 : 0;
+    conditions.add(std::as_bytes(std::span(&result.condition, 1)));
+    if (mine.rank == 0) durations.push_back(end - begin);
+    begin = end;
+  }
+  mine.elapsed = begin - start;
+  mine.conditions = conditions.value();
+  if (mine.rank != 0) return;
+  runtime::Lock lock(mutex_);
+  iterations_of_thread_0_ = std::move(durations);
+}
+
+// ---- from process to process ----------------------------------------------------------------
+
+void NoiseAllreduce::report(paths::Thread& thread) {
+  wait_for_siblings(thread);
+  paths::Path& path = thread.path(report_element);
+  path.enter(report_template());
+  if (thread.rank() != 0) {
+    path.move(encode_report(thread));
+    return;
+  }
+  for (const std::uint32_t host : reporting_hosts_)
+    if (host != thread.host().index()) decode_report(path.observe().payload);
+}
+
+void NoiseAllreduce::wait_for_siblings(paths::Thread& thread) {
+  const paths::Host& host = thread.host();
+  const auto deadline = host.deadline();
+  runtime::Lock lock(mutex_);
+  while (by_host_[host.index()].size() < host.plan().hosts[host.index()].threads)
+    if (ended_.wait(lock, deadline, {"the threads of host", host.name()}) ==
+        runtime::Woken::expired)
+      throw std::runtime_error(
+          fmt::format("the threads of host {} did not end in time to report", host.name()));
+}
+
+base::Payload NoiseAllreduce::encode_report(paths::Thread& thread) {
+  const std::uint32_t host = thread.host().index();
+  nlohmann::json report = {{"host", host}, {"threads", nlohmann::json::array()},
+                           {"wan", nlohmann::json::array()}};
+  for (const auto& [number, wan] : thread.path(report_element).traffic(collective_.name))
+    report["wan"].push_back({number, wan.messages, wan.bytes});
+  runtime::Lock lock(mutex_);
+  for (const ThreadFigures& one : by_host_[host])
+    report["threads"].push_back({one.rank, one.compute.count(), one.allreduce.count(),
+                                 one.elapsed.count(), one.proved, one.conditions.high,
+                                 one.conditions.low});
+  const std::string text = report.dump();
+  pastset::TupleWriter tuple(report_template());
+  return tuple.put_bytes(std::as_bytes(std::span(text))).payload();
+}
+
+void NoiseAllreduce::decode_report(const base::Payload& tuple) {
+  const pastset::TupleReader reader(report_template(), tuple);
+  const auto bytes = reader.bytes(0);
+  const auto report = nlohmann::json::parse(
+      std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  std::vector<ThreadFigures> threads;
+  for (const auto& one : report.at("threads"))
+    threads.push_back({one.at(0), Nanos(one.at(1).get<std::int64_t>()),
+                       Nanos(one.at(2).get<std::int64_t>()), Nanos(one.at(3).get<std::int64_t>()),
+                       one.at(4), base::Digest{one.at(5), one.at(6)}});
+  runtime::Lock lock(mutex_);
+  by_host_[report.at("host")] = std::move(threads);
+  for (const auto& entry : report.at("wan")) {
+    // Gateways are in the reports of several hosts; what was counted last is the most.
+    paths::Traffic& wan = wan_[entry.at(0)];
+    wan.messages = std::max(wan.messages, entry.at(1).get<std::uint64_t>());
+    wan.bytes = std::max(wan.bytes, entry.at(2).get<std::uint64_t>());
+  }
+}
+
+// ---- at the end -----------------------------------------------------------------------------
+
+Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
+  Figures figures{summary.plan};
+  figures.collective = collective_;
+  figures.iterations = options_.iterations;
+  figures.rounds = warmup_ + options_.iterations;
+  figures.clock = summary.clock;
+  figures.seed = summary.seed;
+  figures.iterations_of_thread_0 = iterations_of_thread_0_;
+  for (const auto& [host, threads] : by_host_)
+    figures.threads.insert(figures.threads.end(), threads.begin(), threads.end());
+  std::sort(figures.threads.begin(), figures.threads.end(),
+            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  figures.wan = wan_;
+  for (const paths::Host* host : summary.hosts)
+    figures.wan[host->index()] = host->wan_traffic(collective_.name);
+  return figures;
+}
+
+void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
+  const std::uint32_t first = first_host(summary.plan);
+  const bool is_ours = std::any_of(summary.hosts.begin(), summary.hosts.end(),
+                                   [&](const auto* host) { return host->index() == first; });
+  if (!is_ours) return;
+  const Figures all = figures(summary);
+  if (all.threads.size() < summary.plan.thread_count())
+    fmt::print(stderr,
+               "noise_allreduce: figures of {} of {} threads only; an element '{}' with reach: all "
+               "would bring those of the others\n",
+               all.threads.size(), summary.plan.thread_count(), report_element);
+  if (const std::string wrong = disagreement(all); !wrong.empty()) throw std::runtime_error(wrong);
+  nlohmann::ordered_json json = to_json(all);
+  fmt::print("{}", to_table(json));
+  std::fflush(stdout);
+  if (options_.json.empty()) return;
+  json["provenance"] = provenance(summary.wall_seconds);
+  std::ofstream file(options_.json);
+  file << json.dump(2) << '\n';
+  file.close();
+  if (!file)
+    throw std::runtime_error(fmt::format("--json: cannot write '{}'", options_.json));
+}
+
+}  // namespace bench

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/check.cpp — `paths check`: is this config right?
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "commands/commands.hpp"
+#include "wrappers/all.hpp"
+
+namespace commands {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  paths::Overrides overrides;
+};
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Every file, whatever is wrong with those before it.
+int check(const CheckOptions& options) {
+  int exit_code = succeeded;
+  for (const std::string& file : options.files) {
+    try {
+      const paths::Plan plan =
+          paths::load_plan(file, wrappers::all_kinds(), options.overrides);
+      std::cout << fmt::format("{}: ok, {}, {}, {}\n", file, counted(plan.hosts.size(), "host"),
+                               counted(plan.thread_count(), "thread"), plan.digest.text());
+    } catch (const base::ConfigError& error) {
+      std::cout.flush();
+      std::cerr << error.what() << '\n';
+      exit_code = wrong_usage;
+    }
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "Say whether configs are right, or every mistake");
+  command->add_option("FILE", options->files, "configs of either level")->required();
+  add_override_options(*command, options->overrides);
+  set_examples(*command,
+               "  paths check configs/*.yaml\n"
+               "  paths check configs/two-clusters.yaml --algorithm conditional\n");
+  command->callback([options, &exit_code] { exit_code = check(*options); });
+}
+
+}  // namespace commands

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/commands.hpp — what the program `paths` can be told to do.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "paths/config.hpp"
+
+namespace commands {
+
+/// The exit codes of every command.
+enum ExitCode : int { succeeded = 0, failed = 1, wrong_usage = 2 };
+
+/// Each adds its subcommand, which sets `exit_code` when it was chosen and has run. A command may
+/// throw: ConfigError means wrong_usage, anything else failed; run_program() says what was thrown.
+void add_check_command(CLI::App& app, int& exit_code);
+void add_show_command(CLI::App& app, int& exit_code);
+void add_expand_command(CLI::App& app, int& exit_code);
+void add_run_command(CLI::App& app, int& exit_code);
+void add_kinds_command(CLI::App& app, int& exit_code);
+
+/// The options that say something else than the config does; `overrides` must outlive parsing.
+void add_override_options(CLI::App& command, paths::Overrides& overrides);
+/// What --help says at its end.
+void set_examples(CLI::App& command, const std::string& examples);
+
+/// The whole program.
+int run_program(int argc, const char* const* argv);
+
+}  // namespace commands

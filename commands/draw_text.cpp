@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/draw_text.cpp — a plan drawn with letters.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/drawing.hpp"
+
+namespace commands {
+namespace {
+
+class TextDrawer {
+ public:
+  explicit TextDrawer(const Drawing& drawing) : drawing_(drawing) {}
+
+  /// A chain keeps its column; where ways meet, each that comes from above is a branch.
+  void draw(std::size_t index, const std::string& first, const std::string& rest) {
+    const Drawing::Node& node = drawing_.nodes[index];
+    text += fmt::format("{}{}\n", first, line(node));
+    if (node.above.size() == 1 && node.shape != Drawing::Shape::join) {
+      draw(node.above.front(), rest, rest);
+      return;
+    }
+    for (std::size_t place = 0; place < node.above.size(); ++place) {
+      const bool last = place + 1 == node.above.size();
+      draw(node.above[place], rest + (last ? "└─ " : "├─ "), rest + (last ? "   " : "│  "));
+    }
+  }
+
+  std::string text;
+
+ private:
+  static std::string line(const Drawing::Node& node) {
+    if (node.shape == Drawing::Shape::threads) return fmt::format("{} of {}", node.name, node.host);
+    const std::string_view noun = node.shape == Drawing::Shape::element ? "element " : "";
+    return fmt::format("{}{} on {}{}", noun, node.name, node.host,
+                       node.details.empty() ? "" : " (" + node.details + ")");
+  }
+
+  const Drawing& drawing_;
+};
+
+std::string hosts_text(const paths::Plan& plan) {
+  std::string text;
+  std::size_t width = 0;
+  for (const auto& host : plan.hosts) width = std::max(width, host.name.size());
+  for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster) {
+    text += fmt::format("cluster {}\n", plan.clusters[cluster]);
+    for (const auto& host : plan.hosts) {
+      if (host.cluster != cluster) continue;
+      const std::string threads = host.threads == 0   ? "no threads"
+                                  : host.threads == 1 ? "1 thread"
+                                                      : fmt::format("{} threads", host.threads);
+      text += fmt::format("  {:<{}}  {:<11}  {}{}\n", host.name, width, threads, host.address,
+                          host.speed == 1.0 ? "" : fmt::format("  speed {:.4g}", host.speed));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string draw_text(const paths::Plan& plan, const Drawing& drawing) {
+  TextDrawer drawer(drawing);
+  drawer.text = hosts_text(plan);
+  std::string graph;
+  for (const Drawing::Tree& tree : drawing.trees) {
+    if (tree.graph != graph) drawer.text += fmt::format("\ngraph {}\n", tree.graph);
+    graph = tree.graph;
+    drawer.draw(tree.root, "  ", "  ");
+  }
+  return std::move(drawer.text);
+}
+
+}  // namespace commands

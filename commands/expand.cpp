@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/expand.cpp — `paths expand`: the low level that a config stands for.
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "commands/commands.hpp"
+#include "wrappers/all.hpp"
+
+namespace commands {
+
+void add_expand_command(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string file;
+    paths::Overrides overrides;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("expand", "Write a config out as the hosts, wrappers and paths that run");
+  command->add_option("FILE", options->file, "a config of either level")->required();
+  add_override_options(*command, options->overrides);
+  set_examples(*command,
+               "  paths expand configs/two-clusters.yaml\n"
+               "  paths expand configs/two-clusters.yaml --algorithm magpie >magpie.yaml\n"
+               "  paths run magpie.yaml -- noise_allreduce\n");
+  command->callback([options, &exit_code] {
+    const paths::WrapperKinds& kinds = wrappers::all_kinds();
+    std::cout << paths::print_plan(paths::load_plan(options->file, kinds, options->overrides),
+                                   kinds);
+    exit_code = succeeded;
+  });
+}
+
+}  // namespace commands

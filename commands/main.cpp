@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/main.cpp — the program `paths`.
+#include "commands/commands.hpp"
+
+int main(int argc, char** argv) { return commands::run_program(argc, argv); }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/run.cpp — `paths run`: a config's hosts as processes of this machine.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
+#include "commands/commands.hpp"
+#include "paths/identity.hpp"
+#include "paths/launch.hpp"
+#include "wrappers/all.hpp"
+
+namespace commands {
+namespace {
+
+struct RunOptions {
+  std::string file;
+  std::string clock = "steady";
+  std::vector<std::string> program;
+  paths::Overrides overrides;
+};
+
+[[noreturn]] void refuse(const std::string& place, const std::string& message) {
+  throw base::ConfigError({{base::Position{place, 0, 0}, message}});
+}
+
+std::string found_program(const std::string& name) {
+  if (const auto file = paths::find_program(name)) return *file;
+  if (name.find('/') != std::string::npos)
+    refuse("command line", fmt::format("expected a program, but '{}' is none", name));
+  const std::vector<std::string> beside = paths::programs_beside();
+  const std::vector<std::string_view> names(beside.begin(), beside.end());
+  const auto near = base::near_match(name, names);
+  refuse("command line", fmt::format("expected a program beside paths or in PATH, found no '{}'{}",
+                                     name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+/// What paths::main() of the program reads. Every variable is set, so that none is inherited from
+/// a shell; empty means not given.
+std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
+                                                           const std::string& host) {
+  const paths::Overrides& overrides = options.overrides;
+  const auto& instrument = overrides.instrument;
+  return {
+      {"PATHS_CONFIG", std::filesystem::absolute(options.file).string()},
+      {"PATHS_CLOCK", options.clock},
+      {"PATHS_HOST", host},
+      {"PATHS_ALGORITHM", overrides.algorithm.value_or("")},
+      {"PATHS_ROOT", overrides.root.value_or("")},
+      {"PATHS_INSTRUMENT", instrument ? (*instrument ? "1" : "0") : ""},
+      {"PATHS_PORT", overrides.port ? std::to_string(*overrides.port) : ""},
+      {"PATHS_TRANSPORT", overrides.transport.value_or("")},
+  };
+}
+
+/// All hosts in one process, which takes our place.
+[[noreturn]] void run_virtual(const RunOptions& options, std::vector<std::string> words) {
+  paths::Launch process;
+  process.command = std::move(words);
+  process.variables = variables(options, "");
+  throw std::runtime_error(paths::become(process));
+}
+
+int run_steady(const RunOptions& options, const paths::Plan& plan,
+               const std::vector<std::string>& words) {
+  const auto hosts = paths::hosts_on_this_machine(plan);
+  if (hosts.empty())
+    refuse(options.file, "none of its hosts has an address of this machine: nothing to run here");
+  std::vector<paths::Launch> processes;
+  for (const std::uint32_t host : hosts) {
+    paths::Launch process;
+    process.host = plan.hosts[host].name;
+    process.command = words;
+    process.variables = variables(options, process.host);
+    // The first host of the config reports, so a table of it stays a table.
+    process.plain = host == 0 || hosts.size() == 1;
+    processes.push_back(std::move(process));
+  }
+  return paths::launch(processes);
+}
+
+int run(const RunOptions& options) {
+  // Mistakes in the config are said once and before anything has started.
+  const paths::Plan plan = paths::load_plan(options.file, wrappers::all_kinds(), options.overrides);
+  std::vector<std::string> words = options.program;
+  words[0] = found_program(words[0]);
+  if (options.clock == "virtual") run_virtual(options, std::move(words));
+  return run_steady(options, plan, words);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand(
+      "run",
+      "Run a program on every host of a config that belongs on this machine: each host is a\n"
+      "process, the first one that fails stops all. Lines of all but the config's first host\n"
+      "are shown as 'host| line'.");
+  command->add_option("FILE", options->file, "a config of either level")->required();
+  command
+      ->add_option("PROGRAM", options->program,
+                   "after --: a program beside paths or in PATH, and its arguments")
+      ->required();
+  command
+      ->add_option("--clock", options->clock,
+                   "steady: real time and processes; virtual: all hosts simulated in one process")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"steady", "virtual"}))
+      ->capture_default_str();
+  add_override_options(*command, options->overrides);
+  set_examples(*command,
+               "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"
+               "  paths run configs/multicluster.yaml --clock virtual -- noise_allreduce\n"
+               "\nOn several machines, start the program on each with ssh, Slurm or an MPI\n"
+               "launcher, or `paths run` once per machine.");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace commands

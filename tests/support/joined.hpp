@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/joined.hpp — threads that meet in one join, each when the test says.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/one_host.hpp"
+
+namespace test_support {
+
+/// Threads in one join above an end that answers with what it got.
+struct Joined {
+  Joined(const std::string& kind, std::uint32_t threads, const Words& settings) {
+    const std::uint32_t join = builder.wrapper(kind, "sum", settings);
+    const std::uint32_t end = builder.does("end", [this](paths::Operation operation, paths::Next) {
+      arrived.push_back(operation);
+      if (before_answer) before_answer(operation);
+      paths::Result result;
+      result.payload = operation.payload;
+      result.contributions = operation.contributions;
+      result.sequence = operation.sequence;
+      return result;
+    });
+    builder.path("graph", threads, {join, end});
+    here.emplace(builder);
+  }
+  double move(std::uint32_t thread, std::uint64_t sequence, double value) {
+    return here->move_value(0, thread, sequence, value);
+  }
+  /// A thread that moves after `delay`; what it gets or throws goes to `answers`.
+  runtime::Task later(base::Nanos delay, std::uint32_t thread, std::uint64_t sequence, double value) {
+    return here->spawn([=, this] {
+      if (delay > base::Nanos(0)) here->sleep_for(delay);
+      answers.push_back(
+          thrown<paths::TravelError>([&] { values.push_back(move(thread, sequence, value)); }));
+      answered_at.push_back(here->now());
+    });
+  }
+  void release(std::uint32_t thread, std::uint64_t sequence) {
+    here->operate(here->operation(0, thread, sequence, paths::OperationKind::release));
+  }
+
+  static constexpr double nothing = -1e300;  ///< in `values`, of a result without a payload
+
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+  std::vector<paths::Operation> arrived;
+  std::function<void(const paths::Operation&)> before_answer;
+  std::vector<double> values;
+  std::vector<std::string> answers;
+  std::vector<base::Nanos> answered_at;
+};
+
+inline void join_all(std::vector<runtime::Task>& tasks) {
+  for (runtime::Task& task : tasks) task.join();
+}
+
+}  // namespace test_support

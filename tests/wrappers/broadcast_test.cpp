@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/broadcast_test.cpp — everyone gets the root's value, and the root waits for nobody.
+#include "wrappers/broadcast.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/joined.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::TravelError;
+using namespace std::chrono_literals;
+using test_support::join_all;
+using test_support::OneHost;
+using test_support::PlanBuilder;
+using test_support::thrown;
+using test_support::Words;
+
+struct Joined : test_support::Joined {
+  explicit Joined(std::uint32_t threads, Words settings = {{"from", "1"}, {"template", "f64"}})
+      : test_support::Joined("broadcast", threads, std::move(settings)) {}
+};
+
+/// Two groups of two threads; the root is the second thread of the second one.
+struct Tree {
+  Tree() {
+    const auto left = builder.wrapper("broadcast", "left", Words{});
+    const auto right = builder.wrapper("broadcast", "right", {{"from", "1"}});
+    const auto both = builder.wrapper("broadcast", "both", {{"from", "1"}});
+    const auto end = builder.does("end", [this](paths::Operation operation, paths::Next) {
+      arrived.push_back(operation);
+      return paths::Result();
+    });
+    builder.path("graph", 2, {left, both, end});
+    builder.path("graph", 2, {right, both, end});
+    here.emplace(builder);
+  }
+  runtime::Task later(Nanos delay, std::uint32_t path, std::uint32_t thread) {
+    return here->spawn([=, this] {
+      here->sleep_for(delay);
+      values.push_back(here->move_value(path, thread, 0, 10.0 * path + thread));
+      answered_at.push_back(here->now());
+    });
+  }
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+  std::vector<paths::Operation> arrived;
+  std::vector<double> values;
+  std::vector<Nanos> answered_at;
+};
+
+}  // namespace
+
+TEST_CASE("broadcast: the others wait for the root, who goes on alone") {
+  Joined t(3);
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 10.0), t.later(2ms, 1, 0, 11.0),
+                                          t.later(9ms, 2, 0, 12.0)};
+    join_all(threads);
+  });
+  CHECK(t.values == std::vector<double>{11, 11, 11});
+  CHECK(t.answered_at == std::vector<Nanos>{2ms, 2ms, 9ms});
+  REQUIRE(t.arrived.size() == 1);
+  CHECK(t.arrived[0].payload.read<double>() == 11.0);
+}
+
+TEST_CASE("broadcast: the root may be rounds ahead, and every late one gets the right value") {
+  Joined t(2);
+  t.here->run([&] {
+    for (std::uint64_t round = 0; round < 50; ++round)
+      t.move(1, round, static_cast<double>(round));
+    for (std::uint64_t round = 0; round < 50; ++round)
+      CHECK(t.move(0, round, -1.0) == static_cast<double>(round));
+  });
+}
+
+TEST_CASE("broadcast: where the root does not come, the first arriver fetches for all") {
+  Tree t;
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {t.later(1ms, 0, 1), t.later(2ms, 0, 0),
+                                          t.later(5ms, 1, 1), t.later(7ms, 1, 0)};
+    join_all(threads);
+  });
+  CHECK(t.values == std::vector<double>(4, 11.0));
+  CHECK(t.answered_at == std::vector<Nanos>{5ms, 5ms, 5ms, 7ms});
+  CHECK(t.arrived.size() == 1);
+}
+
+TEST_CASE("broadcast: the root's failure reaches everyone, its store's failure the root alone") {
+  Joined t(2);
+  t.before_answer = [](const paths::Operation& operation) {
+    if (!operation.failure) throw std::runtime_error("full");
+  };
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 0.0), t.later(1ms, 1, 0, 1.0)};
+    join_all(threads);
+    CHECK(t.values == std::vector<double>{1.0});
+    CHECK_THAT(t.answers[0] + t.answers[1], Catch::Contains("full"));
+    t.answers.clear();
+    runtime::Task waits = t.later(0ns, 0, 1, 0.0);
+    const std::string root = thrown<TravelError>(
+        [&] { t.here->move(0, 1, 1, base::Payload::of(std::int32_t{1})); });
+    waits.join();
+    CHECK(t.answers.at(0) == root);
+    CHECK_THAT(root, Catch::Contains("round 1"));
+  });
+}
+
+TEST_CASE("broadcast: at the deadline the root is named, also below and to itself") {
+  Tree t;
+  t.builder.plan().deadline = 50ms;
+  t.builder.plan().deadline_written = true;
+  t.here->run([&] {
+    std::vector<std::string> errors;
+    std::vector<runtime::Task> threads;
+    const auto fails = [&](Nanos delay, std::uint32_t path, std::uint32_t thread) {
+      threads.push_back(t.here->spawn([&, delay, path, thread] {
+        t.here->sleep_for(delay);
+        errors.push_back(thrown<TravelError>([&] { t.here->move_value(path, thread, 0, 1.0); }));
+      }));
+    };
+    fails(0ms, 1, 0);
+    fails(1ms, 0, 0);
+    fails(1ms, 0, 1);
+    fails(60ms, 1, 1);
+    join_all(threads);
+    REQUIRE(errors.size() == 4);
+    for (const std::string& error : errors) CHECK_THAT(error, Catch::Contains("thread here/3"));
+  });
+}
+
+TEST_CASE("broadcast: waiting for a root that released its path ends at once") {
+  Joined t(2);
+  t.here->run([&] {
+    runtime::Task waits = t.later(0ns, 0, 4, 0.0);
+    t.here->sleep_for(1ms);
+    t.release(1, 4);
+    waits.join();
+  });
+  CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/1 released"));
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/forward_test.cpp — paths that cross hosts, with and without emulated links.
+#include "wrappers/forward.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "paths/config.hpp"
+#include "paths/program.hpp"
+#include "tests/support/one_host.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using base::Nanos;
+using base::Payload;
+using test_support::thrown;
+using namespace std::chrono_literals;
+
+/// alpha-0 has the element `work`; the threads of beta-0 and beta-1 reach it over links of 3 ms
+/// there and 7 ms back, alpha-0's own thread at once. The instance for a direction lives on the
+/// host it leaves from.
+std::shared_ptr<const paths::Plan> two_clusters(const std::string& element_options = "") {
+  const std::string config = fmt::format(
+      "hosts:\n"
+      "  alpha-0: {{cluster: alpha, threads: 1}}\n"
+      "  beta-0: {{cluster: beta, threads: 2}}\n"
+      "elements:\n"
+      "  work: {{host: alpha-0, template: u64{0}}}\n"
+      "wrappers:\n"
+      "  there: {{kind: emulate_link, host: beta-0, latency: 3ms}}\n"
+      "  back: {{kind: emulate_link, host: alpha-0, latency: 7ms}}\n"
+      "paths:\n"
+      "  - {{graph: work, host: alpha-0, threads: 0, through: [store: {{element: work}}]}}\n"
+      "  - {{graph: work, host: beta-0, threads: 0-1,\n"
+      "     through: [there: down, forward: {{to: alpha-0}}, back: up,\n"
+      "               store: {{element: work}}]}}\n",
+      element_options);
+  return std::make_shared<const paths::Plan>(
+      paths::read_plan(base::parse_settings(config, "two"), wrappers::all_kinds()));
+}
+
+struct Run {
+  explicit Run(std::shared_ptr<const paths::Plan> plan,
+               const std::function<void(paths::Thread&)>& thread) {
+    paths::RunOptions options;
+    options.clock = runtime::ClockKind::virtual_time;
+    const auto failures = paths::run_plan(
+        plan, wrappers::all_kinds(), options, thread, [this](const paths::RunSummary& summary) {
+          for (const paths::Host* host : summary.hosts) {
+            wan[host->name()] = host->wan_traffic("work").messages;
+          }
+        });
+    for (const std::string& failure : failures) FAIL_CHECK(failure);
+  }
+  std::map<std::string, std::uint64_t> wan;
+};
+
+std::uint64_t value(const pastset::Stored& stored) { return stored.payload.read<std::uint64_t>(); }
+
+}  // namespace
+
+TEST_CASE("forward: every operation of an element crosses and its answer comes back") {
+  Run(two_clusters(), [](paths::Thread& thread) {
+    if (thread.rank() != 1) return;
+    paths::Path& work = thread.path("work");
+    work.enter(*pastset::Template::parse("u64"));
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const paths::Result moved = work.move_value(10 + i);
+      CHECK(moved.number == i);
+      CHECK(moved.payload.read<std::uint64_t>() == 10 + i);
+    }
+    CHECK(work.first() == 0);
+    CHECK(work.last() == 3);
+    CHECK(value(work.observe()) == 10);
+    CHECK(work.first() == 1);
+    CHECK(value(work.observe(2)) == 12);
+    CHECK(work.newest(0).number == 2);
+    work.set_delta(9);
+    CHECK(work.delta() == 9);
+    work.axe(0);
+    const auto expired = thrown<paths::TravelError>([&] { work.observe(0); });
+    CHECK_THAT(expired, Catch::Contains("tuple 0 is gone"));
+    CHECK_THAT(expired, Catch::Contains("alpha-0"));
+    work.delete_element();
+    const auto deleted = thrown<paths::TravelError>([&] { work.first(); });
+    CHECK_THAT(deleted, Catch::Contains("element 'work' was deleted"));
+    CHECK(thread.now() == 16 * 10ms);  // 16 operations, 3 ms there and 7 ms back each
+  });
+}
+
+TEST_CASE("forward: an operation that blocks on the other host holds up nobody else's") {
+  Run(two_clusters(), [](paths::Thread& thread) {
+    paths::Path& work = thread.path("work");
+    if (thread.rank() == 0) {
+      thread.sleep_for(50ms);
+      work.move_value(std::uint64_t{10});
+    } else if (thread.rank() == 1) {
+      CHECK(value(work.observe()) == 10);
+      CHECK(thread.now() == 57ms);
+    } else {
+      CHECK(work.last() == 0);
+      CHECK(thread.now() == 10ms);
+    }
+  });
+}
+
+TEST_CASE("forward: delta blocks movers of other hosts, too") {
+  Run(two_clusters(", delta: 1"), [](paths::Thread& thread) {
+    paths::Path& work = thread.path("work");
+    if (thread.rank() == 0) {
+      thread.sleep_for(50ms);
+      CHECK(value(work.observe()) == 10);
+    } else if (thread.rank() == 1) {
+      work.move_value(std::uint64_t{10});
+      CHECK(thread.now() == 10ms);
+      work.move_value(std::uint64_t{11});  // there at 13 ms, room at 50 ms
+      CHECK(thread.now() == 57ms);
+    }
+  });
+}
+
+TEST_CASE("forward: a call is one message each way, a push is one") {
+  const Run calls(two_clusters(), [](paths::Thread& thread) {
+    if (thread.rank() == 0) return;
+    for (std::uint64_t i = 0; i < 10; ++i) thread.path("work").move_value(i);
+  });
+  CHECK(calls.wan == std::map<std::string, std::uint64_t>{{"alpha-0", 20}, {"beta-0", 20}});
+  const Run pushes(two_clusters(), [](paths::Thread& thread) {
+    if (thread.rank() == 0) return;
+    for (std::uint64_t i = 0; i < 10; ++i) thread.path("work").push(Payload::of(i));
+    CHECK(thread.now() == 0ms);
+  });
+  CHECK(pushes.wan == std::map<std::string, std::uint64_t>{{"alpha-0", 0}, {"beta-0", 20}});
+}
+
+TEST_CASE("forward: pushes arrive in order, all of them, though their thread ended long before") {
+  Run(two_clusters(), [](paths::Thread& thread) {
+    paths::Path& work = thread.path("work");
+    if (thread.rank() == 1) {
+      for (std::uint64_t i = 0; i < 100; ++i) work.push(Payload::of(i));
+    }
+    if (thread.rank() != 0) return;
+    for (std::uint64_t i = 0; i < 100; ++i) CHECK(value(work.observe()) == i);
+    CHECK(thread.now() == 3ms);
+  });
+}
+
+TEST_CASE("forward: its host must be another one, and exist") {
+  const auto mistakes = [](const std::string& to) {
+    const std::string config = fmt::format(
+        "hosts:\n"
+        "  alpha-0: {{threads: 1}}\n"
+        "  beta-0: {{}}\n"
+        "elements: {{work: {{host: beta-0, template: u64}}}}\n"
+        "paths:\n"
+        "  - {{graph: work, host: alpha-0, threads: 0,\n"
+        "     through: [forward: {{to: {}}}, store: {{element: work}}]}}\n",
+        to);
+    return thrown<base::ConfigError>(
+        [&] { paths::read_plan(base::parse_settings(config, "two"), wrappers::all_kinds()); });
+  };
+  CHECK(mistakes("beta-0") == "nothing");
+  CHECK_THAT(mistakes("bata-0"),
+             Catch::Contains("two:7:30: to: expected the name of a host, found 'bata-0'; did you "
+                             "mean 'beta-0'?"));
+  CHECK_THAT(mistakes("alpha-0"), Catch::Contains("to: expected another host, found 'alpha-0'"));
+}
+
+TEST_CASE("store and observe: their element must be one of their own host") {
+  const auto mistakes = [](const std::string& end) {
+    const std::string config = fmt::format(
+        "hosts:\n"
+        "  alpha-0: {{threads: 1}}\n"
+        "  beta-0: {{}}\n"
+        "elements:\n"
+        "  work: {{host: alpha-0, template: u64}}\n"
+        "  other: {{host: beta-0, template: u64}}\n"
+        "paths:\n"
+        "  - {{graph: work, host: alpha-0, threads: 0, through: [{}]}}\n",
+        end);
+    return thrown<base::ConfigError>(
+        [&] { paths::read_plan(base::parse_settings(config, "one"), wrappers::all_kinds()); });
+  };
+  for (const std::string kind : {"store", "observe"}) {
+    CHECK(mistakes(kind + ": {element: work}") == "nothing");
+    CHECK_THAT(mistakes(kind + ": {element: wrok}"),
+               Catch::Contains("element: expected an element of host 'alpha-0', found 'wrok'; did "
+                               "you mean 'work'?"));
+    CHECK_THAT(mistakes(kind + ": {element: other}"),
+               Catch::Contains("found 'other', which is on host 'beta-0'"));
+    CHECK_THAT(mistakes(kind + ": {}"), Catch::Contains("element: missing"));
+  }
+}
