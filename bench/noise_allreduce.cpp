@@ -3,10 +3,11 @@
 //
 //   paths run configs/one-host.yaml -- noise_allreduce --iterations 100
 //   paths run configs/multicluster.yaml --clock virtual -- noise_allreduce --algorithm conditional
+#include "bench/support/noise_allreduce.hpp"
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "bench/support/noise_allreduce.hpp"
 #include "wrappers/main.hpp"
 
 namespace {

@@ -28,8 +28,7 @@ int check(const CheckOptions& options) {
   int exit_code = succeeded;
   for (const std::string& file : options.files) {
     try {
-      const paths::Plan plan =
-          paths::load_plan(file, wrappers::all_kinds(), options.overrides);
+      const paths::Plan plan = paths::load_plan(file, wrappers::all_kinds(), options.overrides);
       std::cout << fmt::format("{}: ok, {}, {}, {}\n", file, counted(plan.hosts.size(), "host"),
                                counted(plan.thread_count(), "thread"), plan.digest.text());
     } catch (const base::ConfigError& error) {
@@ -45,7 +44,8 @@ int check(const CheckOptions& options) {
 
 void add_check_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand("check", "Say whether configs are right, or every mistake");
+  CLI::App* command =
+      app.add_subcommand("check", "Say whether configs are right, or every mistake");
   command->add_option("FILE", options->files, "configs of either level")->required();
   add_override_options(*command, options->overrides);
   set_examples(*command,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/command_line.cpp — the command line of `paths`: options common to all, errors, exit codes.
+// commands/command_line.cpp — the command line of `paths`: common options, errors, exit codes.
 #include <fmt/format.h>
 
 #include <exception>
@@ -33,8 +33,8 @@ std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   }
   const std::vector<std::string_view> known(words.begin(), words.end());
   for (int place = 1; place < argc; ++place) {
-    const std::string_view word = std::string_view(argv[place]).substr(
-        0, std::string_view(argv[place]).find('='));
+    const std::string_view word =
+        std::string_view(argv[place]).substr(0, std::string_view(argv[place]).find('='));
     if (word == "--") break;
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     if (chosen.empty() || word.starts_with("--"))
@@ -49,8 +49,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   std::string message = error.what();
   if (message == "A subcommand is required") {
     std::vector<std::string_view> names;
-    for (const CLI::App* command : app.get_subcommands({}))
-      names.emplace_back(command->get_name());
+    for (const CLI::App* command : app.get_subcommands({})) names.emplace_back(command->get_name());
     message = fmt::format("expected a command: {}", base::either_of(names));
   }
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
@@ -91,9 +90,10 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
 }
 
 int run_program(int argc, const char* const* argv) {
-  CLI::App app("Declares, checks, draws and runs the communication structure of programs that\n"
-               "share tuples between threads, hosts and clusters.",
-               "paths");
+  CLI::App app(
+      "Declares, checks, draws and runs the communication structure of programs that\n"
+      "share tuples between threads, hosts and clusters.",
+      "paths");
   app.set_version_flag("--version", fmt::format("paths {}", base::version));
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);

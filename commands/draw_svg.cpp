@@ -60,10 +60,11 @@ class SvgDrawer {
       place(tree.root, margin_pixels);
       top_ += gap_pixels;
     }
-    return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
-                       "font-family=\"sans-serif\" font-size=\"11\">\n"
-                       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
-                       right_ + margin_pixels, top_ + margin_pixels, body_);
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
+        "font-family=\"sans-serif\" font-size=\"11\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
+        right_ + margin_pixels, top_ + margin_pixels, body_);
   }
 
  private:
@@ -78,26 +79,27 @@ class SvgDrawer {
     const int right = left + width(node);
     right_ = std::max(right_, right);
     std::vector<int> middles;
-    for (const std::size_t above : node.above)
-      middles.push_back(place(above, right + gap_pixels));
+    for (const std::size_t above : node.above) middles.push_back(place(above, right + gap_pixels));
     int middle = top_ + box_pixels / 2;
     if (middles.empty())
       top_ += row_pixels;
     else
       middle = (middles.front() + middles.back()) / 2;
     for (const int from : middles)
-      body_ += fmt::format("<path d=\"M{} {} C{} {} {} {} {} {}\" fill=\"none\" "
-                           "stroke=\"#777\"/>\n",
-                           right + gap_pixels, from, right + gap_pixels / 2, from,
-                           right + gap_pixels / 2, middle, right, middle);
+      body_ += fmt::format(
+          "<path d=\"M{} {} C{} {} {} {} {} {}\" fill=\"none\" "
+          "stroke=\"#777\"/>\n",
+          right + gap_pixels, from, right + gap_pixels / 2, from, right + gap_pixels / 2, middle,
+          right, middle);
     const int corner = node.shape == Drawing::Shape::join ? box_pixels / 2 : 4;
-    body_ += fmt::format("<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
-                         "rx=\"{}\" fill=\"{}\" stroke=\"#555\"/>"
-                         "<text x=\"{}\" y=\"{}\">{}</text>"
-                         "<text x=\"{}\" y=\"{}\" fill=\"#666\">{}</text></g>\n",
-                         escaped(node.details), left, middle - box_pixels / 2, width(node),
-                         box_pixels, corner, fill(node.shape), left + 8, middle - 2,
-                         escaped(node.name), left + 8, middle + 12, escaped(node.host));
+    body_ += fmt::format(
+        "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+        "rx=\"{}\" fill=\"{}\" stroke=\"#555\"/>"
+        "<text x=\"{}\" y=\"{}\">{}</text>"
+        "<text x=\"{}\" y=\"{}\" fill=\"#666\">{}</text></g>\n",
+        escaped(node.details), left, middle - box_pixels / 2, width(node), box_pixels, corner,
+        fill(node.shape), left + 8, middle - 2, escaped(node.name), left + 8, middle + 12,
+        escaped(node.host));
     return middle;
   }
 

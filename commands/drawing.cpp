@@ -55,9 +55,8 @@ class Maker {
       const StageId end = end_of(path.stage);
       if (seen.emplace(path.graph, end).second) add_tree(path.graph, end);
     }
-    std::stable_sort(
-        drawing_.trees.begin(), drawing_.trees.end(),
-        [&](const auto& a, const auto& b) { return rank(a.graph) < rank(b.graph); });
+    std::stable_sort(drawing_.trees.begin(), drawing_.trees.end(),
+                     [&](const auto& a, const auto& b) { return rank(a.graph) < rank(b.graph); });
     return std::move(drawing_);
   }
 

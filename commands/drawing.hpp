@@ -17,8 +17,8 @@ struct Drawing {
     Shape shape = Shape::wrapper;
     std::string host;
     std::string cluster;
-    std::string name;     ///< "sum.join", "store", "threads 0-3"
-    std::string details;  ///< "allreduce of 2; operation: sum", "10ms"
+    std::string name;                ///< "sum.join", "store", "threads 0-3"
+    std::string details;             ///< "allreduce of 2; operation: sum", "10ms"
     std::vector<std::size_t> above;  ///< who comes down to it, in the order of slots
   };
   struct Tree {

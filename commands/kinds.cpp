@@ -33,8 +33,7 @@ std::string character(const WrapperKind& kind) {
 
 void print_text(const WrapperKind& kind) {
   std::cout << fmt::format("{}\n  {}\n", kind.name, kind.help);
-  if (const std::string more = character(kind); !more.empty())
-    std::cout << "  " << more << '\n';
+  if (const std::string more = character(kind); !more.empty()) std::cout << "  " << more << '\n';
   std::size_t width = 0;
   for (const SettingHelp& setting : kind.settings) width = std::max(width, setting.name.size());
   for (const SettingHelp& setting : kind.settings) {
@@ -68,9 +67,8 @@ int print_kinds(const KindsOptions& options) {
   for (const std::string& name : options.names) {
     if (kinds.find(name) != nullptr) continue;
     const auto near = base::near_match(name, kinds.names());
-    std::cerr << fmt::format("paths: expected {}, found '{}'{}\n",
-                             base::either_of(kinds.names()), name,
-                             near ? fmt::format("; did you mean '{}'?", *near) : "");
+    std::cerr << fmt::format("paths: expected {}, found '{}'{}\n", base::either_of(kinds.names()),
+                             name, near ? fmt::format("; did you mean '{}'?", *near) : "");
     return wrong_usage;
   }
   for (const WrapperKind& kind : kinds.all()) {

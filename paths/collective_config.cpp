@@ -35,15 +35,14 @@ class CollectiveReader {
     collective_ = {};
     collective_.name = name;
     base::MapReader reader(value, mistakes_, "collective " + name.text());
-    collective_.kind = reader.choice("kind", {"allreduce", "reduce", "broadcast", "barrier"},
-                                     "allreduce");
+    collective_.kind =
+        reader.choice("kind", {"allreduce", "reduce", "broadcast", "barrier"}, "allreduce");
     read_value(reader);
     read_algorithm(reader);
     read_condition_of(reader);
     read_root(reader);
     collective_.fan_out = static_cast<std::uint32_t>(reader.integer("fan_out", 0, 2, 1'000'000));
-    collective_.instrument =
-        overrides_.instrument.value_or(reader.flag("instrument", false));
+    collective_.instrument = overrides_.instrument.value_or(reader.flag("instrument", false));
     reader.finish();
     all_.collectives.push_back(collective_);
   }
@@ -72,7 +71,7 @@ class CollectiveReader {
       const auto value = pastset::Template::parse(text, &wrong);
       if (!value && !text.empty()) reader.mistake("template", wrong);
       if (value) collective_.value = *value;
-      if (reduces()) keep("template");
+      keep("template");
     }
     collective_.settings = Settings::map(std::move(settings), reader.position());
   }
@@ -89,7 +88,8 @@ class CollectiveReader {
     }
     if (algorithm) {
       if (reader.has("graph") || relaxation)
-        reader.mistake("algorithm", "expected either algorithm or graph and relaxation, found both");
+        reader.mistake("algorithm",
+                       "expected either algorithm or graph and relaxation, found both");
       set_algorithm(*algorithm, reader.position_of("algorithm"), "algorithm");
       return;
     }
@@ -121,17 +121,17 @@ class CollectiveReader {
     const std::string_view head = std::string_view(word).substr(0, word.find(':'));
     const bool is_later = std::find(later_relaxations.begin(), later_relaxations.end(), head) !=
                           later_relaxations.end();
-    const bool is_variant = head.size() < word.size() &&
-                            std::find(known.begin(), known.end(), head) != known.end();
+    const bool is_variant =
+        head.size() < word.size() && std::find(known.begin(), known.end(), head) != known.end();
     if (is_later || is_variant) {
       mistakes_.add(position, fmt::format("{}: '{}' is not in this version; expected {}", what,
                                           word, base::either_of(known)));
       return;
     }
     const auto near = base::near_match(word, known);
-    mistakes_.add(position, fmt::format("{}: expected {}, found '{}'{}", what,
-                                        base::either_of(known), word,
-                                        near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    mistakes_.add(position,
+                  fmt::format("{}: expected {}, found '{}'{}", what, base::either_of(known), word,
+                              near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
 
   void read_condition_of(base::MapReader& reader) {
@@ -139,10 +139,10 @@ class CollectiveReader {
     if (collective_.kind != "allreduce") return;
     if (!reader.has("condition")) {
       if (!relaxed) return;
-      const std::string message =
-          fmt::format("condition: missing in collective {}, expected one such as {{less: 0.01}}, "
-                      "because its relaxation is conditional",
-                      collective_.name.text());
+      const std::string message = fmt::format(
+          "condition: missing in collective {}, expected one such as {{less: 0.01}}, "
+          "because its relaxation is conditional",
+          collective_.name.text());
       mistakes_.add(reader.position(), message);
       return;
     }
@@ -183,8 +183,8 @@ class CollectiveReader {
     if (!cluster) {
       std::vector<std::string_view> names;
       for (const auto& one : all_.clusters) names.emplace_back(one.name.text());
-      mistakes_.add(position, fmt::format("{}: {}", what,
-                                          not_named("CLUSTER/HOST", written, names)));
+      mistakes_.add(position,
+                    fmt::format("{}: {}", what, not_named("CLUSTER/HOST", written, names)));
       return;
     }
     const auto hosts = all_.computing(*cluster);
@@ -195,12 +195,11 @@ class CollectiveReader {
     if (found == hosts.end()) {
       std::vector<std::string> names;
       for (const std::uint32_t one : hosts) names.push_back(all_.host_name(one));
-      mistakes_.add(position,
-                    fmt::format("{}: {}", what,
-                                not_named(fmt::format("a host with threads of cluster {}",
-                                                      written.text()),
-                                          Settings::scalar(host, position),
-                                          {names.begin(), names.end()})));
+      mistakes_.add(
+          position,
+          fmt::format("{}: {}", what,
+                      not_named(fmt::format("a host with threads of cluster {}", written.text()),
+                                Settings::scalar(host, position), {names.begin(), names.end()})));
       return;
     }
     collective_.root_cluster = *cluster;
@@ -221,9 +220,9 @@ void read_collectives(const Settings& section, const Overrides& overrides,
   CollectiveReader reader(overrides, multi_cluster, mistakes);
   for (const auto& [name, value] : section.entries())
     if (check_name(name, "a collective", mistakes)) reader.read(name, value);
-  const bool reduces = std::any_of(
-      multi_cluster.collectives.begin(), multi_cluster.collectives.end(),
-      [](const MultiCluster::Collective& one) { return one.kind == "allreduce"; });
+  const bool reduces =
+      std::any_of(multi_cluster.collectives.begin(), multi_cluster.collectives.end(),
+                  [](const MultiCluster::Collective& one) { return one.kind == "allreduce"; });
   if (overrides.algorithm && !reduces)
     mistakes.add(command_line, "--algorithm: the config has no collective of kind allreduce");
 }

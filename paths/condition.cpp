@@ -17,7 +17,7 @@ namespace paths {
 namespace {
 
 constexpr std::array<std::string_view, 6> comparison_names = {"less",     "at_most", "greater",
-                                                             "at_least", "equal",   "is_true"};
+                                                              "at_least", "equal",   "is_true"};
 constexpr std::array<std::string_view, 3> sign_names = {"any", "non_negative", "non_positive"};
 
 /// How a value can only move as more contributions are added to a part.
@@ -152,10 +152,10 @@ std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string
   }
   spec.comparison = static_cast<Comparison>(index);
   if (!constant.is_scalar() || !read_constant(spec, constant.text())) {
-    reader.mistakes().add(constant.position(),
-                          fmt::format("{}: expected {}, because the template is {}, found {}",
-                                      word.text(), range_text(scalar), base::scalar_name(scalar),
-                                      constant.describe()));
+    reader.mistakes().add(
+        constant.position(),
+        fmt::format("{}: expected {}, because the template is {}, found {}", word.text(),
+                    range_text(scalar), base::scalar_name(scalar), constant.describe()));
     return std::nullopt;
   }
   return spec;
@@ -179,25 +179,28 @@ std::optional<bool> provable_outcome(std::string_view operation, base::Sign sign
 std::string why_no_condition(std::string_view operation, Comparison comparison) {
   const bool logical = operation == "logical_or" || operation == "logical_and";
   if (!logical && operation != "sum" && operation != "max" && operation != "min")
-    return fmt::format("the operation {} takes no condition: sum, max, min, logical_or and "
-                       "logical_and do",
-                       operation);
+    return fmt::format(
+        "the operation {} takes no condition: sum, max, min, logical_or and "
+        "logical_and do",
+        operation);
   if (logical && comparison != Comparison::is_true)
     return fmt::format("the operation {} takes the condition is_true, not {}", operation,
                        comparison_name(comparison));
   if (!logical && comparison == Comparison::is_true)
-    return fmt::format("the condition is_true is for logical_or and logical_and; {} takes a "
-                       "comparison such as {{less: 0.01}}",
-                       operation);
+    return fmt::format(
+        "the condition is_true is for logical_or and logical_and; {} takes a "
+        "comparison such as {{less: 0.01}}",
+        operation);
   return {};
 }
 
 std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison) {
   if (std::string reason = why_no_condition(operation, comparison); !reason.empty()) return reason;
   if (provable_outcome(operation, sign, comparison)) return {};
-  return fmt::format("a part of a sum proves nothing about '{}' while contributions may have "
-                     "either sign; declare contributions: non_negative or non_positive",
-                     comparison_name(comparison));
+  return fmt::format(
+      "a part of a sum proves nothing about '{}' while contributions may have "
+      "either sign; declare contributions: non_negative or non_positive",
+      comparison_name(comparison));
 }
 
 bool holds(const ConditionSpec& spec, std::span<const std::byte> value) {

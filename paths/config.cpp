@@ -12,12 +12,10 @@ namespace paths {
 namespace {
 
 /// Checks a plan whose parts are all there, and gives it its digest.
-void finish(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
-            base::Mistakes& mistakes) {
-  const std::size_t before = mistakes.size();
+void finish(Plan& plan, const WrapperKinds& kinds, const PlanText& text, base::Mistakes& mistakes) {
   if (text.whole) {
     check_structure(plan, kinds, text, mistakes);
-    if (mistakes.size() == before) {
+    if (mistakes.empty()) {
       count_slots(plan, kinds, text, mistakes);
       check_templates(plan, kinds, text, mistakes);
     }
@@ -63,10 +61,13 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
     mistakes.throw_if_any();
   }
   base::Settings low_level = settings;
-  if (is_high_level(settings))
+  if (is_high_level(settings)) {
     low_level = expand(settings, overrides, mistakes);
-  else
+    if (!mistakes.empty()) check_network(settings, overrides, mistakes);
+    mistakes.throw_if_any();
+  } else {
     refuse_high_level_overrides(overrides, mistakes);
+  }
   PlanText text;
   Plan plan = read_low_level(low_level, kinds, overrides, text, mistakes);
   finish(plan, kinds, text, mistakes);
@@ -84,8 +85,7 @@ void finish_plan(Plan& plan, const WrapperKinds& kinds) {
     if (kinds.find(wrapper.kind) == nullptr)
       mistakes.add({}, fmt::format("wrapper '{}': {}", wrapper.name,
                                    not_named("a kind of wrapper",
-                                             base::Settings::scalar(wrapper.kind),
-                                             kinds.names())));
+                                             base::Settings::scalar(wrapper.kind), kinds.names())));
     if (wrapper.host >= plan.hosts.size())
       mistakes.add({}, fmt::format("wrapper '{}': expected a host below {}, found {}", wrapper.name,
                                    plan.hosts.size(), wrapper.host));
@@ -97,8 +97,8 @@ void finish_plan(Plan& plan, const WrapperKinds& kinds) {
   for (const Plan::PlanPath& path : plan.paths)
     if (path.host >= plan.hosts.size() ||
         std::uint64_t{path.first_thread} + path.threads > plan.hosts[path.host].threads)
-      mistakes.add(path.position, fmt::format("path of {}: its threads are not in the plan",
-                                              path.graph));
+      mistakes.add(path.position,
+                   fmt::format("path of {}: its threads are not in the plan", path.graph));
   mistakes.throw_if_any();
   finish(plan, kinds, {}, mistakes);
 }

@@ -59,10 +59,10 @@ class StructureCheck {
       std::vector<std::string_view> ends;
       for (const WrapperKind& one : kinds_.all())
         if (one.ends) ends.emplace_back(one.name);
-      mistakes_.add(text_.of_stage(id), fmt::format("the path never reaches an element: it ends in "
-                                                    "{}, expected {} at its end",
-                                                    described(plan_, stage.wrapper),
-                                                    base::either_of(ends)));
+      mistakes_.add(text_.of_stage(id),
+                    fmt::format("the path never reaches an element: it ends in "
+                                "{}, expected {} at its end",
+                                described(plan_, stage.wrapper), base::either_of(ends)));
     }
     if (!at_end && kind(id).ends)
       mistakes_.add(text_.of_stage(stage.below),
@@ -95,9 +95,8 @@ class StructureCheck {
     mistakes_.add(text_.of_stage(stage),
                   fmt::format("{} is on host {}, but the path is on host {} here; expected "
                               "forward: {{to: {}}} before it",
-                              described(plan_, plan_.stages[stage].wrapper),
-                              plan_.hosts[host].name, plan_.hosts[here].name,
-                              plan_.hosts[host].name));
+                              described(plan_, plan_.stages[stage].wrapper), plan_.hosts[host].name,
+                              plan_.hosts[here].name, plan_.hosts[host].name));
   }
 
   void check_path(const Plan::PlanPath& path) {
@@ -244,11 +243,11 @@ void count_slots(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
   for (std::uint32_t wrapper = 0; wrapper < text.contributors.size(); ++wrapper) {
     const base::Settings& written = text.contributors[wrapper];
     if (!written.is_null() && written.text() != std::to_string(plan.wrappers[wrapper].slots))
-      mistakes.add(written.position(),
-                   fmt::format("contributors: {} {} enter {}, found {}",
-                               plan.wrappers[wrapper].slots,
-                               plan.wrappers[wrapper].slots == 1 ? "contributor" : "contributors",
-                               described(plan, wrapper), written.describe()));
+      mistakes.add(
+          written.position(),
+          fmt::format("contributors: {} {} enter {}, found {}", plan.wrappers[wrapper].slots,
+                      plan.wrappers[wrapper].slots == 1 ? "contributor" : "contributors",
+                      described(plan, wrapper), written.describe()));
   }
 }
 

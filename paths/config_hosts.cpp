@@ -20,7 +20,7 @@ constexpr std::int64_t host_threads_max = 1'000'000;
 
 /// Where generated addresses are.
 struct Generated {
-  std::string interface{default_interface};
+  std::string interface { default_interface };
   std::uint16_t port = default_port;
   std::string directory;
   base::Position position;
@@ -61,7 +61,8 @@ std::optional<std::pair<std::string, std::uint32_t>> parse_tcp(std::string_view 
   const std::string_view digits = address.substr(colon + 1);
   std::uint32_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) return std::nullopt;
+  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0)
+    return std::nullopt;
   return std::pair(std::string(address.substr(0, colon)), port);
 }
 
@@ -113,8 +114,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
   generated.interface = reader.word("address", generated.interface);
   generated.port = static_cast<std::uint16_t>(reader.integer("port", default_port, 1, 65535));
-  generated.directory =
-      reader.word("directory", "/tmp/paths-" + stem(section.position().file));
+  generated.directory = reader.word("directory", "/tmp/paths-" + stem(section.position().file));
   reader.finish();
   if (overrides.port) generated.port = *overrides.port;
   return generated;

@@ -18,8 +18,7 @@ std::optional<std::uint32_t> read_host(base::MapReader& reader, const Plan& plan
   const base::Settings host = reader.take_required("host", "the name of a host");
   if (host.is_null() && !reader.has("host")) return std::nullopt;
   const auto index = plan.host_named(host.text());
-  if (!index)
-    reader.mistake("host", not_named("the name of a host", host, names_of(plan.hosts)));
+  if (!index) reader.mistake("host", not_named("the name of a host", host, names_of(plan.hosts)));
   return index;
 }
 
@@ -65,8 +64,7 @@ base::Settings own_settings(const base::Settings& map) {
 }
 
 bool read_wrapper(const base::Settings& name, const base::Settings& value,
-                  const WrapperKinds& kinds, Plan& plan, PlanText& text,
-                  base::Mistakes& mistakes) {
+                  const WrapperKinds& kinds, Plan& plan, PlanText& text, base::Mistakes& mistakes) {
   if (!value.is_map()) {
     mistakes.add(value.is_null() ? name.position() : value.position(),
                  fmt::format("wrapper {}: expected {{kind: ..., host: ..., settings}}, found {}",
@@ -99,15 +97,26 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
 }
 
 /// A text cannot repeat a key, but what was expanded can meet what was written beside it.
-void refuse_repeated(const base::Settings& section, std::string_view what,
+void refuse_repeated(const base::Settings& section, std::string_view what, PlanText& text,
                      base::Mistakes& mistakes) {
   std::unordered_map<std::string_view, const base::Settings*> first;
   for (const auto& [name, value] : section.entries()) {
     const auto [found, is_new] = first.try_emplace(name.text(), &name);
-    if (!is_new)
-      mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
-                                                also_at(found->second->position())));
+    if (is_new) continue;
+    mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
+                                              also_at(found->second->position())));
+    text.whole = false;
   }
+}
+
+void read_deadline(base::MapReader& reader, Plan& plan) {
+  const auto deadline = reader.time("deadline");
+  if (!deadline) return;
+  plan.deadline = *deadline;
+  plan.deadline_written = true;
+  if (plan.deadline <= base::Nanos{0})
+    reader.mistake("deadline", fmt::format("expected more than 0, found {}",
+                                           reader.take("deadline").describe()));
 }
 
 bool is_name(std::string_view text) {
@@ -155,16 +164,25 @@ std::string also_at(const base::Position& first) {
   return first.line > 0 ? fmt::format(" (the first is at {})", first.text()) : "";
 }
 
+void check_network(const base::Settings& settings, const Overrides& overrides,
+                   base::Mistakes& mistakes) {
+  std::vector<base::Settings::Entry> entries;
+  for (const auto& entry : settings.entries())
+    if (entry.first.text() == "deadline") entries.push_back(entry);
+  Plan plan;
+  base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
+  read_deadline(reader, plan);
+  reader.finish();
+  const base::Settings* network = settings.find("network");
+  if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
+}
+
 Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                     const Overrides& overrides, PlanText& text, base::Mistakes& mistakes) {
   Plan plan;
   base::MapReader reader(settings, mistakes, "the config");
   const base::Settings network = reader.take("network");
-  if (const auto deadline = reader.time("deadline")) {
-    plan.deadline = *deadline;
-    plan.deadline_written = true;
-    if (plan.deadline <= base::Nanos{0}) reader.mistake("deadline", "expected more than 0");
-  }
+  read_deadline(reader, plan);
   const auto section = [&](std::string_view key, base::Settings::Kind kind) {
     const base::Settings value = reader.take(key);
     if (!value.is_null() && value.kind() != kind)
@@ -179,10 +197,11 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   const base::Settings paths = section("paths", base::Settings::Kind::list);
   reader.finish();
   if (hosts.entries().empty())
-    mistakes.add(settings.position(), "hosts: missing in the config, expected a map of hosts "
-                                      "(or of clusters, at the high level)");
-  refuse_repeated(elements, "element", mistakes);
-  refuse_repeated(wrappers, "wrapper", mistakes);
+    mistakes.add(settings.position(),
+                 "hosts: missing in the config, expected a map of hosts "
+                 "(or of clusters, at the high level)");
+  refuse_repeated(elements, "element", text, mistakes);
+  refuse_repeated(wrappers, "wrapper", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
   read_elements(elements, plan, mistakes);
   plan.index_names();

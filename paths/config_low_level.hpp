@@ -30,6 +30,10 @@ struct PlanText {
 Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                     const Overrides& overrides, PlanText& text, base::Mistakes& mistakes);
 
+/// Only what both levels have in common: network and deadline.
+void check_network(const base::Settings& settings, const Overrides& overrides,
+                   base::Mistakes& mistakes);
+
 /// Sections of it. Each adds to `plan`; paths need hosts and wrappers, those need hosts.
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
                 const Overrides& overrides, base::Mistakes& mistakes);

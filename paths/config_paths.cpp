@@ -111,8 +111,8 @@ bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
     const std::string has = host.threads == 0   ? "no threads"
                             : host.threads == 1 ? "only thread 0"
                                                 : fmt::format("threads 0-{}", host.threads - 1);
-    reader.mistake("threads", fmt::format("host {} has {}, found {}", host.name, has,
-                                          written.describe()));
+    reader.mistake("threads",
+                   fmt::format("host {} has {}, found {}", host.name, has, written.describe()));
     return false;
   }
   path.first_thread = *first;
@@ -136,9 +136,9 @@ void PathReader::read(const base::Settings& written) {
   reader.has("threads");
   const base::Settings through = reader.take_required("through", "a list of wrappers");
   if (reader.has("through") && (!through.is_list() || through.items().empty())) {
-    reader.mistake("through", fmt::format("expected a list of wrappers, found {}",
-                                          through.is_list() ? "an empty list"
-                                                            : through.describe()));
+    reader.mistake("through",
+                   fmt::format("expected a list of wrappers, found {}",
+                               through.is_list() ? "an empty list" : through.describe()));
     whole = false;
   }
   reader.finish();
@@ -189,9 +189,9 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   if (!written.is_map() || written.entries().size() != 1) {
     mistake(written, fmt::format("expected the name of a wrapper, name: role, or kind: "
                                  "{{settings}}, found {}",
-                                 written.is_map() ? fmt::format("a map of {} entries",
-                                                                written.entries().size())
-                                                  : written.describe()));
+                                 written.is_map()
+                                     ? fmt::format("a map of {} entries", written.entries().size())
+                                     : written.describe()));
     return std::nullopt;
   }
   const auto& [name, value] = written.entries().front();
@@ -235,8 +235,7 @@ std::optional<Item> PathReader::read_named(const base::Settings& written, const 
 
 std::optional<Item> PathReader::read_in_place(const base::Settings& written,
                                               const base::Settings& name,
-                                              const base::Settings& settings,
-                                              std::uint32_t host) {
+                                              const base::Settings& settings, std::uint32_t host) {
   Item item;
   item.kind = kinds_.find(name.text());
   if (item.kind == nullptr) {
@@ -244,8 +243,8 @@ std::optional<Item> PathReader::read_in_place(const base::Settings& written,
     return std::nullopt;
   }
   if (!settings.is_map() && !settings.is_null()) {
-    mistake(settings, fmt::format("{}: expected {{settings}}, found {}", name.text(),
-                                  settings.describe()));
+    mistake(settings,
+            fmt::format("{}: expected {{settings}}, found {}", name.text(), settings.describe()));
     return std::nullopt;
   }
   item.written = name.position().line > 0 ? name : written;
@@ -288,9 +287,9 @@ std::optional<StageId> PathReader::make_stages(const Way& way) {
     if (join != joins_.end()) {
       stage = join->second;
       if (stage >= made_before) {
-        mistake(item.written, fmt::format("a cycle: the path was in {} before{}",
-                                          plan_.wrappers[*item.wrapper].name,
-                                          also_at(text_.of_stage(stage))));
+        mistake(item.written,
+                fmt::format("a cycle: the path was in {} before{}",
+                            plan_.wrappers[*item.wrapper].name, also_at(text_.of_stage(stage))));
         return std::nullopt;
       }
       if (!agrees(way, place, stage)) return std::nullopt;
@@ -312,8 +311,8 @@ bool PathReader::is(const Item& item, StageId id) const {
   if (stage.role != item.role) return false;
   if (item.wrapper) return stage.wrapper == *item.wrapper;
   const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
-  return wrapper.name.empty() && wrapper.kind == item.kind->name &&
-         wrapper.host == item.host && same(wrapper.settings, item.settings);
+  return wrapper.name.empty() && wrapper.kind == item.kind->name && wrapper.host == item.host &&
+         same(wrapper.settings, item.settings);
 }
 
 bool PathReader::agrees(const Way& way, std::size_t from, StageId stage) {

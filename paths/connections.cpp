@@ -3,6 +3,7 @@
 #include "paths/connections.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <optional>
@@ -39,12 +40,15 @@ Traffic& Traffic::operator+=(const Traffic& other) {
 }
 
 Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
-                         std::uint32_t host, std::unique_ptr<Transport> transport, Serve serve)
+                         std::uint32_t host, std::unique_ptr<Transport> transport, Serve serve,
+                         Gone gone)
     : runtime_(runtime),
       plan_(std::move(plan)),
       host_(host),
       transport_(std::move(transport)),
       serve_(std::move(serve)),
+      gone_(std::move(gone)),
+      peers_(plan_->hosts.size()),
       counted_(plan_->graphs.size() + 1) {}
 
 Connections::~Connections() = default;
@@ -58,8 +62,31 @@ Frame Connections::frame_of(FrameKind kind) const {
   return frame;
 }
 
-Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage,
-                                                    Outgoing& outgoing) {
+void Connections::meet(std::uint32_t host, StageId stage) {
+  {
+    runtime::Lock lock(mutex_);
+    connection_to(host, stage);
+  }
+  send_posted();
+}
+
+bool Connections::has_met(std::uint32_t host) const {
+  runtime::Lock lock(mutex_);
+  return peers_[host].met;
+}
+
+void Connections::stop() {
+  {
+    runtime::Lock lock(mutex_);
+    for (auto& [id, connection] : connections_)
+      if (connection->known && connection->lost.empty())
+        post(*connection, frame_of(FrameKind::goodbye));
+  }
+  send_posted();
+  transport_->stop();
+}
+
+Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage) {
   // One per way out of this host, as a path has its own connection in Bongo et al. 2004, §III-A.
   const StageId key = plan_->connection == Plan::Connection::shared ? no_stage : stage;
   Connection*& known = by_destination_[{host, key}];
@@ -72,7 +99,7 @@ Connections::Connection& Connections::connection_to(std::uint32_t host, StageId 
     connections_[connection->id] = std::move(connection);
     Frame hello = frame_of(FrameKind::hello);
     hello.text = plan_->hosts[host_].name;
-    post(*known, std::move(hello), outgoing);
+    post(*known, std::move(hello));
   }
   return *known;
 }
@@ -86,7 +113,7 @@ Connections::Connection& Connections::inbound(ConnectionId id) {
   return *connection;
 }
 
-void Connections::post(Connection& connection, Frame frame, Outgoing& outgoing) {
+void Connections::post(Connection& connection, Frame frame) {
   frame.credits = std::exchange(connection.to_give_back, 0);
   const bool is_wan = plan_->hosts[connection.peer].cluster != plan_->hosts[host_].cluster;
   Traffic one;
@@ -103,13 +130,19 @@ void Connections::post(Connection& connection, Frame frame, Outgoing& outgoing) 
                          : counted_[plan_->paths[frame.operation.path].graph_number];
   counted.all += one;
   if (is_wan) counted.wan += one;
-  outgoing.frames.emplace_back(connection.id, std::move(frame));
+  posted_.emplace_back(connection.id, std::move(frame));
 }
 
-// Outside the lock: within one process a transport calls straight into the peer's deliver().
-void Connections::send(Outgoing& outgoing) {
-  for (auto& [connection, frame] : outgoing.frames) transport_->send(connection, std::move(frame));
-  outgoing.frames.clear();
+void Connections::send_posted() {
+  runtime::Lock lock(mutex_);
+  if (std::exchange(sending_, true)) return;
+  while (!posted_.empty()) {
+    auto frames = std::exchange(posted_, {});
+    lock.unlock();
+    for (auto& [connection, frame] : frames) transport_->send(connection, std::move(frame));
+    lock.lock();
+  }
+  sending_ = false;
 }
 
 TravelError Connections::gone(const Connection& connection, const Operation& operation) const {
@@ -128,9 +161,8 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
                                    base::format_time(plan_->deadline)));
   };
   Call call;
-  Outgoing outgoing;
   runtime::Lock lock(mutex_);
-  Connection& connection = connection_to(to_host, stage, outgoing);
+  Connection& connection = connection_to(to_host, stage);
   while (connection.credits == 0 && connection.lost.empty()) {
     if (connection.waiting_for_credits.wait(lock, deadline, {"credits from host", peer, path}) ==
         runtime::Woken::expired)
@@ -144,9 +176,9 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   const std::uint64_t number = request.call, sequence = operation.sequence;
   request.operation = std::move(operation);
   connection.calls[number] = &call;
-  post(connection, std::move(request), outgoing);
+  post(connection, std::move(request));
   lock.unlock();
-  send(outgoing);
+  send_posted();
   lock.lock();
   struct Forget {
     Connection& connection;
@@ -168,10 +200,9 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
 }
 
 void Connections::push(std::uint32_t to_host, StageId stage, Operation operation) {
-  Outgoing outgoing;
   {
     runtime::Lock lock(mutex_);
-    Connection& connection = connection_to(to_host, stage, outgoing);
+    Connection& connection = connection_to(to_host, stage);
     if (!connection.lost.empty()) throw gone(connection, operation);
     const bool is_release = operation.kind == OperationKind::release;
     Frame frame = frame_of(FrameKind::one_way);
@@ -193,25 +224,24 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
       }
     } else {
       if (!is_release) --connection.credits;
-      post(connection, std::move(frame), outgoing);
+      post(connection, std::move(frame));
     }
   }
-  send(outgoing);
+  send_posted();
 }
 
 void Connections::reply(ConnectionId id, Frame frame) {
-  Outgoing outgoing;
   {
     runtime::Lock lock(mutex_);
     Connection& connection = inbound(id);
     if (!connection.lost.empty()) return;
-    post(connection, std::move(frame), outgoing);
+    post(connection, std::move(frame));
   }
-  send(outgoing);
+  send_posted();
 }
 
 void Connections::take_credits(Connection& connection, std::uint32_t credits,
-                               runtime::Wakes& wakes, Outgoing& outgoing) {
+                               runtime::Wakes& wakes) {
   if (credits == 0) return;
   connection.credits += credits;
   auto& held = connection.held_pushes;
@@ -220,14 +250,14 @@ void Connections::take_credits(Connection& connection, std::uint32_t credits,
     const bool is_release = held[sent].operation.kind == OperationKind::release;
     if (!is_release && connection.credits == 0) break;
     if (!is_release) --connection.credits;
-    post(connection, std::move(held[sent]), outgoing);
+    post(connection, std::move(held[sent]));
   }
   held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(sent));
   if (connection.credits > 0) connection.waiting_for_credits.wake_all(wakes);
 }
 
 // The two hosts compare what they speak and which plan they run before anything else counts.
-void Connections::greet(Connection& connection, const Frame& frame, Outgoing& outgoing) {
+void Connections::greet(Connection& connection, const Frame& frame) {
   std::string differs;
   const base::Digest theirs{frame.plan_high, frame.plan_low};
   if (frame.version != protocol_version) {
@@ -236,13 +266,17 @@ void Connections::greet(Connection& connection, const Frame& frame, Outgoing& ou
   } else if (!(theirs == plan_->digest)) {
     differs = fmt::format("host {} runs config {}, host {} config {}", frame.text, theirs.text(),
                           plan_->hosts[host_].name, plan_->digest.text());
+  } else if (frame.from_host >= peers_.size()) {
+    differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
   } else {
     connection.peer = frame.from_host;
     connection.known = true;
+    peers_[frame.from_host].met = true;
   }
+  if (!differs.empty()) spdlog::warn("refused: {}", differs);
   Frame reply = frame_of(differs.empty() ? FrameKind::welcome : FrameKind::refuse);
   reply.text = differs;
-  post(connection, std::move(reply), outgoing);
+  post(connection, std::move(reply));
 }
 
 void Connections::answer(Connection& connection, Frame frame, runtime::Wakes& wakes) {
@@ -262,17 +296,25 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
   connection.waiting_for_credits.wake_all(wakes);
 }
 
+// True once for each host: when the first of its connections is lost with no goodbye before.
+bool Connections::depart(const Connection& connection) {
+  return connection.known && !std::exchange(peers_[connection.peer].departed, true);
+}
+
 void Connections::deliver(ConnectionId id, Frame frame) {
-  Outgoing outgoing;
-  bool serves = false;
+  bool serves = false, is_gone = false;
+  std::uint32_t peer = 0;
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     Connection& connection = inbound(id);
-    take_credits(connection, frame.credits, wakes, outgoing);
+    take_credits(connection, frame.credits, wakes);
     switch (frame.kind) {
-      case FrameKind::hello: greet(connection, frame, outgoing); break;
-      case FrameKind::refuse: lose(connection, frame.text, wakes); break;
+      case FrameKind::hello: greet(connection, frame); break;
+      case FrameKind::refuse:
+        lose(connection, frame.text, wakes);
+        is_gone = depart(connection);
+        break;
       case FrameKind::reply:
       case FrameKind::error: answer(connection, std::move(frame), wakes); break;
       case FrameKind::request:
@@ -280,23 +322,35 @@ void Connections::deliver(ConnectionId id, Frame frame) {
         // Anything from a peer that was not welcomed is dropped; it was told.
         serves = connection.known;
         if (serves && frame.operation.kind != OperationKind::release) ++connection.to_give_back;
-        if (frame.kind == FrameKind::one_way && connection.to_give_back >= window / 2)
-          post(connection, frame_of(FrameKind::credits), outgoing);
+        // Replies may be long in coming, and others need those credits to be answered.
+        if (connection.to_give_back >= window / 2)
+          post(connection, frame_of(FrameKind::credits));
+        break;
+      case FrameKind::goodbye:
+        if (connection.known) peers_[connection.peer].departed = true;
         break;
       case FrameKind::welcome:
       case FrameKind::credits:
-      case FrameKind::heartbeat:
-      case FrameKind::goodbye: break;
+      case FrameKind::heartbeat: break;
     }
+    peer = connection.peer;
   }
-  send(outgoing);
+  send_posted();
   if (serves) serve_(id, std::move(frame));
+  if (is_gone) gone_(peer, frame.text);
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {
-  runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  lose(inbound(id), reason, wakes);
+  std::uint32_t peer = 0;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection& connection = inbound(id);
+    lose(connection, reason, wakes);
+    if (!depart(connection)) return;
+    peer = connection.peer;
+  }
+  gone_(peer, reason);
 }
 
 Traffic Connections::wan_traffic(std::uint32_t graph) const {

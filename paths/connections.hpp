@@ -32,15 +32,22 @@ struct Traffic {
 /// Sharing: any context may call anything.
 class Connections final : public Receiver {
  public:
-  /// `serve` is called for every request and push that came in, must not block, and answers a
-  /// request by reply() later.
+  /// Called for every request and push that came in; must not block; answers a request by reply()
+  /// later.
   using Serve = std::function<void(ConnectionId, Frame)>;
+  /// Called once for a host that ended without a goodbye, was refused or refused us, with why;
+  /// must not block.
+  using Gone = std::function<void(std::uint32_t host, const std::string& reason)>;
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
-              std::unique_ptr<Transport> transport, Serve serve);
+              std::unique_ptr<Transport> transport, Serve serve, Gone gone);
   ~Connections() override;
 
   void start() { transport_->start(*this); }
-  void stop() { transport_->stop(); }
+  /// Connects to `host`, where what leaves for `stage` will go; does not wait for it.
+  void meet(std::uint32_t host, StageId stage);
+  /// Has that host greeted us (even if it is gone by now)?
+  bool has_met(std::uint32_t host) const;
+  void stop();  ///< says goodbye
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation,
@@ -62,18 +69,19 @@ class Connections final : public Receiver {
  private:
   struct Call;
   struct Connection;
-  struct Outgoing {  // frames to send once the lock is let go
-    std::vector<std::pair<ConnectionId, Frame>> frames;
+  struct Peer {  // by all its connections
+    bool met = false;
+    bool departed = false;  // said goodbye, or is gone
   };
-  Connection& connection_to(std::uint32_t host, StageId stage, Outgoing& outgoing);
+  Connection& connection_to(std::uint32_t host, StageId stage);
   Connection& inbound(ConnectionId id);
-  void post(Connection& connection, Frame frame, Outgoing& outgoing);
-  void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes,
-                    Outgoing& outgoing);
-  void greet(Connection& connection, const Frame& frame, Outgoing& outgoing);
+  void post(Connection& connection, Frame frame);
+  void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
+  void greet(Connection& connection, const Frame& frame);
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
-  void send(Outgoing& outgoing);
+  bool depart(const Connection& connection);
+  void send_posted();
   Frame frame_of(FrameKind kind) const;
   TravelError gone(const Connection& connection, const Operation& operation) const;
 
@@ -82,7 +90,13 @@ class Connections final : public Receiver {
   const std::uint32_t host_;
   std::unique_ptr<Transport> transport_;
   Serve serve_;
+  Gone gone_;
   mutable runtime::Mutex mutex_;
+  std::vector<Peer> peers_;
+  /// Frames leave in the order in which they were posted, so one context at a time sends them, all
+  /// there are: outside the lock, because within one process that runs the peer's deliver().
+  std::vector<std::pair<ConnectionId, Frame>> posted_;
+  bool sending_ = false;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::map<std::pair<std::uint32_t, StageId>, Connection*> by_destination_;
   struct Counted {

@@ -101,9 +101,8 @@ Settings::Entry entry(std::string key, Settings value) {
 }
 
 Settings in_place(std::string kind, Entries settings, const base::Position& position) {
-  return Settings::map({{word(std::move(kind), position),
-                         Settings::map(std::move(settings), position)}},
-                       position);
+  return Settings::map(
+      {{word(std::move(kind), position), Settings::map(std::move(settings), position)}}, position);
 }
 
 // ---- hosts, routes
@@ -113,8 +112,8 @@ void Expansion::write_hosts() {
     for (const std::uint32_t index : cluster.hosts) {
       const MultiCluster::Host& host = all_.hosts[index];
       Entries settings = {entry("cluster", cluster.name)};
-      settings.push_back(entry("threads", word(std::to_string(host.threads),
-                                               host.name.position())));
+      settings.push_back(
+          entry("threads", word(std::to_string(host.threads), host.name.position())));
       if (!host.speed.is_null()) settings.push_back(entry("speed", host.speed));
       if (!host.address.is_null()) settings.push_back(entry("address", host.address));
       hosts.emplace_back(host.name, Settings::map(std::move(settings), host.name.position()));
@@ -143,9 +142,9 @@ Settings Expansion::forward(std::uint32_t host) {
 Settings Expansion::link_stage(const std::string& name, std::uint32_t host,
                                const Settings& settings, std::string_view role) {
   share(name, "emulate_link", host, settings, settings.position());
-  return Settings::map({{word(name, settings.position()),
-                         word(std::string(role), settings.position())}},
-                       settings.position());
+  return Settings::map(
+      {{word(name, settings.position()), word(std::string(role), settings.position())}},
+      settings.position());
 }
 
 /// One hop inside a cluster.
@@ -161,13 +160,16 @@ const MultiCluster::Link* Expansion::link(std::uint32_t from, std::uint32_t to,
                                           const Settings& asker) {
   const auto found = all_.links.find({from, to});
   if (found != all_.links.end()) return &found->second;
-  if (missing_links_.insert({from, to}).second) {
-    const bool answers = all_.links.contains({to, from});
-    mistakes_.add(asker.position(),
-                  fmt::format("links: {} needs one from {} to {}{}, found none", asker.text(),
-                              all_.cluster_name(from), all_.cluster_name(to),
-                              answers ? " for what comes back" : ""));
-  }
+  const bool one_way = all_.links.contains({to, from});
+  const bool is_new =
+      missing_links_.insert({from, to}).second && (one_way || !missing_links_.contains({to, from}));
+  if (is_new)
+    mistakes_.add(
+        asker.position(),
+        fmt::format("links: {} needs one {} {} {} {}{}, found none", asker.text(),
+                    one_way ? "from" : "between", all_.cluster_name(from), one_way ? "to" : "and",
+                    all_.cluster_name(to),
+                    one_way ? ", as there is one the other way and answers must come back" : ""));
   return nullptr;
 }
 
@@ -199,8 +201,8 @@ void Expansion::add_path(const Settings& graph, std::uint32_t host, std::uint32_
   const base::Position& position = graph.position();
   Entries path = {entry("graph", graph), entry("host", word(all_.host_name(host), position))};
   if (threads > 0)
-    path.push_back(entry("threads", word(threads == 1 ? "0" : fmt::format("0-{}", threads - 1),
-                                         position)));
+    path.push_back(
+        entry("threads", word(threads == 1 ? "0" : fmt::format("0-{}", threads - 1), position)));
   path.push_back(entry("through", Settings::list(std::move(way), position)));
   paths.push_back(Settings::map(std::move(path), position));
 }
@@ -271,8 +273,11 @@ Settings Expansion::join(const Writing& writing, std::string_view part, std::uin
                          std::optional<std::uint32_t> slot) {
   const Collective& collective = writing.collective;
   Settings settings = collective.settings;
-  if (collective.kind == "broadcast" && slot)
-    settings = Settings::map({entry("from", word(std::to_string(*slot), writing.position))});
+  if (collective.kind == "broadcast" && slot) {
+    Entries entries = settings.entries();
+    entries.push_back(entry("from", word(std::to_string(*slot), writing.position)));
+    settings = Settings::map(std::move(entries), settings.position());
+  }
   const std::string name = writing.name(part);
   share(name, collective.kind, host, settings, writing.position);
   return word(name, writing.position);
@@ -286,13 +291,12 @@ Way Expansion::climb(const Writing& writing, const ClusterTree& tree, std::uint3
     const bool combines = tree.children.contains(host);
     if (host == tree.root) {
       if (combines)
-        way.push_back(join(writing, "join." + all_.cluster_name(cluster), host,
-                           root_slot(writing, tree)));
+        way.push_back(
+            join(writing, "join." + all_.cluster_name(cluster), host, root_slot(writing, tree)));
       append(way, rest);
       return way;
     }
-    if (combines)
-      way.push_back(join(writing, "fan." + all_.host_name(host), host, std::nullopt));
+    if (combines) way.push_back(join(writing, "fan." + all_.host_name(host), host, std::nullopt));
     const std::uint32_t parent = tree.parent.at(host);
     route(way, host, parent, writing.collective.name);
     host = parent;
@@ -313,15 +317,15 @@ void Expansion::write_cluster(const Writing& writing, std::uint32_t cluster, con
   }
 }
 
-void Expansion::result_element(const Writing& writing, const std::string& name,
-                               std::uint32_t host, bool is_partial) {
+void Expansion::result_element(const Writing& writing, const std::string& name, std::uint32_t host,
+                               bool is_partial) {
   const pastset::Template& value = writing.collective.value;
   const std::string text = is_partial ? partial_template(value).text() : value.text();
-  elements.push_back(entry(
-      name, Settings::map({entry("host", word(all_.host_name(host), writing.position)),
-                           entry("template", word(text, writing.position)),
-                           entry("keep_newest", word("1", writing.position))},
-                          writing.position)));
+  elements.push_back(
+      entry(name, Settings::map({entry("host", word(all_.host_name(host), writing.position)),
+                                 entry("template", word(text, writing.position)),
+                                 entry("keep_newest", word("1", writing.position))},
+                                writing.position)));
 }
 
 Settings Expansion::check(const Writing& writing, const std::string& result, const Way& combine) {
@@ -351,15 +355,15 @@ void Expansion::write_tree(const Writing& writing, const std::vector<std::uint32
                        static_cast<std::uint32_t>(root - clusters.begin())));
   }
   if (checks) end.push_back(check(writing, result, {}));
-  end.push_back(in_place("store", {entry("element", word(result, writing.position))},
-                         writing.position));
+  end.push_back(
+      in_place("store", {entry("element", word(result, writing.position))}, writing.position));
   for (const std::uint32_t cluster : clusters) {
     Way rest;
     const std::uint32_t from = cluster_tree(collective, cluster).root;
     const auto& delay = all_.clusters[cluster].broadcast_delay;
     if (delay && cluster != collective.root_cluster)
-      rest.push_back(link_stage(writing.name("broadcast_delay." + all_.cluster_name(cluster)),
-                                from, Settings::map({entry("latency", *delay)}, delay->position()),
+      rest.push_back(link_stage(writing.name("broadcast_delay." + all_.cluster_name(cluster)), from,
+                                Settings::map({entry("latency", *delay)}, delay->position()),
                                 "up"));
     route(rest, from, collective.root_host, collective.name);
     append(rest, end);
@@ -368,16 +372,16 @@ void Expansion::write_tree(const Writing& writing, const std::vector<std::uint32
 }
 
 void Expansion::write_prefetch(const Writing& writing, std::uint32_t into, std::uint32_t from) {
-  const std::string cache = writing.name(
-      fmt::format("cache.{}.{}", all_.cluster_name(into), all_.cluster_name(from)));
+  const std::string cache =
+      writing.name(fmt::format("cache.{}.{}", all_.cluster_name(into), all_.cluster_name(from)));
   const std::string result = writing.name("result." + all_.cluster_name(from));
   const std::uint32_t here = cluster_tree(writing.collective, into).root;
   const std::uint32_t there = cluster_tree(writing.collective, from).root;
-  Way way = {in_place("prefetch", {entry("into", word(cache, writing.position))},
-                      writing.position)};
+  Way way = {
+      in_place("prefetch", {entry("into", word(cache, writing.position))}, writing.position)};
   route(way, here, there, writing.collective.name);
-  way.push_back(in_place("observe", {entry("element", word(result, writing.position))},
-                         writing.position));
+  way.push_back(
+      in_place("observe", {entry("element", word(result, writing.position))}, writing.position));
   add_path(writing, here, 0, std::move(way));
 }
 
@@ -395,10 +399,10 @@ void Expansion::write_all_to_all(const Writing& writing,
       if (other != cluster) result_element(writing, cache, root, true);
       combine.push_back(word(other == cluster ? result : cache, writing.position));
     }
-    write_cluster(writing, cluster,
-                  {check(writing, result, combine),
-                   in_place("store", {entry("element", word(result, writing.position))},
-                            writing.position)});
+    write_cluster(
+        writing, cluster,
+        {check(writing, result, combine),
+         in_place("store", {entry("element", word(result, writing.position))}, writing.position)});
   }
   for (const std::uint32_t into : clusters)
     for (const std::uint32_t from : clusters)
@@ -430,12 +434,11 @@ bool is_high_level(const Settings& settings) {
 
 Settings expand(const Settings& settings, const Overrides& overrides, base::Mistakes& mistakes) {
   const MultiCluster all = read_multi_cluster(settings, overrides, mistakes);
-  mistakes.throw_if_any();
+  if (!mistakes.empty()) return settings;
   Expansion expansion(all, mistakes);
   expansion.write_hosts();
   for (const Collective& collective : all.collectives) expansion.write_collective(collective);
   for (const MultiCluster::Element& element : all.elements) expansion.write_element(element);
-  mistakes.throw_if_any();
   Entries low_level;
   for (const std::string_view key : {"network", "deadline"})
     for (const auto& written : settings.entries())

@@ -10,7 +10,7 @@ namespace paths {
 bool is_high_level(const base::Settings& settings);
 
 /// The low level that the high level stands for; what it makes has the position of what it was
-/// made from. Throws ConfigError when the high level itself is wrong.
+/// made from. Nothing to use when there were mistakes.
 base::Settings expand(const base::Settings& settings, const Overrides& overrides,
                       base::Mistakes& mistakes);
 

@@ -20,6 +20,9 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
       connections_(runtime, plan_, index, std::move(transport),
                    [this](ConnectionId connection, Frame frame) {
                      serve(connection, std::move(frame));
+                   },
+                   [this](std::uint32_t peer, const std::string& reason) {
+                     peer_gone(peer, reason);
                    }) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
   const Plan::Share& share = plan_->shares[index];
@@ -134,6 +137,10 @@ void Host::service_ended(std::uint64_t number) {
 }
 
 void Host::serve(ConnectionId connection, Frame frame) {
+  if (frame.operation.kind == OperationKind::release) {
+    runtime::Lock lock(mutex_);
+    if (!released_.emplace(frame.stage, frame.operation.slot).second) return;  // it was gone
+  }
   spawn_service("service", [this, connection, frame = std::move(frame)]() mutable {
     const bool is_release = frame.operation.kind == OperationKind::release;
     const std::uint32_t path = frame.operation.path;
@@ -141,6 +148,39 @@ void Host::serve(ConnectionId connection, Frame frame) {
     if (frame.kind == FrameKind::request) connections_.reply(connection, std::move(reply));
     if (is_release) count_release(path);
   });
+}
+
+/// Those who wait for what would have come from there are told, by a release that says why.
+void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
+  for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
+    if (entrance.from_host != peer) continue;
+    for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
+      {
+        runtime::Lock lock(mutex_);
+        if (!released_.emplace(entrance.stage, slot).second) continue;
+      }
+      Operation release;
+      release.kind = OperationKind::release;
+      release.one_way = true;
+      release.path = entrance.path;
+      release.slot = slot;
+      release.failure = failure("", entrance.path, fmt::format("host {} is gone: {}",
+                                                               plan_->hosts[peer].name, reason));
+      spawn_service("release", [this, stage = stage(entrance.stage), release] {
+        try {
+          run_stage(*this, *stage, release);
+        } catch (const TravelError&) {  // its own failure, come back
+        }
+        count_release(release.path);
+      });
+    }
+  }
+}
+
+bool Host::has_met_all() const {
+  for (const Plan::Entrance& entrance : plan_->shares[index_].entrances)
+    if (!connections_.has_met(entrance.from_host)) return false;
+  return true;
 }
 
 Frame Host::run(const Frame& request) {
@@ -206,16 +246,23 @@ std::vector<runtime::Task> Host::services_now() {
 
 void Host::start() {
   connections_.start();
+  // At once, because finish() tells those who have not come yet from those who are busy.
+  for (const auto& [id, stage] : stages_)
+    if (stage.below == nullptr && stage.below_id != no_stage)
+      connections_.meet(plan_->host_of(stage.below_id), stage.below_id);
   for (auto& wrapper : wrappers_) wrapper->start();
 }
 
 template <class Done>
-bool Host::wait_until(Done done, const char* what) {
-  const runtime::Deadline limit = deadline();
+bool Host::wait_until(Done done, const char* what, bool can_last) {
+  runtime::Deadline limit = deadline();
   runtime::Lock lock(mutex_);
-  while (!done())
-    if (changed_.wait(lock, limit, {what, name(), index_}) == runtime::Woken::expired)
-      return false;
+  while (!done()) {
+    if (changed_.wait(lock, limit, {what, name(), index_}) == runtime::Woken::notified) continue;
+    if (done()) break;
+    if (!can_last || !has_met_all()) return false;
+    limit = runtime::Deadline::never();
+  }
   return true;
 }
 
@@ -223,7 +270,7 @@ void Host::finish() {
   auto all_of = [](Releases& releases) {
     return [&releases] { return releases.seen >= releases.expected; };
   };
-  bool in_time = wait_until(all_of(thread_releases_), "the release of the threads' paths at");
+  bool in_time = wait_until(all_of(thread_releases_), "the release of the threads' paths at", true);
   for (auto& wrapper : wrappers_) wrapper->stop();
   for (std::uint32_t path : paths()) {
     if (plan_->paths[path].threads > 0) continue;
@@ -235,13 +282,13 @@ void Host::finish() {
     } catch (const TravelError&) {  // the peer is gone: it needs no release
     }
   }
-  in_time = in_time && wait_until(all_of(background_releases_), "the release of reads from");
+  in_time = in_time && wait_until(all_of(background_releases_), "the release of reads from", true);
   // What still serves waits in an element for a tuple that will not come.
   for (const std::string& element : space_.names()) space_.delete_element(element);
   auto all_ended = [this] { return services_.empty(); };
-  if (!in_time || !wait_until(all_ended, "the end of services of")) {
+  if (!in_time || !wait_until(all_ended, "the end of services of", false)) {
     for (auto& service : services_now()) service.cancel();
-    wait_until(all_ended, "the end of services of");
+    wait_until(all_ended, "the end of services of", false);
   }
   connections_.stop();
 }

@@ -3,9 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "eventspace/buffer.hpp"
@@ -48,8 +50,9 @@ class Host {
 
   /// Listens, then starts the wrappers. Every host of the program must get here, in any order.
   void start();
-  /// Waits until every path through this host was released, serving until then, or the deadline
-  /// has passed; then stops wrappers and transport. Its own threads must have released theirs or
+  /// Waits until every path through this host was released, serving until then; then stops wrappers
+  /// and transport. A host that is gone counts as having released its paths; one that has not
+  /// greeted us yet is waited for until the deadline. Its own threads must have released theirs or
   /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
   /// needs any more, then those of other hosts that read from here. Gateways so end last.
   void finish();
@@ -88,13 +91,16 @@ class Host {
   };
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void serve(ConnectionId connection, Frame frame);
+  void peer_gone(std::uint32_t peer, const std::string& reason);
+  bool has_met_all() const;
   Frame run(const Frame& request);
   void count_release(std::uint32_t path);
   void service_ended(std::uint64_t number);
   std::vector<runtime::Task> services_now();
-  /// Blocks until `done` holds, false when the deadline came first.
+  /// Blocks until `done` holds; false when the deadline came first, which does not count if the
+  /// wait `can_last` and every host from which paths come here has been met.
   template <class Done>
-  bool wait_until(Done done, const char* what);
+  bool wait_until(Done done, const char* what, bool can_last);
   runtime::Runtime& runtime_;
   std::shared_ptr<const Plan> plan_;
   std::uint32_t index_;
@@ -108,6 +114,7 @@ class Host {
   runtime::WaitList changed_;  // the counts below
   Releases thread_releases_;
   Releases background_releases_;
+  std::set<std::pair<StageId, std::uint32_t>> released_;  // slots of entrances from other hosts
   std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
   std::uint64_t next_service_ = 0;
 };

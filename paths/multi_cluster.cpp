@@ -149,10 +149,10 @@ class ClusterReader {
       std::vector<std::string_view> names;
       for (const auto& [host, index] : mine) names.emplace_back(host);
       std::sort(names.begin(), names.end());
-      mistakes_.add(name.position(),
-                    fmt::format("{}: {}", key,
-                                not_named("a host of cluster " + cluster().name.text(), name,
-                                          names)));
+      mistakes_.add(
+          name.position(),
+          fmt::format("{}: {}", key,
+                      not_named("a host of cluster " + cluster().name.text(), name, names)));
     }
   }
 
@@ -167,8 +167,8 @@ class ClusterReader {
         const Settings decimal = as_decimal(value);
         const auto speed = base::read_number(decimal, mistakes_, "speed");
         if (speed && !(*speed > 0))
-          mistakes_.add(value.position(), fmt::format("speed: expected more than 0, found {}",
-                                                      value.describe()));
+          mistakes_.add(value.position(),
+                        fmt::format("speed: expected more than 0, found {}", value.describe()));
         all_.hosts[host].speed = decimal;
       });
     if (reader.has("address"))
@@ -222,8 +222,8 @@ class LinkReader {
                                                     "[alpha, beta], found {}",
                                                     between.describe()));
     } else {
-      add(between.items()[0], between.items()[1], value, link);
-      add(between.items()[1], between.items()[0], value, link);
+      if (add(between.items()[0], between.items()[1], value, link))
+        add(between.items()[1], between.items()[0], value, link);
     }
   }
 
@@ -231,26 +231,28 @@ class LinkReader {
   std::optional<std::uint32_t> cluster(const Settings& name, const Settings& link) {
     const auto found = all_.cluster_named(name.text());
     if (!found)
-      mistakes_.add(name.is_null() ? link.position() : name.position(),
-                    "link: " + not_named("the name of a cluster", name,
-                                         written_names(all_.clusters)));
+      mistakes_.add(
+          name.is_null() ? link.position() : name.position(),
+          "link: " + not_named("the name of a cluster", name, written_names(all_.clusters)));
     return found;
   }
 
-  void add(const Settings& from, const Settings& to, const Settings& value,
+  bool add(const Settings& from, const Settings& to, const Settings& value,
            const MultiCluster::Link& link) {
     const auto source = cluster(from, value);
     const auto target = cluster(to, value);
-    if (!source || !target) return;
+    if (!source || !target) return false;
     if (source == target) {
       mistakes_.add(to.position(), fmt::format("link: expected two clusters, found {} twice; what "
                                                "is inside a cluster is its network",
                                                to.text()));
-      return;
+      return false;
     }
-    if (!all_.links.emplace(std::pair(*source, *target), link).second)
-      mistakes_.add(value.position(), fmt::format("link: a second one from {} to {}", from.text(),
-                                                  to.text()));
+    const bool is_first = all_.links.emplace(std::pair(*source, *target), link).second;
+    if (!is_first)
+      mistakes_.add(value.position(),
+                    fmt::format("link: a second one from {} to {}", from.text(), to.text()));
+    return is_first;
   }
 
   MultiCluster& all_;
@@ -264,8 +266,7 @@ void add_reached(const Settings& name, const MultiCluster& all, MultiCluster::El
     element.reach.insert(element.reach.end(), hosts.begin(), hosts.end());
   } else if (const auto host = all.host_named(name.text())) {
     if (all.hosts[*host].threads == 0)
-      mistakes.add(name.position(),
-                   fmt::format("reach: host {} has no threads", name.text()));
+      mistakes.add(name.position(), fmt::format("reach: host {} has no threads", name.text()));
     else
       element.reach.push_back(*host);
   } else {
@@ -297,21 +298,19 @@ void read_element(const Settings& name, const Settings& value, MultiCluster& all
     }
   }
   std::sort(element.reach.begin(), element.reach.end());
-  element.reach.erase(std::unique(element.reach.begin(), element.reach.end()),
-                      element.reach.end());
+  element.reach.erase(std::unique(element.reach.begin(), element.reach.end()), element.reach.end());
   if (!element.reach.empty() && element.host.is_scalar() && !all.host_named(element.host.text()))
-    mistakes.add(element.host.position(),
-                 "host: " + not_named("the name of a host", element.host,
-                                      written_names(all.hosts)));
+    mistakes.add(element.host.position(), "host: " + not_named("the name of a host", element.host,
+                                                               written_names(all.hosts)));
   all.elements.push_back(std::move(element));
 }
 
 Settings section(base::MapReader& reader, std::string_view key, Settings::Kind kind) {
   Settings value = reader.take(key);
   if (!value.is_null() && value.kind() != kind)
-    reader.mistake(key, fmt::format("expected {}, found {}",
-                                    kind == Settings::Kind::map ? "a map" : "a list",
-                                    value.describe()));
+    reader.mistake(
+        key, fmt::format("expected {}, found {}", kind == Settings::Kind::map ? "a map" : "a list",
+                         value.describe()));
   return value;
 }
 
@@ -348,7 +347,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   }
   reader.finish();
   if (clusters.entries().empty())
-    mistakes.add(settings.position(), "clusters: missing in the config, expected a map of clusters");
+    mistakes.add(settings.position(),
+                 "clusters: missing in the config, expected a map of clusters");
   ClusterReader cluster_reader(all, mistakes);
   for (const auto& [name, value] : clusters.entries())
     if (check_name(name, "a cluster", mistakes)) cluster_reader.read(name, value);
@@ -358,8 +358,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   read_collectives(collectives, overrides, all, mistakes);
   for (const auto& [name, value] : elements.entries()) {
     if (collectives.find(name.text()) != nullptr)
-      mistakes.add(name.position(), fmt::format("element {} has the name of a collective",
-                                                name.text()));
+      mistakes.add(name.position(),
+                   fmt::format("element {} has the name of a collective", name.text()));
     if (check_name(name, "an element", mistakes)) read_element(name, value, all, mistakes);
   }
   return all;

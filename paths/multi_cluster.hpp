@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "pastset/template.hpp"
 #include "paths/condition.hpp"
 #include "paths/config.hpp"
-#include "pastset/template.hpp"
 
 namespace paths {
 
@@ -26,8 +26,8 @@ struct MultiCluster {
   };
   struct Cluster {
     base::Settings name;
-    std::vector<std::uint32_t> hosts;  ///< a gateway of its own last
-    std::uint32_t exit = 0;            ///< the host through which it talks to other clusters
+    std::vector<std::uint32_t> hosts;       ///< a gateway of its own last
+    std::uint32_t exit = 0;                 ///< the host through which it talks to other clusters
     std::optional<base::Settings> network;  ///< an emulated link's settings, of each host
     std::optional<base::Settings> broadcast_delay;
   };
@@ -51,8 +51,8 @@ struct MultiCluster {
   };
   struct Element {
     base::Settings name, host;
-    base::Settings settings;            ///< without reach
-    std::vector<std::uint32_t> reach;   ///< hosts whose threads get a path
+    base::Settings settings;           ///< without reach
+    std::vector<std::uint32_t> reach;  ///< hosts whose threads get a path
   };
 
   std::vector<Host> hosts;

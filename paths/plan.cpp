@@ -86,7 +86,8 @@ std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
 
 void Plan::index_names() {
   host_index.clear();
-  for (std::uint32_t host = 0; host < hosts.size(); ++host) host_index.emplace(hosts[host].name, host);
+  for (std::uint32_t host = 0; host < hosts.size(); ++host)
+    host_index.emplace(hosts[host].name, host);
   element_index.clear();
   for (std::uint32_t element = 0; element < elements.size(); ++element)
     element_index.emplace(elements[element].name, element);

@@ -65,12 +65,22 @@ struct Plan {
     base::Position position;
   };
 
+  /// Where paths enter a host from another one: slots in a row of one stage.
+  struct Entrance {
+    std::uint32_t from_host = 0;
+    StageId stage = no_stage;
+    std::uint32_t slot = 0;
+    std::uint32_t slots = 0;
+    std::uint32_t path = 0;  ///< one that enters here, for messages
+  };
+
   /// What one host has of all this, so that a host need not look through the whole plan.
   struct Share {
     std::vector<std::uint32_t> elements;
     std::vector<std::uint32_t> wrappers;
     std::vector<StageId> stages;
     std::vector<std::uint32_t> paths;  ///< that begin there
+    std::vector<Entrance> entrances;
     /// How often the host will see the release of a path that passes through it: of threads'
     /// paths (its own included) and of those that wrappers drive.
     std::uint64_t thread_releases = 0;
@@ -89,8 +99,8 @@ struct Plan {
   bool security_plain = false;  ///< listening beyond loopback was allowed in words
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
-  base::Digest digest;        ///< of print_plan(): set by finish_plan()
-  std::vector<Share> shares;  ///< per host: set by finish_plan()
+  base::Digest digest;              ///< of print_plan(): set by finish_plan()
+  std::vector<Share> shares;        ///< per host: set by finish_plan()
   std::vector<std::string> graphs;  ///< names, in the order of the paths: set by finish_plan()
 
   /// Names to indices, made by index_names(): without them every look-up is a search.

@@ -15,6 +15,7 @@ namespace {
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
+  std::uint32_t path = 0;  // one of them
 };
 
 // A release passes every stage once for each thread, or, below a join, once for all of them.
@@ -24,7 +25,9 @@ void expect_releases(const Plan& plan, const WrapperKinds& kinds,
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);  // stages above, not yet added
   for (const auto& stage : plan.stages)
     if (stage.below != no_stage) ++missing[stage.below];
-  for (const auto& path : plan.paths) {
+  for (std::uint32_t number = 0; number < plan.paths.size(); ++number) {
+    const auto& path = plan.paths[number];
+    flows[path.stage].path = number;
     (path.threads == 0 ? flows[path.stage].background : flows[path.stage].threads) +=
         path.threads == 0 ? 1 : path.threads;
     shares[path.host].thread_releases += path.threads;
@@ -42,10 +45,14 @@ void expect_releases(const Plan& plan, const WrapperKinds& kinds,
     if (kind->joins && flow.threads > 0) flow.threads = 1;
     flows[below].threads += flow.threads;
     flows[below].background += flow.background;
+    flows[below].path = flow.path;
     const std::uint32_t host = plan.host_of(below);
     if (host != plan.host_of(id)) {
       shares[host].thread_releases += flow.threads;
       shares[host].background_releases += flow.background;
+      shares[host].entrances.push_back({plan.host_of(id), below, plan.stages[id].slot,
+                                        static_cast<std::uint32_t>(flow.threads + flow.background),
+                                        flow.path});
     }
     if (--missing[below] == 0) ready.push_back(below);
   }

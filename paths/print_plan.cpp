@@ -20,7 +20,9 @@ class Map {
     entries_.emplace_back(word(std::move(key)), std::move(value));
     return *this;
   }
-  Map& add(std::string key, std::string value) { return add(std::move(key), word(std::move(value))); }
+  Map& add(std::string key, std::string value) {
+    return add(std::move(key), word(std::move(value)));
+  }
   Settings done() { return Settings::map(std::move(entries_)); }
 
  private:
@@ -70,8 +72,7 @@ Settings print_stage(const Plan& plan, const WrapperKinds& kinds, StageId id) {
   const Plan::PlanStage& stage = plan.stages[id];
   const Plan::PlanWrapper& wrapper = plan.wrappers[stage.wrapper];
   if (wrapper.name.empty()) {
-    const Settings settings =
-        wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
+    const Settings settings = wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
     return Map().add(wrapper.kind, settings).done();
   }
   const WrapperKind* kind = kinds.find(wrapper.kind);
@@ -96,13 +97,12 @@ Settings print_path(const Plan& plan, const WrapperKinds& kinds, const Plan::Pla
 
 std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   Map all;
-  all.add("network",
-          Map()
-              .add("transport", plan.transport == Plan::Transport::tcp ? "tcp" : "ipc")
-              .add("connection",
-                   plan.connection == Plan::Connection::per_path ? "per_path" : "shared")
-              .add("security", plan.security_plain ? "plain" : "loopback")
-              .done());
+  all.add("network", Map()
+                         .add("transport", plan.transport == Plan::Transport::tcp ? "tcp" : "ipc")
+                         .add("connection",
+                              plan.connection == Plan::Connection::per_path ? "per_path" : "shared")
+                         .add("security", plan.security_plain ? "plain" : "loopback")
+                         .done());
   if (plan.deadline_written) all.add("deadline", base::format_time(plan.deadline));
   all.add("hosts", print_hosts(plan));
   all.add("elements", print_elements(plan));

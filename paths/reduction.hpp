@@ -9,9 +9,9 @@
 #include "base/payload.hpp"
 #include "base/reduce.hpp"
 #include "base/settings.hpp"
+#include "pastset/template.hpp"
 #include "paths/operation.hpp"
 #include "paths/wrapper_kind.hpp"
-#include "pastset/template.hpp"
 
 namespace paths {
 

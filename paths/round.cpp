@@ -94,9 +94,7 @@ Rounds::~Rounds() = default;
 
 Result Rounds::operate(Operation operation, const Next& next) {
   switch (operation.kind) {
-    case OperationKind::move:
-      check(operation);
-      return contribute(std::move(operation), next);
+    case OperationKind::move: check(operation); return contribute(std::move(operation), next);
     case OperationKind::release: return release(std::move(operation), next);
     default: return next(std::move(operation));
   }
@@ -118,8 +116,8 @@ Result Rounds::contribute(Operation operation, const Next& next) {
   Stay stay(*this, operation);
   const Turn turn = wait_for_turn(stay, operation);
   if (turn == Turn::carry) return carry(stay, std::move(operation), next);
-  if (operation.failure && !waits_for_all()) throw TravelError(*operation.failure);
-  if (turn == Turn::answer) return stay.answer();
+  if (turn == Turn::answer && (waits_for_all() || !operation.failure)) return stay.answer();
+  if (operation.failure) throw TravelError(*operation.failure);
   Result accepted;
   accepted.sequence = operation.sequence;
   return accepted;
@@ -143,8 +141,8 @@ Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wak
 Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
   Round& round = *rounds_.emplace(key, std::make_unique<Round>()).first->second;
   round.by_slot.resize(slots_);
-  for (const auto& [slot, sequence] : released_) {
-    if (sequence <= key.first) lose(round, slot, key, path);
+  for (const auto& [slot, release] : released_) {
+    if (release.sequence <= key.first) lose(round, slot, key, path);
   }
   return round;
 }
@@ -194,34 +192,34 @@ bool Rounds::is_needed(std::uint32_t slot) const {
 }
 
 Result Rounds::carry(Stay& stay, Operation operation, const Next& next) {
-  Round& round = stay.round;
-  Failure failure;
-  {
-    runtime::Lock lock(mutex_);  // an expired or released round is failed already
-    failure = round.failure;
-  }
-  const Contribution& mine = round.by_slot[stay.slot];
   operation.slot = 0;  // from here on it is the join's
   operation.payload = {};
-  if (!failure && waits_for_all()) {
-    const auto spoilt =
-        std::find_if(round.by_slot.begin(), round.by_slot.end(),
-                     [](const Contribution& contribution) { return contribution.failure; });
-    if (spoilt != round.by_slot.end()) failure = spoilt->failure;
-  } else if (!failure) {
-    failure = mine.failure;
-  }
+  Failure failure = what_spoils(stay);
   if (!failure) {
     try {
-      if (waits_for_all()) combine(round, operation);
-      if (rules_.carrier == Carrier::one) operation.payload = mine.payload;
+      if (waits_for_all()) combine(stay.round, operation);
+      if (rules_.carrier == Carrier::one) operation.payload = stay.round.by_slot[stay.slot].payload;
     } catch (...) {
       failure = failure_of(std::current_exception(), operation.path);
     }
   }
   if (!failure) return carry_value(stay, std::move(operation), next);
-  publish(round, std::nullopt, failure);
+  publish(stay.round, std::nullopt, failure);
   carry_failure(std::move(failure), std::move(operation), next);
+}
+
+/// The failure of a round that is going down, if it has one: it expired, or lost a contributor;
+/// else the first failed contribution of those that count.
+Failure Rounds::what_spoils(const Stay& stay) const {
+  const Round& round = stay.round;
+  {
+    runtime::Lock lock(mutex_);
+    if (round.failure) return round.failure;
+  }
+  if (!waits_for_all()) return round.by_slot[stay.slot].failure;
+  for (const Contribution& contribution : round.by_slot)
+    if (contribution.failure) return contribution.failure;
+  return nullptr;
 }
 
 Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
@@ -269,10 +267,9 @@ void Rounds::combine(const Round& round, Operation& operation) const {
       try {
         rules_.reduction->fold(sum, round.by_slot[slot].payload.bytes());
       } catch (const base::BadValue& bad) {
-        throw TravelError(*host_.failure(
-            name_, operation.path,
-            fmt::format("round {}: combining what {} contributed: {}", operation.sequence,
-                        who(slot), bad.what())));
+        throw TravelError(*host_.failure(name_, operation.path,
+                                         fmt::format("round {}: combining what {} contributed: {}",
+                                                     operation.sequence, who(slot), bad.what())));
       }
     }
   });
@@ -294,7 +291,7 @@ Result Rounds::release(Operation operation, const Next& next) {
     runtime::Lock lock(mutex_);
     const std::uint32_t slot = operation.slot;
     ENSURE(slot < slots_);
-    ENSURE(released_.emplace(slot, operation.sequence).second);
+    ENSURE(released_.try_emplace(slot, Released{operation.sequence, operation.failure}).second);
     for (auto at = rounds_.lower_bound({operation.sequence, 0}); at != rounds_.end();) {
       Round& round = *at->second;
       if (!round.by_slot[slot].here) lose(round, slot, at->first, operation.path);
@@ -316,6 +313,8 @@ Result Rounds::release(Operation operation, const Next& next) {
 void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
   ++round.gone;
   if (round.carried || round.is_decided() || !is_needed(slot)) return;
+  round.failure = released_.at(slot).failure;
+  if (round.failure) return;
   round.failure = host_.failure(
       name_, path, fmt::format("round {}: {} released its path before", key.first, who(slot)));
 }
@@ -331,8 +330,8 @@ Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) 
     names += who(slot);
   }
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
-  return host_.failure(
-      name_, path, fmt::format("round {}: missing at the deadline: {}", key.first, names));
+  return host_.failure(name_, path,
+                       fmt::format("round {}: missing at the deadline: {}", key.first, names));
 }
 
 Failure Rounds::failure_of(std::exception_ptr error, std::uint32_t path) const {

@@ -73,6 +73,7 @@ class Rounds {
   Round& open(const Key& key, std::uint32_t path);
   Turn wait_for_turn(Stay& stay, const Operation& operation);
   Result carry(Stay& stay, Operation operation, const Next& next);
+  Failure what_spoils(const Stay& stay) const;
   Result carry_value(Stay& stay, Operation operation, const Next& next);
   [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
   void combine(const Round& round, Operation& operation) const;
@@ -90,9 +91,13 @@ class Rounds {
   const std::string& name_;
   const std::uint32_t slots_;
   const JoinRules rules_;
-  runtime::Mutex mutex_;
+  mutable runtime::Mutex mutex_;
   std::map<Key, std::unique_ptr<Round>> rounds_;
-  std::map<std::uint32_t, std::uint64_t> released_;  // slot: the sequence of its release
+  struct Released {
+    std::uint64_t sequence = 0;
+    Failure failure;  // why, when somebody died
+  };
+  std::map<std::uint32_t, Released> released_;  // by slot
 };
 
 }  // namespace paths

@@ -46,7 +46,8 @@ Path& Thread::path(std::string_view graph) {
 }
 
 void Thread::fail(const std::string& reason) {
-  for (Path& path : paths_) path.fail(reason);
+  for (Path& path : paths_)
+    if (!path.released()) path.fail(reason);
 }
 
 }  // namespace paths

@@ -31,22 +31,26 @@ class LocalNetwork::LocalTransport final : public Transport {
   void send(ConnectionId connection, Frame frame) override {
     const ConnectionId far_end = connection ^ 1;
     Receiver* receiver = nullptr;
+    Receiver* told = nullptr;  // that nobody receives any more
     {
       runtime::Lock lock(network_.mutex_);
       const auto& ends = network_.ends_[connection / 2];
       const std::uint32_t to = (far_end & 1) != 0 ? ends.second : ends.first;
       receiver = network_.receivers_[to];
-      if (receiver == nullptr) {
-        if (!stopped_) network_.waiting_[to].emplace_back(far_end, std::move(frame));
-        return;
+      if (network_.ended_[to]) {
+        told = network_.receivers_[host_];
+      } else if (receiver == nullptr && !stopped_) {
+        network_.waiting_[to].emplace_back(far_end, std::move(frame));
       }
     }
-    receiver->deliver(far_end, std::move(frame));
+    if (receiver != nullptr) receiver->deliver(far_end, std::move(frame));
+    if (told != nullptr) told->connection_lost(connection, "it has ended");
   }
 
   void stop() override {
     runtime::Lock lock(network_.mutex_);
     network_.receivers_[host_] = nullptr;
+    network_.ended_[host_] = true;
     stopped_ = true;
   }
 

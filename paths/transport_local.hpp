@@ -13,11 +13,12 @@
 namespace paths {
 
 /// The hosts of one process, by their index in the plan. A frame is delivered in the sender's
-/// context, without being encoded; frames to a host that has not started yet wait for it.
-/// Outlives its transports.
+/// context, without being encoded; frames to a host that has not started yet wait for it,
+/// and those to one that has ended lose the sender's connection. Outlives its transports.
 class LocalNetwork {
  public:
-  explicit LocalNetwork(std::size_t hosts) : receivers_(hosts), waiting_(hosts) {}
+  explicit LocalNetwork(std::size_t hosts)
+      : receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
   std::unique_ptr<Transport> transport(std::uint32_t host);
 
  private:
@@ -25,6 +26,7 @@ class LocalNetwork {
   runtime::Mutex mutex_;
   std::vector<Receiver*> receivers_;
   std::vector<std::vector<std::pair<ConnectionId, Frame>>> waiting_;
+  std::vector<bool> ended_;
   /// A connection has two ends, numbered 2n (who connected) and 2n + 1.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_;
 };

@@ -19,8 +19,8 @@ struct Plan;
 /// One setting as people read of it in `paths show --kinds`, in the reference and in the schema.
 struct SettingHelp {
   std::string name;
-  std::string type;      ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
-                         ///< "element", "host", "list of elements", "condition", ...
+  std::string type;  ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
+                     ///< "element", "host", "list of elements", "condition", ...
   std::string fallback;  ///< as it would be written; "required" when there is none
   std::string help;      ///< one sentence
 };
@@ -30,7 +30,7 @@ struct WrapperPlace {
   const Plan& plan;
   std::uint32_t wrapper;  ///< its index in the plan
   std::uint32_t host;
-  std::uint32_t slots;    ///< how many contributors enter it
+  std::uint32_t slots;  ///< how many contributors enter it
 };
 
 using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Host&)>;
@@ -41,10 +41,10 @@ struct WrapperKind {
   std::string help;
   std::vector<SettingHelp> settings;
   std::vector<std::string> roles = {};  ///< words a path may write behind the wrapper's name
-  bool joins = false;    ///< paths that meet in it must agree on everything below
-  bool ends = false;     ///< nothing may follow it; a path must end in such a kind
-  bool crosses = false;  ///< the path goes on at the host named by its setting `to`
-  bool begins = false;   ///< drives its path itself: the path has no thread (prefetch)
+  bool joins = false;                   ///< paths that meet in it must agree on everything below
+  bool ends = false;                    ///< nothing may follow it; a path must end in such a kind
+  bool crosses = false;                 ///< the path goes on at the host named by its setting `to`
+  bool begins = false;  ///< drives its path itself: the path has no thread (prefetch)
   /// The template of what goes on below, where that is not the setting `template` but made of it.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;

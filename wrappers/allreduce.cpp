@@ -8,8 +8,8 @@
 namespace wrappers {
 
 Allreduce::Allreduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction)
-    : rounds_(host, wrapper,
-              {.carrier = paths::Carrier::last, .reduction = std::move(reduction)}) {}
+    : rounds_(host, wrapper, {.carrier = paths::Carrier::last, .reduction = std::move(reduction)}) {
+}
 
 paths::Result Allreduce::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);

@@ -36,8 +36,8 @@ void Broadcast::check(paths::Operation& operation, paths::Host& host) const {
   const std::string mismatch = value_->mismatch(operation.payload);
   if (mismatch.empty()) return;
   operation.payload = {};
-  operation.failure = host.failure(
-      name(), operation.path, fmt::format("round {}: {}", operation.sequence, mismatch));
+  operation.failure = host.failure(name(), operation.path,
+                                   fmt::format("round {}: {}", operation.sequence, mismatch));
 }
 
 paths::WrapperKind broadcast_kind() {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "pastset/template.hpp"
 #include "paths/round.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
-#include "pastset/template.hpp"
 
 namespace wrappers {
 

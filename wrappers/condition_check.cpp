@@ -392,9 +392,9 @@ void read_condition(base::MapReader& reader, ConditionCheckSettings& settings) {
     reader.mistake("condition", "only a scalar can be compared, not an array");
   const std::string& name = reduction.operation->name;
   const paths::Comparison comparison = settings.condition->comparison;
-  const std::string why =
-      settings.may_prove ? paths::why_not_provable(name, reduction.sign, comparison)
-                         : paths::why_no_condition(name, comparison);
+  const std::string why = settings.may_prove
+                              ? paths::why_not_provable(name, reduction.sign, comparison)
+                              : paths::why_no_condition(name, comparison);
   if (!why.empty()) reader.mistake("condition", why);
 }
 

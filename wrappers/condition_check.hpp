@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "pastset/element.hpp"
 #include "paths/condition.hpp"
 #include "paths/host.hpp"
 #include "paths/reduction.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
-#include "pastset/element.hpp"
 
 namespace wrappers {
 
@@ -45,9 +45,9 @@ struct ConditionCheckSwitches {
 /// Blocks:  until decided or the host's deadline; sleeps between arrivals. The next round waits.
 /// Order:   rounds must come in the order of their sequences and are decided one by one.
 /// Failure: a failed contribution, an error or a deadline up to the decision is final: the result
-///          element is marked with it, and this and every later round throws it. A round that needs
-///          a later tuple of a marked cluster throws that error and marks in turn; while an unmarked
-///          cluster may still bring the proof, it waits for that one.
+///          element is marked with it, and this and every later round throws it. A round that
+///          needs a later tuple of a marked cluster throws that error and marks in turn; while an
+///          unmarked cluster may still bring the proof, it waits for that one.
 /// Throws:  TravelError.
 class ConditionCheck final : public paths::Wrapper {
  public:

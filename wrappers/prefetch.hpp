@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include "pastset/element.hpp"
 #include "paths/host.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
-#include "pastset/element.hpp"
 #include "runtime/runtime.hpp"
 
 namespace wrappers {

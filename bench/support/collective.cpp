@@ -72,12 +72,12 @@ Collective find_collective(const paths::Plan& plan, const std::string& name) {
   }
   if (names.empty()) throw std::invalid_argument("the config has no collective of kind allreduce");
   if (name.empty() && names.size() > 1)
-    throw std::invalid_argument(fmt::format(
-        "--collective: the config has several, say which: {}", fmt::join(names, ", ")));
+    throw std::invalid_argument(
+        fmt::format("--collective: the config has several, say which: {}", fmt::join(names, ", ")));
   if (found == nullptr)
-    throw std::invalid_argument(fmt::format(
-        "--collective: expected an allreduce of the config, {}, found '{}'",
-        fmt::join(names, " or "), name));
+    throw std::invalid_argument(
+        fmt::format("--collective: expected an allreduce of the config, {}, found '{}'",
+                    fmt::join(names, " or "), name));
   return read_collective(name.empty() ? names.front() : name, *found);
 }
 

@@ -113,8 +113,7 @@ Json to_json(const Figures& figures) {
           {"allreduce_ms", milliseconds(all.allreduce, each)},
           {"wan", wan_of(all.wan, figures.rounds)},
           {"clusters", clusters_to_json(figures, clusters)},
-          {"conditions",
-           figures.threads.empty() ? "" : figures.threads.front().conditions.text()},
+          {"conditions", figures.threads.empty() ? "" : figures.threads.front().conditions.text()},
           {"seed", figures.seed},
           {"config_digest", figures.plan.digest.text()}};
 }
@@ -122,10 +121,11 @@ Json to_json(const Figures& figures) {
 std::string to_table(const Json& json) {
   const auto number = [](const Json& value) { return value.get<double>(); };
   const Json& times = json["ms_per_iteration"];
-  std::string text = fmt::format(
-      "{}: {} threads on {} hosts, {} iterations, {} clock\n\n", json["algorithm"].get<std::string>(),
-      json["threads"].get<std::uint64_t>(), json["hosts"].get<std::uint64_t>(),
-      json["iterations"].get<std::uint64_t>(), json["clock"].get<std::string>());
+  std::string text =
+      fmt::format("{}: {} threads on {} hosts, {} iterations, {} clock\n\n",
+                  json["algorithm"].get<std::string>(), json["threads"].get<std::uint64_t>(),
+                  json["hosts"].get<std::uint64_t>(), json["iterations"].get<std::uint64_t>(),
+                  json["clock"].get<std::string>());
   text += fmt::format("{:<18} {:>10.4f} mean  {:.4f} p50  {:.4f} p99  {:.4f} max\n",
                       "ms per iteration", number(times["mean"]), number(times["p50"]),
                       number(times["p99"]), number(times["max"]));
@@ -141,13 +141,12 @@ std::string to_table(const Json& json) {
                       "threads", "ms/iteration", "compute ms", "allreduce ms", "proved",
                       "WAN messages", "WAN bytes");
   for (const Json& one : json["clusters"])
-    text += fmt::format("{:<{}} {:>7} {:>12.4f} {:>11.4f} {:>12.4f} {:>6.1f}% {:>12.2f} {:>10.1f}\n",
-                        one["name"].get_ref<const std::string&>(), width,
-                        one["threads"].get<std::uint64_t>(), number(one["ms_per_iteration"]),
-                        number(one["compute_ms"]), number(one["allreduce_ms"]),
-                        100 * number(one["proved_share"]),
-                        number(one["wan"]["messages_per_iteration"]),
-                        number(one["wan"]["bytes_per_iteration"]));
+    text += fmt::format(
+        "{:<{}} {:>7} {:>12.4f} {:>11.4f} {:>12.4f} {:>6.1f}% {:>12.2f} {:>10.1f}\n",
+        one["name"].get_ref<const std::string&>(), width, one["threads"].get<std::uint64_t>(),
+        number(one["ms_per_iteration"]), number(one["compute_ms"]), number(one["allreduce_ms"]),
+        100 * number(one["proved_share"]), number(one["wan"]["messages_per_iteration"]),
+        number(one["wan"]["bytes_per_iteration"]));
   return text + fmt::format("\nconditions {}\n", json["conditions"].get<std::string>());
 }
 

@@ -47,8 +47,8 @@ struct Figures {
   std::uint64_t rounds = 0;  ///< with those of the warm-up
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 0;
-  std::vector<ThreadFigures> threads = {};  ///< those that are known, by rank
-  std::vector<Nanos> iterations_of_thread_0 = {};  ///< how long each took
+  std::vector<ThreadFigures> threads = {};           ///< those that are known, by rank
+  std::vector<Nanos> iterations_of_thread_0 = {};    ///< how long each took
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< by host
 };
 

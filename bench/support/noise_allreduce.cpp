@@ -36,8 +36,8 @@ ComputeOptions::Kind read_compute(const NoiseOptions& options, bool is_virtual) 
   const std::vector<std::string_view> names = {"sort", "spin", "sleep", "declared", "replay"};
   const auto found = std::find(names.begin(), names.end(), options.compute);
   if (found == names.end())
-    throw std::invalid_argument(fmt::format("--compute: expected {}, found '{}'",
-                                            base::either_of(names), options.compute));
+    throw std::invalid_argument(
+        fmt::format("--compute: expected {}, found '{}'", base::either_of(names), options.compute));
   const auto kind = static_cast<Kind>(found - names.begin());
   if (is_virtual && (kind == Kind::sort || kind == Kind::spin))
     throw std::invalid_argument(
@@ -109,9 +109,10 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, runtime::ClockKind clock) 
   compute_.kind = read_compute(options_, is_virtual_);
   const auto time = base::parse_time(options_.compute_time);
   if (!time)
-    throw std::invalid_argument(fmt::format("--compute-time: expected a time such as 30ms, found "
-                                            "'{}'",
-                                            options_.compute_time));
+    throw std::invalid_argument(
+        fmt::format("--compute-time: expected a time such as 30ms, found "
+                    "'{}'",
+                    options_.compute_time));
   compute_.time = *time;
   if (!options_.replay.empty()) compute_.noise = std::make_shared<const Noise>(options_.replay);
   reporting_hosts_ = hosts_that_reach(plan, report_element);
@@ -196,8 +197,8 @@ void NoiseAllreduce::wait_for_siblings(paths::Thread& thread) {
 
 base::Payload NoiseAllreduce::encode_report(paths::Thread& thread) {
   const std::uint32_t host = thread.host().index();
-  nlohmann::json report = {{"host", host}, {"threads", nlohmann::json::array()},
-                           {"wan", nlohmann::json::array()}};
+  nlohmann::json report = {
+      {"host", host}, {"threads", nlohmann::json::array()}, {"wan", nlohmann::json::array()}};
   for (const auto& [number, wan] : thread.path(report_element).traffic(collective_.name))
     report["wan"].push_back({number, wan.messages, wan.bytes});
   runtime::Lock lock(mutex_);
@@ -270,8 +271,7 @@ void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
   std::ofstream file(options_.json);
   file << json.dump(2) << '\n';
   file.close();
-  if (!file)
-    throw std::runtime_error(fmt::format("--json: cannot write '{}'", options_.json));
+  if (!file) throw std::runtime_error(fmt::format("--json: cannot write '{}'", options_.json));
 }
 
 }  // namespace bench

@@ -102,9 +102,8 @@ Values::Values(const Collective& collective, const std::string& which, std::uint
 }
 
 void Values::choose(const Collective& collective) {
-  const auto zero = base::with_scalar(scalar_, [](auto sample) {
-    return base::Payload::of(decltype(sample){});
-  });
+  const auto zero =
+      base::with_scalar(scalar_, [](auto sample) { return base::Payload::of(decltype(sample){}); });
   proving_ = turning_ = turning_others_ = zero;
   const auto outcome = collective.provable_outcome();
   if (!outcome) return;
@@ -152,8 +151,8 @@ base::Payload Values::cell(std::uint32_t rank, std::uint64_t iteration) const {
 void Values::read_table(const std::string& file) {
   std::ifstream input(file);
   if (!input)
-    throw std::invalid_argument(fmt::format(
-        "--values: expected best, worst or a file, but cannot read '{}'", file));
+    throw std::invalid_argument(
+        fmt::format("--values: expected best, worst or a file, but cannot read '{}'", file));
   base::Mistakes mistakes;
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
@@ -167,8 +166,9 @@ void Values::read_table(const std::string& file) {
     if (columns == 0) continue;
     if (rows_++ == 0) columns_ = columns;
     if (columns != columns_)
-      mistakes.add({file, number, 1}, fmt::format("expected {} columns as in the first row, found {}",
-                                                  columns_, columns));
+      mistakes.add(
+          {file, number, 1},
+          fmt::format("expected {} columns as in the first row, found {}", columns_, columns));
     if (mistakes.size() >= mistakes_shown_max) break;
   }
   if (rows_ == 0) mistakes.add({file, 0, 0}, "expected a row of values, found none");

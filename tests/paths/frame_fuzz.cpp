@@ -42,7 +42,7 @@ Frame random_frame(runtime::Random& random) {
   frame.stage = small();
   if (random.chance(0.5)) frame.text = random_text(random);
   Operation& operation = frame.operation;
-  operation.kind = static_cast<OperationKind>(random.below(12));
+  operation.kind = static_cast<OperationKind>(random.below(13));
   operation.one_way = random.chance(0.5);
   operation.path = small();
   operation.thread = small();

@@ -185,13 +185,13 @@ TEST_CASE("frame: what is cut short, too long or out of range is not a frame") {
     bytes[place] = static_cast<std::byte>(value);
     return decode_frame(bytes, {});
   };
-  CHECK(changed(46, 11));
+  CHECK(changed(46, 12));
   CHECK_FALSE(changed(0, 'p'));   // mark
   CHECK_FALSE(changed(6, 10));    // kind
   CHECK_FALSE(changed(7, 2));     // a flag nobody knows
   CHECK_FALSE(changed(7, 1));     // says failure, but the body has none
   CHECK_FALSE(changed(25, 255));  // a text of 65,280 bytes
-  CHECK_FALSE(changed(46, 12));   // operation
+  CHECK_FALSE(changed(46, 13));   // operation
   CHECK_FALSE(changed(47, 2));    // its flags
   CHECK_FALSE(changed(60, 6));    // segment 6 of 6
 }

@@ -23,7 +23,10 @@ namespace {
 using namespace paths;
 using namespace std::chrono_literals;
 
-void pause_shortly() { runtime::Runtime().sleep_for(10ms); }
+void pause_shortly() {
+  runtime::Runtime clock;
+  clock.run([&clock] { clock.sleep_for(10ms); });
+}
 
 Launch shell(std::string host, std::string script) {
   Launch launch;

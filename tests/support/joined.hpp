@@ -31,11 +31,14 @@ struct Joined {
     return here->move_value(0, thread, sequence, value);
   }
   /// A thread that moves after `delay`; what it gets or throws goes to `answers`.
-  runtime::Task later(base::Nanos delay, std::uint32_t thread, std::uint64_t sequence, double value) {
+  runtime::Task later(base::Nanos delay, std::uint32_t thread, std::uint64_t sequence,
+                      double value) {
     return here->spawn([=, this] {
-      if (delay > base::Nanos(0)) here->sleep_for(delay);
-      answers.push_back(
-          thrown<paths::TravelError>([&] { values.push_back(move(thread, sequence, value)); }));
+      if (delay > base::Nanos(0)) here->sleep(delay);
+      answers.push_back(thrown<paths::TravelError>([&] {
+        const paths::Result result = here->move(0, thread, sequence, base::Payload::of(value));
+        values.push_back(result.payload.empty() ? nothing : result.payload.read<double>());
+      }));
       answered_at.push_back(here->now());
     });
   }
@@ -43,7 +46,7 @@ struct Joined {
     here->operate(here->operation(0, thread, sequence, paths::OperationKind::release));
   }
 
-  static constexpr double nothing = -1e300;  ///< in `values`, of a result without a payload
+  static constexpr double nothing = -1;  ///< in `values`, of a result without a payload
 
   PlanBuilder builder;
   std::optional<OneHost> here;

@@ -69,8 +69,7 @@ class PlanBuilder {
       entries.emplace_back(base::Settings::scalar(key), base::Settings::scalar(value));
     return wrapper(kind, name, base::Settings::map(std::move(entries)));
   }
-  std::uint32_t wrapper(const std::string& kind, const std::string& name,
-                        base::Settings settings) {
+  std::uint32_t wrapper(const std::string& kind, const std::string& name, base::Settings settings) {
     const auto index = static_cast<std::uint32_t>(plan_->wrappers.size());
     plan_->wrappers.push_back({name, kind, 0, std::move(settings), 0});
     return index;
@@ -113,8 +112,8 @@ class PlanBuilder {
       const bool joins = kinds_.find(plan_->wrappers[index].kind)->joins;
       const bool is_shared = joins && joined_.contains(index);
       const auto stage = is_shared ? joined_[index] : add_stage(index);
-      const std::uint32_t slot = std::exchange(plan_->wrappers[index].slots,
-                                               plan_->wrappers[index].slots + width);
+      const std::uint32_t slot =
+          std::exchange(plan_->wrappers[index].slots, plan_->wrappers[index].slots + width);
       if (above == paths::no_stage) {
         path.stage = stage;
         path.slot = slot;
@@ -141,19 +140,19 @@ class PlanBuilder {
   std::map<std::uint32_t, paths::StageId> joined_;
 };
 
-/// The host of a plan on the virtual clock.
+/// The host of a plan, by default on the virtual clock.
 class OneHost {
  public:
-  explicit OneHost(PlanBuilder& builder)
-      : runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
+  explicit OneHost(PlanBuilder& builder,
+                   runtime::ClockKind clock = runtime::ClockKind::virtual_time)
+      : runtime_({.clock = clock}),
         plan_(builder.finished()),
-        host_(runtime_, plan_, 0, builder.kinds(),
-              std::make_unique<NoTransport>()) {}
+        host_(runtime_, plan_, 0, builder.kinds(), std::make_unique<NoTransport>()) {}
 
   paths::Host& host() { return host_; }
   runtime::Runtime& runtime() { return runtime_; }
   base::Nanos now() const { return runtime_.now(); }
-  void sleep_for(base::Nanos span) { runtime_.sleep_for(span); }
+  void sleep(base::Nanos span) { runtime_.sleep_for(span); }
 
   /// Starts the host and runs `main`; what is still running then is cancelled.
   void run(const std::function<void()>& main) {

@@ -93,7 +93,7 @@ TEST_CASE("allreduce: several rounds are open at once and do not mix") {
     std::vector<runtime::Task> threads;
     for (std::uint64_t round = 0; round < 4; ++round)
       threads.push_back(t.later(0ns, 0, round, static_cast<double>(round)));
-    t.here->sleep_for(1ms);
+    t.here->sleep(1ms);
     for (std::uint64_t round = 0; round < 4; ++round)
       CHECK(t.move(1, round, 100.0) == 100.0 + static_cast<double>(round));
     join_all(threads);
@@ -122,7 +122,7 @@ TEST_CASE("allreduce: a fast next round does not overwrite a result that is not 
 TEST_CASE("allreduce: an error from below reaches everyone, and the next round is not hurt") {
   Joined t(3);
   t.before_answer = [&](const paths::Operation& operation) {
-    t.here->sleep_for(2ms);
+    t.here->sleep(2ms);
     if (operation.sequence == 0) throw std::runtime_error("the element is on fire");
   };
   t.here->run([&] {
@@ -263,7 +263,7 @@ TEST_CASE("allreduce: an expired round still goes down, so that joins below lear
   here.run([&] {
     std::string below;
     runtime::Task other = here.spawn([&] {
-      here.sleep_for(20ms);  // waits until 70 ms if nobody tells it
+      here.sleep(20ms);  // waits until 70 ms if nobody tells it
       below = thrown<TravelError>([&] { here.move_value(1, 0, 0, 1.0); });
       CHECK(here.now() == 50ms);
     });
@@ -280,7 +280,7 @@ TEST_CASE("allreduce: a cancelled waiter leaves and the round goes on with its v
   t.here->run([&] {
     runtime::Task leaves = t.later(0ns, 0, 0, 1.0);
     runtime::Task stays = t.later(0ns, 1, 0, 2.0);
-    t.here->sleep_for(1ms);
+    t.here->sleep(1ms);
     leaves.cancel();
     leaves.join();
     CHECK(t.move(2, 0, 4.0) == 7.0);
@@ -291,11 +291,11 @@ TEST_CASE("allreduce: a cancelled waiter leaves and the round goes on with its v
 
 TEST_CASE("allreduce: a contributor's failure is told when it is the one that went down") {
   Joined t(2);
-  t.before_answer = [&](const paths::Operation&) { t.here->sleep_for(10ms); };
+  t.before_answer = [&](const paths::Operation&) { t.here->sleep(10ms); };
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 0, 1.0);
     runtime::Task below = t.later(1ms, 1, 0, 1.0);
-    t.here->sleep_for(5ms);
+    t.here->sleep(5ms);
     below.cancel();
     below.join();
     waits.join();
@@ -323,7 +323,7 @@ TEST_CASE("allreduce: a round does not wait for a contributor that released its 
     t.here->run([&] {
       if (released_first) t.release(1, 7);
       runtime::Task waits = t.later(0ns, 0, 7, 1.0);
-      t.here->sleep_for(1ms);
+      t.here->sleep(1ms);
       if (!released_first) t.release(1, 7);
       waits.join();
       runtime::Task late = t.later(0ns, 2, 7, 1.0);
@@ -339,7 +339,7 @@ TEST_CASE("allreduce: a release does not hurt rounds before it") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 6, 1.0);
-    t.here->sleep_for(1ms);
+    t.here->sleep(1ms);
     t.release(1, 7);
     CHECK(t.move(1, 6, 2.0) == 3.0);  // overtaken by its own release
     waits.join();
@@ -358,10 +358,55 @@ TEST_CASE("allreduce: a second contribution of a slot to the same round is a bug
   Joined t(2);
   t.here->run([&] {
     runtime::Task first = t.later(0ns, 0, 0, 1.0);
-    t.here->sleep_for(1ms);
+    t.here->sleep(1ms);
     CHECK_THROWS(t.move(0, 0, 1.0));
     t.move(1, 0, 1.0);
     first.join();
   });
   base::set_bugs_throw(false);
+}
+
+TEST_CASE("allreduce: OS threads run thousands of rounds, each with the right result") {
+  constexpr std::uint32_t count = 4;
+  constexpr std::uint64_t rounds = 2000;
+  PlanBuilder builder;
+  const auto join = builder.wrapper("allreduce", "sum", {{"template", "u64"}});
+  const auto end = builder.does("end", [](paths::Operation operation, paths::Next) {
+    paths::Result result;
+    result.payload = operation.payload;
+    return result;
+  });
+  builder.path("graph", count, {join, end});
+  OneHost here(builder, runtime::ClockKind::steady);
+  std::vector<std::uint64_t> wrong(count);
+  here.run([&] {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t thread = 0; thread < count; ++thread) {
+      threads.push_back(here.spawn([&, thread] {
+        for (std::uint64_t round = 0; round < rounds; ++round)
+          wrong[thread] += here.move_value(0, thread, round, round + thread) != 4 * round + 6;
+      }));
+    }
+    join_all(threads);
+  });
+  CHECK(wrong == std::vector<std::uint64_t>(count));
+}
+
+TEST_CASE("allreduce: settings that cannot be combined are refused, all of them at once") {
+  const auto mistakes_of = [](const Words& words) {
+    PlanBuilder builder;
+    const auto join = builder.wrapper("allreduce", "sum", words);
+    builder.path("graph", 1, {join, builder.does("end", nullptr)});
+    return thrown<base::ConfigError>([&] { OneHost here(builder); });
+  };
+  CHECK_THAT(
+      mistakes_of({{"operation", "summ"}, {"contributions", "positive"}}),
+      Catch::Contains("sum") && Catch::Contains("template") && Catch::Contains("contributions"));
+  CHECK_THAT(mistakes_of({{"template", "string"}}), Catch::Contains("one scalar or an array"));
+  CHECK_THAT(mistakes_of({{"template", "f64, f64"}}), Catch::Contains("one scalar or an array"));
+  CHECK_THAT(mistakes_of({{"template", "f64"}, {"operation", "bitwise_or"}}),
+             Catch::Contains("bitwise_or does not take f64"));
+  CHECK_THAT(mistakes_of({{"template", "f64"}, {"operation", "max_location"}}),
+             Catch::Contains("f64, i64"));
+  CHECK(mistakes_of({{"template", "f64[4]"}, {"operation", "product"}}) == "nothing");
 }

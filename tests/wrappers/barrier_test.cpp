@@ -39,7 +39,7 @@ TEST_CASE("barrier: at the deadline everyone learns who is missing") {
   CHECK_THAT(t.answers.at(0), Catch::Contains("missing") && Catch::Contains("thread here/0"));
 }
 
-TEST_CASE("barrier: without a deadline one who never comes is a deadlock, and the report says where") {
+TEST_CASE("barrier: who waits for one who never comes is named in the report of the deadlock") {
   Joined t(2);
   const std::string report = test_support::thrown<runtime::Deadlock>(
       [&] { t.here->run([&] { t.later(0ns, 1, 7, 1.0).join(); }); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/broadcast_test.cpp — everyone gets the root's value, and the root waits for nobody.
+// tests/wrappers/broadcast_test.cpp — everyone gets the root's value; the root waits for nobody.
 #include "wrappers/broadcast.hpp"
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ struct Tree {
   }
   runtime::Task later(Nanos delay, std::uint32_t path, std::uint32_t thread) {
     return here->spawn([=, this] {
-      here->sleep_for(delay);
+      here->sleep(delay);
       values.push_back(here->move_value(path, thread, 0, 10.0 * path + thread));
       answered_at.push_back(here->now());
     });
@@ -68,8 +68,7 @@ TEST_CASE("broadcast: the others wait for the root, who goes on alone") {
 TEST_CASE("broadcast: the root may be rounds ahead, and every late one gets the right value") {
   Joined t(2);
   t.here->run([&] {
-    for (std::uint64_t round = 0; round < 50; ++round)
-      t.move(1, round, static_cast<double>(round));
+    for (std::uint64_t round = 0; round < 50; ++round) t.move(1, round, static_cast<double>(round));
     for (std::uint64_t round = 0; round < 50; ++round)
       CHECK(t.move(0, round, -1.0) == static_cast<double>(round));
   });
@@ -99,8 +98,8 @@ TEST_CASE("broadcast: the root's failure reaches everyone, its store's failure t
     CHECK_THAT(t.answers[0] + t.answers[1], Catch::Contains("full"));
     t.answers.clear();
     runtime::Task waits = t.later(0ns, 0, 1, 0.0);
-    const std::string root = thrown<TravelError>(
-        [&] { t.here->move(0, 1, 1, base::Payload::of(std::int32_t{1})); });
+    const std::string root =
+        thrown<TravelError>([&] { t.here->move(0, 1, 1, base::Payload::of(std::int32_t{1})); });
     waits.join();
     CHECK(t.answers.at(0) == root);
     CHECK_THAT(root, Catch::Contains("round 1"));
@@ -116,7 +115,7 @@ TEST_CASE("broadcast: at the deadline the root is named, also below and to itsel
     std::vector<runtime::Task> threads;
     const auto fails = [&](Nanos delay, std::uint32_t path, std::uint32_t thread) {
       threads.push_back(t.here->spawn([&, delay, path, thread] {
-        t.here->sleep_for(delay);
+        t.here->sleep(delay);
         errors.push_back(thrown<TravelError>([&] { t.here->move_value(path, thread, 0, 1.0); }));
       }));
     };
@@ -134,7 +133,7 @@ TEST_CASE("broadcast: waiting for a root that released its path ends at once") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 4, 0.0);
-    t.here->sleep_for(1ms);
+    t.here->sleep(1ms);
     t.release(1, 4);
     waits.join();
   });

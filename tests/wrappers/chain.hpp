@@ -71,7 +71,7 @@ class Chain {
   runtime::Task spawn(std::function<void()> work) {
     return runtime_.spawn(runtime::ContextRole::thread, {"thread", "here"}, std::move(work));
   }
-  void sleep_until(base::Nanos when) { runtime_.sleep_until(when); }
+  void wait_until(base::Nanos when) { runtime_.sleep_until(when); }
 
   paths::Result operate(const paths::Stage& first, paths::Operation operation) {
     return paths::run_stage(host_, first, std::move(operation));

@@ -148,9 +148,8 @@ base::Payload Scene::value(double drawn) const {
 /// What some part of the clusters comes to in some iteration, so that equality happens.
 void Scene::draw_constant(Random& random) {
   if (settings.condition->comparison == Comparison::is_true) return;
-  const ClusterSet part = random.chance(0.5)
-                              ? everyone()
-                              : 1 + static_cast<ClusterSet>(random.below(everyone()));
+  const ClusterSet part =
+      random.chance(0.5) ? everyone() : 1 + static_cast<ClusterSet>(random.below(everyone()));
   const base::Payload hit = fold(random.below(iterations), part);
   base::with_scalar(settings.condition->scalar, [&](auto zero) {
     using T = decltype(zero);
@@ -198,9 +197,8 @@ bool Scene::is_proved_by(std::uint64_t iteration, ClusterSet set) const {
 
 Condition Scene::expected(std::uint64_t iteration) const {
   if (!settings.condition) return Condition::unchecked;
-  return paths::holds(*settings.condition, fold(iteration, everyone()).bytes())
-             ? Condition::holds
-             : Condition::fails;
+  return paths::holds(*settings.condition, fold(iteration, everyone()).bytes()) ? Condition::holds
+                                                                                : Condition::fails;
 }
 
 Nanos Scene::work(std::uint32_t cluster, std::uint32_t thread, std::uint64_t iteration) const {
@@ -265,32 +263,33 @@ class MultiCluster {
   }
 
   void add_cluster(std::uint32_t c) {
-    const auto faulty = builder_.does(fmt::format("faulty.{}", c), [this, c](auto operation,
-                                                                             auto next) {
-      if (fails(Fault::contribution, c, operation.sequence) &&
-          operation.thread == scene_.faulty_thread)
-        throw std::runtime_error("injected");
-      return next(std::move(operation));
-    });
-    const auto join =
-        builder_.wrapper("allreduce", fmt::format("sum.{}", c),
-                         {{"template", value_.text()},
-                          {"operation", scene_.settings.reduction.operation->name},
-                          {"contributions",
-                           std::string(paths::sign_name(scene_.settings.reduction.sign))}});
-    const auto check = builder_.made(fmt::format("check.{}", c), false, [this, c](paths::Host& host) {
-      ConditionCheckSettings settings = scene_.settings;
-      settings.result = result_name(c);
-      for (std::uint32_t from = 0; from < scene_.clusters(); ++from)
-        settings.combine.push_back(cache_name(c, from));
-      return std::make_unique<wrappers::ConditionCheck>(host, checks_.at(c), settings, switches_);
-    });
+    const auto faulty =
+        builder_.does(fmt::format("faulty.{}", c), [this, c](auto operation, auto next) {
+          if (fails(Fault::contribution, c, operation.sequence) &&
+              operation.thread == scene_.faulty_thread)
+            throw std::runtime_error("injected");
+          return next(std::move(operation));
+        });
+    const auto join = builder_.wrapper(
+        "allreduce", fmt::format("sum.{}", c),
+        {{"template", value_.text()},
+         {"operation", scene_.settings.reduction.operation->name},
+         {"contributions", std::string(paths::sign_name(scene_.settings.reduction.sign))}});
+    const auto check =
+        builder_.made(fmt::format("check.{}", c), false, [this, c](paths::Host& host) {
+          ConditionCheckSettings settings = scene_.settings;
+          settings.result = result_name(c);
+          for (std::uint32_t from = 0; from < scene_.clusters(); ++from)
+            settings.combine.push_back(cache_name(c, from));
+          return std::make_unique<wrappers::ConditionCheck>(host, checks_.at(c), settings,
+                                                            switches_);
+        });
     checks_.push_back(check);
-    const auto refuses = builder_.does(fmt::format("refuses.{}", c), [this, c](auto operation,
-                                                                               auto next) {
-      if (fails(Fault::store, c, operation.sequence)) throw std::runtime_error("injected");
-      return next(std::move(operation));
-    });
+    const auto refuses =
+        builder_.does(fmt::format("refuses.{}", c), [this, c](auto operation, auto next) {
+          if (fails(Fault::store, c, operation.sequence)) throw std::runtime_error("injected");
+          return next(std::move(operation));
+        });
     const auto store =
         builder_.wrapper("store", fmt::format("store.{}", c), {{"element", result_name(c)}});
     paths_.push_back(
@@ -328,7 +327,7 @@ class MultiCluster {
 
   void run_thread(std::uint32_t c, std::uint32_t thread) {
     for (std::uint64_t iteration = 0; iteration < scene_.iterations; ++iteration) {
-      here_->sleep_for(scene_.work(c, thread, iteration));
+      here_->sleep(scene_.work(c, thread, iteration));
       Answer answer;
       try {
         answer.result =
@@ -367,8 +366,8 @@ struct Counts {
   std::uint64_t decisions = 0;  // of conditional scenes
   std::uint64_t remote = 0;     // of them, not from the cluster's own value alone
   std::uint64_t proved = 0;
-  std::uint64_t wrong = 0;      // conditions
-  std::uint64_t failed = 0;     // iterations that ended in an error
+  std::uint64_t wrong = 0;   // conditions
+  std::uint64_t failed = 0;  // iterations that ended in an error
 };
 
 /// What is wrong with a decision; "" when nothing is.
@@ -463,6 +462,13 @@ std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
+/// As many as take some seconds; a sanitizer's build takes ten times as long for each.
+#if defined(PATHS_ASAN) || defined(PATHS_TSAN)
+constexpr std::uint64_t usual_seeds = 1'000;
+#else
+constexpr std::uint64_t usual_seeds = 10'000;
+#endif
+
 struct Seeds {
   explicit Seeds(std::uint64_t usual) : first(from_environment("PATHS_SEED", 1)) {
     const bool is_one = std::getenv("PATHS_SEED") != nullptr;
@@ -475,7 +481,7 @@ struct Seeds {
 
 TEST_CASE("conditional: every cluster decides in every iteration what a full allreduce would") {
   Counts counts;
-  const Seeds seeds(10'000);
+  const Seeds seeds(usual_seeds);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     const Scene scene(seed, true, false);
     const std::uint64_t wrong_before = counts.wrong;
@@ -490,12 +496,12 @@ TEST_CASE("conditional: every cluster decides in every iteration what a full all
     if (!mistake.empty()) FAIL(mistake);
   }
   const double remote = static_cast<double>(counts.remote) / static_cast<double>(counts.decisions);
-  WARN(fmt::format("{} conditional decisions, {:.1f}% needed a remote value, {:.1f}% were proved "
-                   "from a part; {} iterations ended in an injected failure",
-                   counts.decisions, 100 * remote,
-                   100.0 * static_cast<double>(counts.proved) /
-                       static_cast<double>(counts.decisions),
-                   counts.failed));
+  WARN(fmt::format(
+      "{} conditional decisions, {:.1f}% needed a remote value, {:.1f}% were proved "
+      "from a part; {} iterations ended in an injected failure",
+      counts.decisions, 100 * remote,
+      100.0 * static_cast<double>(counts.proved) / static_cast<double>(counts.decisions),
+      counts.failed));
   CHECK(counts.wrong == 0);
   if (seeds.first != seeds.last) CHECK(remote >= 0.25);
 }
@@ -507,10 +513,10 @@ TEST_CASE("conditional: without the last exact pair the property finds wrong dec
     const Scene scene(seed, false, false);
     if (scene.settings.may_prove) judge(scene, {.use_exact_pair = false}, counts);
   }
-  WARN(fmt::format("the paper's rule: {:.2f}% of {} decisions are wrong",
-                   100.0 * static_cast<double>(counts.wrong) /
-                       static_cast<double>(counts.decisions),
-                   counts.decisions));
+  WARN(
+      fmt::format("the paper's rule: {:.2f}% of {} decisions are wrong",
+                  100.0 * static_cast<double>(counts.wrong) / static_cast<double>(counts.decisions),
+                  counts.decisions));
   CHECK(counts.wrong > 0);
 }
 
@@ -521,10 +527,10 @@ TEST_CASE("conditional: without recording adopted pairs the property finds wrong
     const Scene scene(seed, false, false);
     if (scene.settings.may_prove) judge(scene, {.record_adoption = false}, counts);
   }
-  WARN(fmt::format("adoption not recorded: {:.2f}% of {} decisions are wrong",
-                   100.0 * static_cast<double>(counts.wrong) /
-                       static_cast<double>(counts.decisions),
-                   counts.decisions));
+  WARN(
+      fmt::format("adoption not recorded: {:.2f}% of {} decisions are wrong",
+                  100.0 * static_cast<double>(counts.wrong) / static_cast<double>(counts.decisions),
+                  counts.decisions));
   CHECK(counts.wrong > 0);
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("emulate_link: a request stays behind the pushes of its contributor") 
 TEST_CASE("emulate_link: a push that is held up below holds up nobody else's") {
   Chain* clock = nullptr;
   Linked t(LinkModel(10ms, 0), Answer([&](const paths::Operation& operation) {
-             if (operation.slot == 0) clock->sleep_until(50ms);
+             if (operation.slot == 0) clock->wait_until(50ms);
              return paths::Result{};
            }));
   clock = &t.chain;
@@ -217,7 +217,7 @@ TEST_CASE("emulate_link: a trace counts from the start, and nothing overtakes wh
       t.chain.operate(t.going_down, move_of(zeros(8), 0));
       CHECK(t.chain.now() == 50ms);
     });
-    t.chain.sleep_until(30ms);
+    t.chain.wait_until(30ms);
     t.chain.operate(t.going_down, move_of(zeros(8), 1));
     CHECK(t.chain.now() == 50ms);  // 35 ms, were it not for the message before it
     early.join();

@@ -36,14 +36,14 @@ struct Collected {
 TEST_CASE("event collector: stamps the way down and the way up") {
   Chain* clock = nullptr;
   Collected t([&](const paths::Operation& operation) {
-    clock->sleep_until(30ms);
+    clock->wait_until(30ms);
     paths::Result result;
     result.payload = operation.payload;
     return result;
   });
   clock = &t.chain;
   t.chain.run([&] {
-    t.chain.sleep_until(10ms);
+    t.chain.wait_until(10ms);
     paths::Operation move = move_of(zeros(8), 17);
     move.slot = 5;
     CHECK(t.chain.operate(t.top, move).payload.size() == 8);

@@ -47,7 +47,7 @@ TEST_CASE("observe: waits for a tuple that is not there yet") {
   Read t;
   t.chain.run([&] {
     runtime::Task mover = t.chain.spawn([&] {
-      t.chain.sleep_until(3ms);
+      t.chain.wait_until(3ms);
       t.element->move(Payload::of(std::uint64_t{10}));
     });
     CHECK(t.operate(OperationKind::observe).number == 0);

@@ -81,8 +81,7 @@ TEST_CASE("reduce: a tree of reduces gives the first thread of all the result") 
 TEST_CASE("reduce: a bad contribution fails its thread and slot 0") {
   Joined t(3);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 1.0),
-                                          t.later(1ms, 1, 0, std::nan("")),
+    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 1.0), t.later(1ms, 1, 0, std::nan("")),
                                           t.later(2ms, 2, 0, 1.0)};
     join_all(threads);
   });
@@ -111,7 +110,7 @@ TEST_CASE("reduce: a released contributor is not waited for") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 3, 1.0);
-    t.here->sleep_for(1ms);
+    t.here->sleep(1ms);
     t.release(1, 3);
     waits.join();
   });

@@ -120,7 +120,7 @@ TEST_CASE("store: a move blocks while delta is reached, until somebody observes"
       t.move(11);
       CHECK(t.chain.now() == 5ms);
     });
-    t.chain.sleep_until(5ms);
+    t.chain.wait_until(5ms);
     CHECK(t.operate(OperationKind::observe).payload.read<std::uint64_t>() == 10);
     mover.join();
   });

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/huge_tree.cpp — one allreduce tree over very many threads on the virtual clock: what the
+// simulation itself costs, as JSON.
+//
+//   huge_tree --clusters 1000 --hosts 10 --threads 10 --allreduces 10
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/errors.hpp"
+#include "base/settings.hpp"
+#include "paths/program.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+struct Options {
+  std::uint32_t clusters = 1000;
+  std::uint32_t hosts = 10;
+  std::uint32_t threads = 10;
+  std::uint32_t allreduces = 10;
+  std::size_t stack_kib = 32;
+};
+
+/// All clusters are a link away from the first one, where the tree's root is.
+std::string config(const Options& options) {
+  std::string text = "clusters:\n";
+  for (std::uint32_t i = 0; i < options.clusters; ++i)
+    text += fmt::format("  c{}: {{hosts: {}, threads: {}, network: {{latency: 50us}}}}\n", i,
+                        options.hosts, options.threads);
+  text += options.clusters > 1 ? "links:\n" : "";
+  for (std::uint32_t i = 1; i < options.clusters; ++i)
+    text += fmt::format("  - {{between: [c0, c{}], latency: 10ms}}\n", i);
+  return text + "collectives:\n  sum: {operation: sum, template: i64, algorithm: sequential}\n";
+}
+
+/// Wall seconds since the last look; its own clock runs while the other one is virtual.
+class StopWatch {
+ public:
+  double lap() {
+    const base::Nanos now = wall_.now();
+    const std::chrono::duration<double> since = now - last_;
+    last_ = now;
+    return since.count();
+  }
+
+ private:
+  const runtime::Runtime wall_;
+  base::Nanos last_{0};
+};
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+int run(const Options& options) {
+  StopWatch watch;
+  const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
+      base::parse_settings(config(options), "huge_tree.yaml"), wrappers::all_kinds()));
+  const double expand_seconds = watch.lap();
+  const std::uint64_t expand_bytes = peak_rss_bytes();
+
+  paths::RunOptions run_options;
+  run_options.clock = runtime::ClockKind::virtual_time;
+  run_options.stack_bytes = options.stack_kib * 1024;
+  double wire_seconds = 0, allreduce_seconds = 0;
+  std::uint32_t begun = 0, ended = 0;
+  base::Nanos took{0};
+  const auto failures =
+      paths::run_plan(plan, wrappers::all_kinds(), run_options, [&](paths::Thread& thread) {
+        if (begun++ == 0) wire_seconds = watch.lap();
+        paths::Path& path = thread.path("sum");
+        for (std::uint32_t i = 0; i < options.allreduces; ++i) {
+          const auto sum = path.move_value(std::int64_t{1}).payload.read<std::int64_t>();
+          ENSURE_EQ(sum, static_cast<std::int64_t>(thread.threads()));
+        }
+        if (++ended < thread.threads()) return;
+        allreduce_seconds = watch.lap();
+        took = thread.now();
+      });
+  if (!failures.empty()) throw std::runtime_error(failures.front());
+  const double end_seconds = watch.lap();
+
+  const nlohmann::ordered_json json = {
+      {"threads", plan->thread_count()},
+      {"hosts", plan->hosts.size()},
+      {"allreduces", options.allreduces},
+      {"seconds",
+       {{"expand", expand_seconds},
+        {"wire", wire_seconds},
+        {"allreduces", allreduce_seconds},
+        {"end", end_seconds}}},
+      {"virtual_ms_per_allreduce", static_cast<double>(took.count()) / 1e6 / options.allreduces},
+      {"peak_rss_bytes", {{"expand", expand_bytes}, {"run", peak_rss_bytes()}}}};
+  fmt::print("{}\n", json.dump(2));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Times one allreduce tree over very many threads on the virtual clock.",
+               "huge_tree");
+  Options options;
+  const CLI::Range at_least_one(1u, 10'000'000u);
+  app.add_option("--clusters", options.clusters)->check(at_least_one)->capture_default_str();
+  app.add_option("--hosts", options.hosts, "Of a cluster")
+      ->check(at_least_one)
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Of a host")
+      ->check(at_least_one)
+      ->capture_default_str();
+  app.add_option("--allreduces", options.allreduces)->check(at_least_one)->capture_default_str();
+  app.add_option("--stack-kib", options.stack_kib, "Address space of a thread's stack")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "huge_tree: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of the noise-allreduce microbenchmark on the virtual clock, by hand to the nanosecond.
+#include "bench/support/noise_allreduce.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using base::Nanos;
+using bench::NoiseAllreduce;
+using bench::NoiseOptions;
+
+/// Two clusters, links of different lengths, the second one slower and behind a gateway.
+constexpr const char* two_clusters = R"(
+clusters:
+  alpha: {hosts: 2, threads: 2, network: {latency: 50us}}
+  beta: {hosts: 2, threads: 1, speed: 0.8, gateway: beta-gateway, network: {latency: 70us}}
+links:
+  - {from: alpha, to: beta, latency: 10ms}
+  - {from: beta, to: alpha, latency: 11ms}
+collectives:
+  sum: {operation: sum, template: f64, condition: {less: 0.01}, contributions: non_negative}
+)";
+
+struct Run {
+  std::string json;
+  std::vector<Nanos> iterations_of_thread_0;
+  std::vector<bench::ThreadFigures> threads;
+  nlohmann::ordered_json figures;
+};
+
+Run run(const std::string& algorithm, const NoiseOptions& options,
+        const std::string& config = two_clusters) {
+  paths::Overrides overrides;
+  if (!algorithm.empty()) overrides.algorithm = algorithm;
+  const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
+      base::parse_settings(config, "test.yaml"), wrappers::all_kinds(), overrides));
+  NoiseAllreduce noise(options);
+  noise.prepare(*plan, runtime::ClockKind::virtual_time);
+  paths::RunOptions run_options;
+  run_options.clock = runtime::ClockKind::virtual_time;
+  Run run;
+  const auto failures = paths::run_plan(
+      plan, wrappers::all_kinds(), run_options, [&](paths::Thread& thread) { noise.run(thread); },
+      [&](const paths::RunSummary& summary) {
+        const bench::Figures figures = noise.figures(summary);
+        CHECK(bench::disagreement(figures) == "");
+        run.iterations_of_thread_0 = figures.iterations_of_thread_0;
+        run.threads = figures.threads;
+        run.figures = bench::to_json(figures);
+        run.json = run.figures.dump(2);
+      });
+  CHECK(failures == std::vector<std::string>());
+  return run;
+}
+
+NoiseOptions four_iterations(const std::string& values = "best") {
+  NoiseOptions options;
+  options.iterations = 4;
+  options.values = values;
+  return options;
+}
+
+/// Hundredths of a millisecond, of which all times below are made.
+std::vector<Nanos> hundredths(const std::vector<std::int64_t>& times) {
+  std::vector<Nanos> all;
+  for (const std::int64_t time : times) all.push_back(Nanos(time * 10'000));
+  return all;
+}
+
+bool is_near(const nlohmann::ordered_json& value, double expected) {
+  return value.get<double>() == Approx(expected).epsilon(1e-12);
+}
+
+}  // namespace
+
+TEST_CASE("noise_allreduce: a sequential round takes the way down and up of the farthest thread") {
+  const Run result = run("sequential", four_iterations());
+  // beta computes 30 / 0.8 = 37.5. Its second host's way down: own network 0.07 to the first
+  // host, 0.07 to the gateway, 11 to alpha: 37.5 + 11.14 = 48.64, when alpha (30.05) has long
+  // arrived, so thread 0 has its first result then. The way up: 10 to the gateway, 0.07, 0.07:
+  // 48.64 + 10.14 = 58.78, which is how long each later iteration takes everyone.
+  CHECK(result.iterations_of_thread_0 == hundredths({4864, 5878, 5878, 5878}));
+  // alpha-1 is 0.05 behind alpha-0, beta-0 0.07 before beta-1.
+  const std::int64_t rounds = 3 * 5878;
+  std::vector<Nanos> elapsed;
+  for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
+  CHECK(elapsed == hundredths({rounds + 4864, rounds + 4864, rounds + 4869, rounds + 4869,
+                               rounds + 5871, rounds + 5878}));
+  CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 58.78));
+  CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 58.78));
+  CHECK(is_near(result.figures["ms_per_iteration"]["max"], 58.78));
+  CHECK(is_near(result.figures["compute_ms"], (4 * 30.0 + 2 * 37.5) / 6));
+  // One frame each way and iteration, of one f64.
+  CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
+  CHECK(is_near(result.figures["wan"]["bytes_per_iteration"], 16));
+  CHECK(is_near(result.figures["clusters"][1]["wan"]["messages_per_iteration"], 1));
+}
+
+TEST_CASE("noise_allreduce: a round of magpie takes one way") {
+  const Run result = run("magpie", four_iterations());
+  // A and B: when the clusters know their own parts; a and b: when they know both.
+  //   A = a before + 0.05 + 30 + 0.05 (the result up to alpha-1, the value down from there)
+  //   B = b before + 0.07 + 37.5 + 0.07
+  //   a = max(A, B + 0.07 + 11), b = max(B, A + 10 + 0.07): requests are there before the parts.
+  //       A       B       a       b
+  //   1   30.05   37.57   48.64   40.12   (all begin together, so 0.05 and 0.07 once only)
+  //   2   78.74   77.76   88.83   88.81
+  //   3  118.93  126.45  137.52  129.00
+  //   4  167.62  166.64  177.71  177.69
+  CHECK(result.iterations_of_thread_0 ==
+        hundredths({4864, 8883 - 4864, 13752 - 8883, 17771 - 13752}));
+  std::vector<Nanos> elapsed;
+  for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
+  CHECK(elapsed == hundredths({17771, 17771, 17776, 17776, 17769, 17776}));
+  CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 177.76 / 4));
+  CHECK(is_near(result.figures["clusters"][0]["proved_share"], 0));
+}
+
+TEST_CASE("noise_allreduce: conditional at its worst takes as long as magpie") {
+  const Run conditional = run("conditional", four_iterations("worst"));
+  const Run magpie = run("magpie", four_iterations("worst"));
+  CHECK(conditional.iterations_of_thread_0 == magpie.iterations_of_thread_0);
+  CHECK(is_near(conditional.figures["clusters"][0]["proved_share"], 0));
+}
+
+TEST_CASE("noise_allreduce: conditional at its best waits for no other cluster but at the end") {
+  const Run result = run("conditional", four_iterations());
+  // alpha by itself: 30.05, then 30.10 more each time: 60.15, 90.25, and its fourth part at
+  // 120.35. beta: 37.57, 75.21, 112.85, its fourth part at 150.49. Each prefetch asks again when
+  // a tuple has come, and the question is there long before the next one:
+  //   beta has alpha's fourth at 120.35 + 10.07 = 130.42, before its own: it knows at 150.49.
+  //   alpha has beta's fourth at 150.49 + 11.07 = 161.56.
+  CHECK(result.iterations_of_thread_0 == hundredths({3005, 3010, 3010, 16156 - 9025}));
+  std::vector<Nanos> elapsed;
+  for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
+  CHECK(elapsed == hundredths({16156, 16156, 16161, 16161, 15049, 15056}));
+  CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 161.61 / 4));
+  CHECK(is_near(result.figures["clusters"][0]["proved_share"], 0.75));
+  CHECK(is_near(result.figures["clusters"][1]["proved_share"], 0.75));
+}
+
+TEST_CASE("noise_allreduce: every algorithm learns the same conditions, best and worst differ") {
+  const auto conditions = [](const std::string& algorithm, const std::string& values) {
+    return run(algorithm, four_iterations(values)).figures["conditions"].get<std::string>();
+  };
+  CHECK(conditions("magpie", "best") == conditions("sequential", "best"));
+  CHECK(conditions("conditional", "best") == conditions("sequential", "best"));
+  CHECK(conditions("conditional", "worst") == conditions("sequential", "worst"));
+  CHECK(conditions("sequential", "worst") != conditions("sequential", "best"));
+}
+
+TEST_CASE("noise_allreduce: two virtual runs with one seed give the same bytes") {
+  for (const std::string algorithm : {"sequential", "magpie", "conditional"}) {
+    INFO(algorithm);
+    NoiseOptions options = four_iterations();
+    options.iterations = 50;
+    options.warmup = 3;
+    CHECK(run(algorithm, options).json == run(algorithm, options).json);
+  }
+}
+
+TEST_CASE("noise_allreduce: the algorithm is told from the plan, of one cluster too") {
+  for (const std::string algorithm : {"sequential", "magpie", "conditional"}) {
+    const Run result = run(algorithm, four_iterations(), R"(
+clusters: {alpha: {hosts: 2}}
+collectives:
+  sum: {template: i64, condition: {at_least: 5}, contributions: non_negative}
+)");
+    CHECK(result.figures["algorithm"] == algorithm);
+    CHECK(result.figures["threads"] == 2);
+  }
+}
+
+TEST_CASE("noise_allreduce: warm-up rounds are not measured, but sent") {
+  NoiseOptions options = four_iterations();
+  options.warmup = 6;
+  const Run result = run("sequential", options);
+  // Nobody begins a measured iteration together with the others any more.
+  CHECK(result.iterations_of_thread_0 == hundredths({5878, 5878, 5878, 5878}));
+  CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
+}
+
+TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs") {
+  const auto refusal = [](NoiseOptions options, const std::string& config = two_clusters) {
+    const paths::Plan plan =
+        paths::read_plan(base::parse_settings(config, "test.yaml"), wrappers::all_kinds());
+    try {
+      NoiseAllreduce(std::move(options)).prepare(plan, runtime::ClockKind::virtual_time);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  NoiseOptions options;
+  options.compute = "sort";
+  CHECK(refusal(options) ==
+        "--compute sort takes real time, which does not pass on the virtual clock; expected "
+        "declared, sleep or replay");
+  options = {};
+  options.compute = "shleep";
+  CHECK(refusal(options) ==
+        "--compute: expected sort, spin, sleep, declared or replay, found 'shleep'");
+  options = {};
+  options.compute_time = "30";
+  CHECK(refusal(options) == "--compute-time: expected a time such as 30ms, found '30'");
+  options = {};
+  options.compute = "replay";
+  CHECK(refusal(options) == "--compute replay and --replay FILE need each other");
+  options = {};
+  options.collective = "product";
+  CHECK(refusal(options) ==
+        "--collective: expected an allreduce of the config, sum, found 'product'");
+  options = {};
+  CHECK(refusal(options,
+                "clusters: {alpha: {hosts: 1}}\nelements: {report: {host: alpha-0, "
+                "template: bytes, reach: all}}") ==
+        "the config has no collective of kind allreduce");
+  CHECK(
+      refusal(options, "clusters: {alpha: {hosts: 2}}\ncollectives: {sum: {template: 'f64[4]'}}") ==
+      "collective sum: every thread contributes one scalar, but its template is 'f64[4]'");
+  CHECK(refusal(options,
+                "clusters: {alpha: {hosts: 2}}\n"
+                "collectives: {a: {template: f64}, b: {template: f64}}") ==
+        "--collective: the config has several, say which: a, b");
+}
+
+TEST_CASE("noise_allreduce: threads that learnt different conditions are found") {
+  const paths::Plan plan =
+      paths::read_plan(base::parse_settings(two_clusters, "test.yaml"), wrappers::all_kinds());
+  bench::Figures figures{plan};
+  for (std::uint32_t rank = 0; rank < 6; ++rank) {
+    figures.threads.emplace_back();
+    figures.threads.back().rank = rank;
+  }
+  CHECK(bench::disagreement(figures).empty());
+  figures.threads[5].conditions.low = 1;
+  CHECK(bench::disagreement(figures) ==
+        "the threads did not learn the same conditions:\n"
+        "  00000000000000000000000000000000: 5 threads, the first of them on host alpha-0\n"
+        "  00000000000000000000000000000001: 1 threads, the first of them on host beta-1");
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that decide a condition or do not, and tables of values.
+#include "bench/support/values.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "bench/support/compute.hpp"
+
+namespace {
+
+using base::Payload;
+using base::Scalar;
+using base::Sign;
+using bench::Collective;
+using bench::Values;
+using paths::Comparison;
+
+constexpr std::uint32_t threads = 5;
+
+Collective collective_of(const std::string& operation, Sign sign, Comparison comparison,
+                         double constant, Scalar scalar = Scalar::f64) {
+  Collective collective;
+  collective.name = "test";
+  collective.reduction.operation = base::reduce_operation(operation);
+  collective.reduction.shape.scalar = scalar;
+  collective.reduction.sign = sign;
+  collective.condition = paths::ConditionSpec{comparison, scalar, {}};
+  if (scalar == Scalar::i64) {
+    collective.condition->constant = static_cast<std::int64_t>(constant);
+  } else if (comparison != Comparison::is_true) {
+    collective.condition->constant = constant;
+  }
+  return collective;
+}
+
+std::vector<std::byte> reduced(const Collective& collective, const Values& values,
+                               std::uint64_t iteration) {
+  std::vector<std::byte> all;
+  for (std::uint32_t rank = 0; rank < threads; ++rank) {
+    const Payload value = values.of(rank, iteration);
+    base::check_contribution(collective.reduction.shape, collective.reduction.sign, value.bytes());
+    if (rank == 0)
+      all.assign(value.bytes().begin(), value.bytes().end());
+    else
+      collective.reduction.fold(all, value.bytes());
+  }
+  return all;
+}
+
+/// Every contribution proves by itself in all iterations but the last, in which all of them
+/// together have the other outcome; with `worst` that is so in every iteration.
+void check_values(const Collective& collective) {
+  const auto outcome = collective.provable_outcome();
+  REQUIRE(outcome.has_value());
+  const auto& spec = *collective.condition;
+  const Values best(collective, "best", 3);
+  const Values worst(collective, "worst", 3);
+  for (std::uint64_t iteration = 0; iteration < 3; ++iteration) {
+    INFO("iteration " << iteration);
+    const bool is_last = iteration == 2;
+    CHECK(paths::holds(spec, reduced(collective, best, iteration)) == (*outcome != is_last));
+    CHECK(paths::holds(spec, reduced(collective, worst, iteration)) != *outcome);
+    if (is_last) continue;
+    for (std::uint32_t rank = 0; rank < threads; ++rank)
+      CHECK(paths::proves(spec, collective.reduction.operation->name, collective.reduction.sign,
+                          best.of(rank, iteration).bytes()));
+  }
+}
+
+class File {
+ public:
+  explicit File(const std::string& text) : name_("noise_values.tmp") {
+    std::ofstream(name_) << text;
+  }
+  ~File() { std::filesystem::remove(name_); }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+Collective unchecked(Scalar scalar) {
+  Collective collective;
+  collective.reduction.operation = base::reduce_operation("sum");
+  collective.reduction.shape.scalar = scalar;
+  return collective;
+}
+
+}  // namespace
+
+TEST_CASE("noise values: best decides by each value until the end, worst by none") {
+  for (const Comparison comparison : {Comparison::less, Comparison::at_most, Comparison::greater,
+                                      Comparison::at_least, Comparison::equal}) {
+    for (const Scalar scalar : {Scalar::f64, Scalar::i64}) {
+      INFO(paths::comparison_name(comparison) << " " << base::scalar_name(scalar));
+      check_values(collective_of("sum", Sign::non_negative, comparison, 7, scalar));
+      check_values(collective_of("sum", Sign::non_positive, comparison, -7, scalar));
+      check_values(collective_of("max", Sign::any, comparison, -3, scalar));
+      check_values(collective_of("max", Sign::non_negative, comparison, 3, scalar));
+      check_values(collective_of("min", Sign::any, comparison, 3, scalar));
+    }
+  }
+  check_values(collective_of("sum", Sign::non_negative, Comparison::less, 0.01904));
+  check_values(collective_of("logical_or", Sign::any, Comparison::is_true, 0));
+  check_values(collective_of("logical_and", Sign::any, Comparison::is_true, 0));
+}
+
+TEST_CASE("noise values: a condition that cannot turn is refused") {
+  const Collective always = collective_of("sum", Sign::non_negative, Comparison::less, 0);
+  CHECK_THROWS_WITH(Values(always, "best", 3),
+                    "--values: the condition 'less' of test has the same outcome whatever the "
+                    "threads contribute (non_negative); give values in a file");
+}
+
+TEST_CASE("noise values: without a condition every contribution is zero") {
+  const Values values(unchecked(Scalar::i64), "worst", 3);
+  CHECK(values.of(3, 1).read<std::int64_t>() == 0);
+}
+
+TEST_CASE("noise values: a table has a row per iteration and a column per thread, and wraps") {
+  const File file("1, 2.5,3   # the first iteration\n\n  4\t-5;+6e1\n");
+  const Values values(unchecked(Scalar::f64), file.name(), 100);
+  CHECK(values.of(0, 0).read<double>() == 1);
+  CHECK(values.of(1, 0).read<double>() == 2.5);
+  CHECK(values.of(1, 1).read<double>() == -5);
+  CHECK(values.of(2, 3).read<double>() == 60);
+  CHECK(values.of(4, 2).read<double>() == 2.5);
+  CHECK(values.warming_up(0).read<double>() == 1);
+}
+
+TEST_CASE("noise values: integers keep every bit") {
+  const File file("9007199254740993 18446744073709551615");
+  const Values values(unchecked(Scalar::u64), file.name(), 1);
+  CHECK(values.of(0, 0).read<std::uint64_t>() == 9007199254740993u);
+  CHECK(values.of(1, 0).read<std::uint64_t>() == 18446744073709551615u);
+}
+
+TEST_CASE("noise values: all that is wrong with a table is said with its place") {
+  const File file("1 2\n3 x4\n5\n");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1),
+                    "noise_values.tmp:2:3: expected a number of type f64, found 'x4'\n"
+                    "noise_values.tmp:3:1: expected 2 columns as in the first row, found 1");
+  const File empty("# nothing\n");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), empty.name(), 1),
+                    Catch::Contains("expected a row of values, found none"));
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "no_such_file", 1),
+                    "--values: expected best, worst or a file, but cannot read 'no_such_file'");
+}
+
+TEST_CASE("noise replay: delays that begin while computing add to it, and the recording repeats") {
+  using base::Nanos;
+  const File file("100 10\n200 50\n");  // a period of 250
+  const bench::Noise noise(file.name());
+  CHECK(noise.period() == Nanos(250));
+  CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // ends as the delay begins
+  CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
+  CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));  // half of the delay is left
+  CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
+  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // the end of the second one
+  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // and the first one again
+  CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));
+  const File full("0 100\n");
+  CHECK_THROWS_WITH(bench::Noise(full.name()), Catch::Contains("leave no time for computing"));
+  const File overlapping("0 100\n50 10\n");
+  CHECK_THROWS_WITH(bench::Noise(overlapping.name()), Catch::Contains(":2:1: expected"));
+}

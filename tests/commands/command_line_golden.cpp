@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/command_line_golden.cpp — what `paths` says to right and wrong command lines.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/version.hpp"
+#include "commands/commands.hpp"
+#include "tests/support/golden.hpp"
+
+namespace {
+
+struct Outcome {
+  int exit_code;
+  std::string out, err;
+  std::string text() const {
+    return "exit code " + std::to_string(exit_code) + "\n-- out\n" + out + "-- err\n" + err;
+  }
+};
+
+/// Runs the program in this process, from the top of the sources.
+Outcome run(const std::vector<std::string>& arguments) {
+  std::vector<const char*> words = {"paths"};
+  for (const std::string& word : arguments) words.push_back(word.c_str());
+  std::ostringstream out, err;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(PATHS_SOURCE_DIR);
+  auto* const old_out = std::cout.rdbuf(out.rdbuf());
+  auto* const old_err = std::cerr.rdbuf(err.rdbuf());
+  const int exit_code = commands::run_program(static_cast<int>(words.size()), words.data());
+  std::cout.rdbuf(old_out);
+  std::cerr.rdbuf(old_err);
+  std::filesystem::current_path(before);
+  return {exit_code, out.str(), err.str()};
+}
+
+void check_golden(const std::string& name, const std::vector<std::string>& arguments,
+                  int exit_code) {
+  INFO(name);
+  const Outcome outcome = run(arguments);
+  CHECK(outcome.exit_code == exit_code);
+  const std::string found = outcome.text();
+  CHECK(found == test_support::golden("command_line/" + name + ".txt", found));
+}
+
+const std::string two_clusters = "configs/two-clusters.yaml";
+
+}  // namespace
+
+TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
+  check_golden("nothing", {}, 2);
+  check_golden("misspelt_command", {"chekc", two_clusters}, 2);
+  check_golden("misspelt_option", {"show", two_clusters, "--fromat", "svg"}, 2);
+  check_golden("check_nothing", {"check"}, 2);
+  check_golden("unknown_format", {"show", two_clusters, "--format", "png"}, 2);
+  check_golden("two_files", {"expand", two_clusters, two_clusters}, 2);
+  check_golden("unknown_algorithm", {"check", two_clusters, "--algorithm", "magpei"}, 2);
+  check_golden("later_algorithm", {"check", two_clusters, "--algorithm", "lagged:2"}, 2);
+  check_golden("unknown_root", {"check", two_clusters, "--root", "gamma/g1"}, 2);
+  check_golden("unknown_transport", {"check", two_clusters, "--transport", "udp"}, 2);
+  check_golden("port_out_of_range", {"check", two_clusters, "--port", "70000"}, 2);
+  check_golden("no_such_file", {"check", "configs/missing.yaml"}, 2);
+  check_golden("unknown_kind", {"kinds", "allreduc"}, 2);
+  check_golden("broken_config", {"check", "configs/broken/many_mistakes.yaml"}, 2);
+}
+
+TEST_CASE("command line: help and version exit with 0") {
+  for (const std::string command : {"check", "show", "expand", "kinds"})
+    check_golden("help_" + command, {command, "--help"}, 0);
+  check_golden("help", {"--help"}, 0);
+  CHECK(run({"--version"}).out == "paths " + std::string(base::version) + "\n");
+}
+
+TEST_CASE("command line: a wrong config among right ones does not hide them") {
+  const Outcome outcome =
+      run({"check", "configs/one-host.yaml", "configs/broken/empty.yaml", two_clusters});
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.out.find("configs/one-host.yaml: ok, 1 host, 4 threads, ") == 0);
+  CHECK(outcome.out.find("configs/two-clusters.yaml: ok, 5 hosts, 8 threads, ") !=
+        std::string::npos);
+  CHECK(outcome.err.find("configs/broken/empty.yaml") == 0);
+}
+
+TEST_CASE("command line: drawings of a config are as they were read last") {
+  check_golden("show_text", {"show", two_clusters}, 0);
+  check_golden("show_text_magpie", {"show", two_clusters, "--algorithm", "magpie"}, 0);
+  check_golden("show_dot", {"show", two_clusters, "--format", "dot"}, 0);
+  check_golden("show_svg", {"show", two_clusters, "--format", "svg"}, 0);
+  check_golden("show_json", {"show", two_clusters, "--format", "json"}, 0);
+}
+
+TEST_CASE("command line: expansions of a config are as they were read last") {
+  check_golden("expand_sequential", {"expand", two_clusters}, 0);
+  check_golden("expand_conditional", {"expand", two_clusters, "--algorithm", "conditional"}, 0);
+  check_golden("expand_instrumented", {"expand", "configs/one-host.yaml", "--instrument"}, 0);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/config_test.cpp — the low level read, printed and read again.
+#include "paths/config.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "base/errors.hpp"
+#include "paths/condition.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using paths::Plan;
+
+const std::string hosts = R"(
+hosts:
+  a: {cluster: one, threads: 3}
+  b: {cluster: one, threads: 2}
+elements:
+  result: {host: a, template: f64, keep_newest: 1}
+)";
+const std::string wrappers_section = R"(
+wrappers:
+  join: {kind: allreduce, host: a, operation: sum, template: f64}
+  wan: {kind: emulate_link, host: b, latency: 10ms}
+)";
+const std::string paths_section = R"(
+paths:
+  - {graph: sum, host: a, threads: 0-1, through: [join, store: {element: result}]}
+  - graph: sum
+    host: b
+    threads: 0-1
+    through: [wan: down, forward: {to: a}, join, store: {element: result}]
+  - {graph: sum, host: a, threads: 2, through: [join, store: {element: result}]}
+  - graph: own
+    host: b
+    threads: 1
+    through: [wan: down, forward: {to: a}, store: {element: result}]
+)";
+
+Plan read(const std::string& text, const paths::Overrides& overrides = {}) {
+  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds(),
+                          overrides);
+}
+std::string printed(const Plan& plan) { return paths::print_plan(plan, wrappers::all_kinds()); }
+
+}  // namespace
+
+TEST_CASE("config: ways are shared from a join on, and slots counted as paths come") {
+  const Plan plan = read(hosts + wrappers_section + paths_section);
+  REQUIRE(plan.paths.size() == 4);
+  CHECK(plan.paths[0].stage == plan.paths[2].stage);
+  CHECK(plan.paths[0].slot == 0);
+  CHECK(plan.paths[2].slot == 4);
+  const auto& join = plan.wrappers[plan.stages[plan.paths[0].stage].wrapper];
+  CHECK(join.name == "join");
+  CHECK(join.slots == 5);
+  // Two threads of b: the link and the forward keep them apart, as slots 2 and 3 of the join.
+  const auto& link = plan.stages[plan.paths[1].stage];
+  const auto& forward = plan.stages[link.below];
+  CHECK(link.slot == 0);
+  CHECK(forward.slot == 2);
+  CHECK(forward.below == plan.paths[0].stage);
+}
+
+TEST_CASE("config: a wrapper that does not join is one instance on many ways") {
+  const Plan plan = read(hosts + wrappers_section + paths_section);
+  const auto& first = plan.stages[plan.paths[1].stage];
+  const auto& other = plan.stages[plan.paths[3].stage];
+  CHECK(plan.paths[1].stage != plan.paths[3].stage);
+  CHECK(first.wrapper == other.wrapper);
+  CHECK(plan.wrappers[first.wrapper].slots == 3);
+}
+
+TEST_CASE("config: what is printed reads back with the same digest, and prints the same") {
+  const Plan plan = read(hosts + wrappers_section + paths_section);
+  const std::string text = printed(plan);
+  const Plan again = read(text);
+  CHECK(again.digest == plan.digest);
+  CHECK(printed(again) == text);
+}
+
+TEST_CASE("config: every config that ships reads, under every algorithm, as does its expansion") {
+  const std::filesystem::path folder = std::string(PATHS_SOURCE_DIR) + "/configs";
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++count;
+    for (const std::string algorithm : {"sequential", "magpie", "exact", "conditional"})
+      for (const bool instrument : {false, true}) {
+        INFO(entry.path() << " " << algorithm);
+        paths::Overrides overrides;
+        overrides.algorithm = algorithm;
+        overrides.instrument = instrument;
+        const Plan plan = paths::load_plan(entry.path().string(), wrappers::all_kinds(), overrides);
+        CHECK(read(printed(plan)).digest == plan.digest);
+      }
+  }
+  CHECK(count >= 5);
+}
+
+TEST_CASE("config: addresses are generated in the order of hosts") {
+  const Plan tcp = read(hosts + wrappers_section + paths_section + "network: {port: 9000}\n");
+  CHECK(tcp.hosts[0].address == "tcp://127.0.0.1:9000");
+  CHECK(tcp.hosts[1].address == "tcp://127.0.0.1:9001");
+  const Plan ipc = read(hosts + wrappers_section + paths_section + "network: {transport: ipc}\n");
+  CHECK(ipc.hosts[1].address == "ipc:///tmp/paths-test/b");
+}
+
+TEST_CASE("config: program options change port and transport of either level") {
+  const std::string text = printed(read(hosts + wrappers_section + paths_section));
+  paths::Overrides overrides;
+  overrides.port = 9100;
+  CHECK(read(text, overrides).hosts[1].address == "tcp://127.0.0.1:9101");
+  overrides = {};
+  overrides.transport = "ipc";
+  const Plan ipc = read(text, overrides);
+  CHECK(ipc.transport == Plan::Transport::ipc);
+  CHECK(ipc.hosts[1].address == "ipc:///tmp/paths-test/b");
+}
+
+TEST_CASE("config: program options about the high level are refused on the low level") {
+  const std::string text = hosts + wrappers_section + paths_section;
+  paths::Overrides overrides;
+  overrides.algorithm = "magpie";
+  overrides.root = "one/a";
+  overrides.instrument = true;
+  CHECK_THROWS_WITH(read(text, overrides), Catch::Contains("--algorithm") &&
+                                               Catch::Contains("--root") &&
+                                               Catch::Contains("--instrument"));
+}
+
+TEST_CASE("config: beyond loopback only in words") {
+  const std::string text = hosts + wrappers_section + paths_section;
+  CHECK_THROWS_WITH(read(text + "network: {address: 10.0.0.1}\n"),
+                    Catch::Contains("security: plain"));
+  const Plan plan = read(text + "network: {address: 10.0.0.1, security: plain}\n");
+  CHECK(plan.hosts[1].address == "tcp://10.0.0.1:7701");
+  CHECK(plan.security_plain);
+}
+
+TEST_CASE("config: a written deadline is part of the plan, the default is not") {
+  const std::string text = hosts + wrappers_section + paths_section;
+  CHECK_FALSE(read(text).deadline_written);
+  const Plan plan = read(text + "deadline: 5s\n");
+  CHECK(plan.deadline_written);
+  CHECK(plan.deadline == std::chrono::seconds(5));
+  CHECK(plan.digest != read(text).digest);
+}
+
+TEST_CASE("config: a deep path is refused before it can run out of stack") {
+  std::string through;
+  for (int hop = 0; hop < 300; ++hop) through += "event_collector: {}, ";
+  CHECK_THROWS_WITH(read(hosts + "paths:\n  - {graph: g, host: a, threads: 0, through: [" +
+                         through + "store: {element: result}]}\n"),
+                    Catch::Contains("at most 256 wrappers"));
+}
+
+TEST_CASE("condition: a part proves exactly what no further contribution can undo") {
+  using paths::Comparison;
+  const auto outcome = [](const char* operation, base::Sign sign, Comparison comparison) {
+    return paths::provable_outcome(operation, sign, comparison);
+  };
+  const auto up = base::Sign::non_negative, down = base::Sign::non_positive;
+  CHECK(outcome("sum", up, Comparison::greater) == true);
+  CHECK(outcome("sum", up, Comparison::at_least) == true);
+  CHECK(outcome("sum", up, Comparison::less) == false);
+  CHECK(outcome("sum", up, Comparison::at_most) == false);
+  CHECK(outcome("sum", up, Comparison::equal) == false);
+  CHECK(outcome("sum", down, Comparison::less) == true);
+  CHECK(outcome("sum", down, Comparison::greater) == false);
+  CHECK(outcome("sum", base::Sign::any, Comparison::less) == std::nullopt);
+  CHECK(outcome("max", base::Sign::any, Comparison::greater) == true);
+  CHECK(outcome("min", base::Sign::any, Comparison::at_most) == true);
+  CHECK(outcome("min", base::Sign::any, Comparison::equal) == false);
+  CHECK(outcome("logical_or", base::Sign::any, Comparison::is_true) == true);
+  CHECK(outcome("logical_and", base::Sign::any, Comparison::is_true) == false);
+  CHECK(outcome("logical_or", base::Sign::any, Comparison::less) == std::nullopt);
+  CHECK(outcome("product", up, Comparison::greater) == std::nullopt);
+  CHECK(outcome("logical_xor", up, Comparison::is_true) == std::nullopt);
+}
+
+TEST_CASE("condition: equal is proved false only beyond the constant") {
+  const paths::ConditionSpec spec{paths::Comparison::equal, base::Scalar::i32, std::int64_t{5}};
+  const auto proves = [&](const char* operation, std::int32_t part) {
+    const auto payload = base::Payload::of(part);
+    return paths::proves(spec, operation, base::Sign::non_negative, payload.bytes());
+  };
+  CHECK_FALSE(proves("sum", 4));
+  CHECK_FALSE(proves("sum", 5));
+  CHECK(proves("sum", 6));
+  CHECK(proves("min", 4));
+  CHECK_FALSE(proves("min", 5));
+  CHECK_FALSE(proves("min", 6));
+}
+
+TEST_CASE("condition: large integers are compared as integers") {
+  const std::int64_t constant = (std::int64_t{1} << 53) + 1;
+  const paths::ConditionSpec spec{paths::Comparison::less, base::Scalar::i64, constant};
+  CHECK(paths::holds(spec, base::Payload::of(constant - 1).bytes()));
+  CHECK_FALSE(paths::holds(spec, base::Payload::of(constant).bytes()));
+  const std::uint64_t most = ~std::uint64_t{0};
+  const paths::ConditionSpec top{paths::Comparison::at_least, base::Scalar::u64, most};
+  CHECK(paths::holds(top, base::Payload::of(most).bytes()));
+  CHECK_FALSE(paths::holds(top, base::Payload::of(most - 1).bytes()));
+}
+
+TEST_CASE("condition: the partial template holds value and last exact pair") {
+  CHECK(paths::partial_template(*pastset::Template::parse("f64")).text() ==
+        "partial: u64, u64, f64, u8, u64, f64");
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/expand_test.cpp — clusters and collectives, written out.
+#include "paths/expand.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "paths/config.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using paths::Plan;
+
+Plan read(const std::string& text, const paths::Overrides& overrides = {}) {
+  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds(),
+                          overrides);
+}
+
+/// The names of what the path of a graph passes that begins on `host`: "join(2) forward store".
+std::string way(const Plan& plan, const std::string& graph, const std::string& host,
+                std::uint32_t nth = 0) {
+  for (const auto& path : plan.paths) {
+    if (path.graph != graph || plan.hosts[path.host].name != host || nth-- > 0) continue;
+    std::string text;
+    for (auto id = path.stage; id != paths::no_stage; id = plan.stages[id].below) {
+      const auto& wrapper = plan.wrappers[plan.stages[id].wrapper];
+      const auto& kind = *wrappers::all_kinds().find(wrapper.kind);
+      text += text.empty() ? "" : " ";
+      text += wrapper.name.empty() ? wrapper.kind : wrapper.name;
+      if (const auto* to = wrapper.settings.find("to")) text += ">" + to->text();
+      if (kind.joins) text += fmt::format("({})", wrapper.slots);
+      if (!kind.roles.empty()) text += ":" + kind.roles.at(plan.stages[id].role);
+    }
+    return text;
+  }
+  return "no path";
+}
+
+const std::string two = R"(
+clusters:
+  a: {hosts: 2, threads: 2}
+  b: {hosts: [x, y], threads: 2, gateway: gate, network: {latency: 50us}}
+links:
+  - {between: [a, b], latency: 10ms}
+)";
+
+std::string collective(const std::string& settings) {
+  return "collectives:\n  s: {" + settings + "}\n";
+}
+
+}  // namespace
+
+TEST_CASE("expand: a tree joins threads, hosts, clusters, then all") {
+  const Plan plan = read(two + collective("operation: sum, template: f64"));
+  CHECK(way(plan, "s", "a-0") == "s.join.a-0(2) s.join.a(2) s.join(2) store");
+  CHECK(way(plan, "s", "a-1") == "s.join.a-1(2) forward>a-0 s.join.a(2) s.join(2) store");
+  CHECK(way(plan, "s", "y") ==
+        "s.join.y(2) network.y:down forward>x network.x:up s.join.b(2) network.x:down "
+        "forward>gate network.gate:up wan.b.a:down forward>a-0 wan.a.b:up s.join(2) store");
+  CHECK(plan.elements[0].tuple_template.text() == "f64");
+}
+
+TEST_CASE("expand: all_to_all checks in every cluster and prefetches between all") {
+  const Plan plan = read(two + collective("operation: sum, template: f64, algorithm: magpie"));
+  CHECK(way(plan, "s", "a-1") == "s.join.a-1(2) forward>a-0 s.join.a(2) condition_check store");
+  CHECK(way(plan, "s", "a-0", 1) ==
+        "prefetch wan.a.b:down forward>gate wan.b.a:up network.gate:down forward>x "
+        "network.x:up observe");
+  CHECK(way(plan, "s", "x", 1) ==
+        "prefetch network.x:down forward>gate network.gate:up wan.b.a:down forward>a-0 "
+        "wan.a.b:up observe");
+  std::vector<std::string> elements;
+  for (const auto& element : plan.elements) elements.push_back(element.name);
+  CHECK(elements ==
+        std::vector<std::string>{"s.result.a", "s.cache.a.b", "s.result.b", "s.cache.b.a"});
+}
+
+TEST_CASE("expand: caches are combined in the order of clusters, one's own among them") {
+  const Plan plan = read(two + collective("operation: sum, template: f64, algorithm: magpie"));
+  std::vector<std::string> combined;
+  for (const auto& wrapper : plan.wrappers)
+    if (wrapper.kind == "condition_check")
+      for (const auto& item : wrapper.settings.find("combine")->items())
+        combined.push_back(item.text());
+  CHECK(combined ==
+        std::vector<std::string>{"s.result.a", "s.cache.a.b", "s.cache.b.a", "s.result.b"});
+}
+
+TEST_CASE("expand: joins of one are left out everywhere") {
+  const Plan plan = read("clusters:\n  a: {hosts: 1, threads: 1}\n" +
+                         collective("operation: sum, template: f64"));
+  CHECK(way(plan, "s", "a-0") == "store");
+  const Plan two_threads = read("clusters:\n  a: {hosts: 1, threads: 2}\n" +
+                                collective("operation: sum, template: f64"));
+  CHECK(way(two_threads, "s", "a-0") == "s.join.a-0(2) store");
+}
+
+TEST_CASE("expand: all_to_all of one cluster is a tree with a check") {
+  const Plan plan = read("clusters:\n  a: {hosts: 2, threads: 1}\n" +
+                         collective("operation: sum, template: f64, algorithm: conditional, "
+                                    "condition: {less: 1}, contributions: non_negative"));
+  CHECK(way(plan, "s", "a-1") == "forward>a-0 s.join.a(2) condition_check store");
+}
+
+TEST_CASE("expand: with a fan-out the hosts of a cluster form a tree") {
+  const Plan plan = read("clusters:\n  a: {hosts: 7, threads: 1}\n" +
+                         collective("operation: sum, template: f64, fan_out: 2"));
+  CHECK(way(plan, "s", "a-0") == "s.join.a(3) store");
+  CHECK(way(plan, "s", "a-1") == "s.fan.a-1(3) forward>a-0 s.join.a(3) store");
+  CHECK(way(plan, "s", "a-6") == "forward>a-2 s.fan.a-2(3) forward>a-0 s.join.a(3) store");
+}
+
+TEST_CASE("expand: root chooses the host where a tree ends") {
+  const Plan plan = read(two + collective("operation: sum, template: f64, root: b/y"));
+  CHECK(way(plan, "s", "y") == "s.join.y(2) s.join.b(2) s.join(2) store");
+  paths::Overrides overrides;
+  overrides.root = "a/a-1";
+  const Plan other = read(two + collective("operation: sum, template: f64"), overrides);
+  CHECK(way(other, "s", "a-1") == "s.join.a-1(2) s.join.a(2) s.join(2) store");
+}
+
+TEST_CASE("expand: slots follow the order of clusters wherever the root is") {
+  const Plan plan = read(two + collective("operation: sum, template: f64, root: b/y"));
+  for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
+    if (plan.wrappers[wrapper].name != "s.join") continue;
+    CHECK(plan.contributor(wrapper, 0) == "cluster a");
+    CHECK(plan.contributor(wrapper, 1) == "cluster b");
+  }
+}
+
+TEST_CASE("expand: a broadcast knows its root in every join on the way") {
+  const Plan plan = read(two + collective("kind: broadcast, template: f64, root: b/y"));
+  const auto from = [&](const std::string& name) -> std::string {
+    for (const auto& wrapper : plan.wrappers)
+      if (wrapper.name == name) {
+        const auto* setting = wrapper.settings.find("from");
+        return setting != nullptr ? setting->text() : "none";
+      }
+    return "no wrapper";
+  };
+  CHECK(from("s.join.y") == "0");
+  CHECK(from("s.join.b") == "1");
+  CHECK(from("s.join") == "1");
+  CHECK(from("s.join.x") == "none");
+  CHECK(from("s.join.a") == "none");
+}
+
+TEST_CASE("expand: a barrier has the empty template") {
+  const Plan plan = read(two + collective("kind: barrier"));
+  CHECK(plan.elements[0].tuple_template.fields().empty());
+  CHECK_THROWS_WITH(read(two + collective("kind: barrier, template: f64")),
+                    Catch::Contains("unknown key 'template'"));
+}
+
+TEST_CASE("expand: a late broadcast delays what comes up, in trees only, not at the root") {
+  std::string text = two;
+  text.replace(text.find("threads: 2, gateway"), 10, "broadcast_delay: 20ms, threads: 2");
+  const std::string sum = "operation: sum, template: f64";
+  CHECK(way(read(text + collective(sum)), "s", "x")
+            .find("s.join.b(2) s.broadcast_delay.b:up network.x:down") != std::string::npos);
+  CHECK(way(read(text + collective(sum + ", root: b/x")), "s", "x").find("delay") ==
+        std::string::npos);
+  CHECK(way(read(text + collective(sum + ", algorithm: magpie")), "s", "x").find("delay") ==
+        std::string::npos);
+}
+
+TEST_CASE("expand: a link without latency and bandwidth is nothing to emulate") {
+  const Plan plan = read(
+      "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
+      "  - {between: [a, b], latency: 0s}\n" +
+      collective("operation: sum, template: f64"));
+  CHECK(way(plan, "s", "b-0") == "forward>a-0 s.join(2) store");
+}
+
+TEST_CASE("expand: directions of a link may differ") {
+  const Plan plan = read(
+      "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
+      "  - {from: a, to: b, latency: 1ms}\n  - {from: b, to: a, latency: 9ms}\n" +
+      collective("operation: sum, template: f64"));
+  CHECK(way(plan, "s", "b-0") == "wan.b.a:down forward>a-0 wan.a.b:up s.join(2) store");
+  for (const auto& wrapper : plan.wrappers) {
+    if (wrapper.name == "wan.b.a") CHECK(wrapper.settings.find("latency")->text() == "9ms");
+    if (wrapper.name == "wan.b.a") CHECK(plan.hosts[wrapper.host].name == "b-0");
+  }
+}
+
+TEST_CASE("expand: collectors stand before every wrapper, and not before what begins a path") {
+  const Plan plan =
+      read(two + collective("operation: sum, template: f64, algorithm: magpie, instrument: true"));
+  CHECK(way(plan, "s", "a-1") ==
+        "event_collector s.join.a-1(2) event_collector forward>a-0 event_collector s.join.a(2) "
+        "event_collector condition_check event_collector store");
+  CHECK(way(plan, "s", "x", 1).find("prefetch event_collector network.x:down") == 0);
+}
+
+TEST_CASE("expand: elements reach hosts, clusters or all") {
+  const std::string element = "elements:\n  log: {host: a-0, template: bytes, reach: ";
+  const Plan all = read(two + element + "all}\n");
+  CHECK(all.paths.size() == 4);
+  CHECK(way(all, "log", "a-0") == "store");
+  CHECK(all.elements[0].keep_newest == 0);
+  CHECK(read(two + element + "[b]}\n").paths.size() == 2);
+  CHECK(read(two + element + "[a-1, b, x]}\n").paths.size() == 3);
+}
+
+TEST_CASE("expand: own wrappers and paths stand beside what is expanded") {
+  const Plan plan = read(two + collective("operation: sum, template: f64") + R"(
+elements:
+  mine: {host: a-1, template: u64}
+wrappers:
+  stamp: {kind: event_collector, host: a-1}
+paths:
+  - {graph: mine, host: a-1, threads: 0, through: [stamp, store: {element: mine}]}
+)");
+  CHECK(way(plan, "mine", "a-1") == "stamp store");
+}
+
+TEST_CASE("expand: program options change the digest, and the algorithm of the config does too") {
+  const std::string text = two + collective("operation: sum, template: f64");
+  paths::Overrides overrides;
+  overrides.algorithm = "magpie";
+  const Plan changed = read(text, overrides);
+  CHECK(changed.digest != read(text).digest);
+  CHECK(changed.digest ==
+        read(two + collective("operation: sum, template: f64, algorithm: exact")).digest);
+}
+
+TEST_CASE("expand: speeds may be ratios of times") {
+  const Plan plan = read("clusters:\n  a: {hosts: 2, speed: {a-1: 30/36}}\n" +
+                         collective("operation: sum, template: f64"));
+  CHECK(plan.hosts[0].speed == 1.0);
+  CHECK(plan.hosts[1].speed == 30.0 / 36.0);
+}
+
+TEST_CASE("expand: 100,000 threads are a plan of ranges") {
+  std::string text = "clusters:\n";
+  for (int cluster = 0; cluster < 1000; ++cluster)
+    text += fmt::format("  c{}: {{hosts: 10, threads: 10}}\n", cluster);
+  text += "links:\n";
+  for (int cluster = 1; cluster < 1000; ++cluster)
+    text += fmt::format("  - {{between: [c0, c{}], latency: 10ms}}\n", cluster);
+  const Plan plan = read(text + collective("operation: sum, template: f64"));
+  CHECK(plan.thread_count() == 100'000);
+  CHECK(plan.paths.size() == 10'000);
+  CHECK(plan.hosts.back().address == "tcp://127.0.0.1:17699");
+}

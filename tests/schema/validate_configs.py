@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/schema/validate_configs.py — holds schema/config.schema.json to what `paths` reads.
+#
+# usage: validate_configs.py PATHS_PROGRAM
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+TOP = Path(__file__).resolve().parents[2]
+ALGORITHMS = ["sequential", "magpie", "conditional"]
+# What the schema must find by itself, because editors have nothing else: misspelt words.
+MISSPELT = [
+    "unknown_key", "misspelt_section", "misspelt_cluster_key", "misspelt_wrapper_key",
+    "unknown_kind", "unknown_kind_in_place", "unknown_role", "algorithm_misspelt",
+    "condition_misspelt", "contributions_misspelt", "transport_misspelt", "both_levels",
+]
+
+
+class Loader(yaml.SafeLoader):
+    """YAML 1.2's idea of what is a number and a flag: `on` and `1:30` stay words."""
+
+
+Loader.yaml_implicit_resolvers = {}
+for tag, pattern, first in [
+        ("bool", r"^(?:true|false)$", "tf"),
+        ("null", r"^(?:~|null|)$", ["~", "n", ""]),
+        ("int", r"^-?[0-9]+$", "-0123456789"),
+        ("float", r"^-?[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?$|^-?[0-9]+[eE][-+]?[0-9]+$",
+         "-0123456789")]:
+    Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
+
+
+def keys_as_words(value):
+    """JSON has only words for keys; in YAML a host may be called 4."""
+    if isinstance(value, dict):
+        return {str(key): keys_as_words(entry) for key, entry in value.items()}
+    return [keys_as_words(item) for item in value] if isinstance(value, list) else value
+
+
+def load(text):
+    return keys_as_words(yaml.load(text, Loader))
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def described_settings(program):
+    """Settings of every kind, as the kinds themselves tell."""
+    kinds, kind = {}, None
+    for line in run(program, "kinds", "--format", "markdown").splitlines():
+        if line.startswith("### "):
+            kind = kinds.setdefault(line[4:], set())
+        elif setting := re.match(r"\| `(\w+)` \|", line):
+            kind.add(setting[1])
+    return kinds
+
+
+def main():
+    program = sys.argv[1]
+    schema = json.loads((TOP / "schema/config.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    failures = []
+
+    def expect(valid, what, text):
+        error = jsonschema.exceptions.best_match(validator.iter_errors(load(text)))
+        if valid and error is not None:
+            failures.append(f"{what}: {error.json_path}: {error.message}")
+        if not valid and error is None:
+            failures.append(f"{what}: the schema finds nothing wrong")
+
+    configs = sorted((TOP / "configs").glob("*.yaml"))
+    for config in configs:
+        expect(True, config.name, config.read_text())
+        for algorithm in ALGORITHMS:
+            for instrument in ([], ["--instrument"]):
+                expanded = run(program, "expand", config, "--algorithm", algorithm, *instrument)
+                expect(True, f"{config.name} expanded, {algorithm}", expanded)
+    for name in MISSPELT:
+        expect(False, f"broken/{name}.yaml", (TOP / f"configs/broken/{name}.yaml").read_text())
+
+    definitions = schema["$defs"]
+    in_schema = {name.removeprefix("settings_of_"): set(definition["properties"])
+                 for name, definition in definitions.items() if name.startswith("settings_of_")}
+    described = described_settings(program)
+    for kind in sorted(in_schema.keys() | described.keys()):
+        if in_schema.get(kind) != described.get(kind):
+            failures.append(f"kind {kind}: the schema has {in_schema.get(kind)}, "
+                            f"`paths kinds` has {described.get(kind)}")
+
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    print(f"{len(configs)} configs, {len(failures)} failures")
+    return 1 if failures or not configs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

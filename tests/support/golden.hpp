@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/golden.hpp — expected outputs kept in files; scripts/approve rewrites them.
+#pragma once
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace test_support {
+
+inline std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// What tests/golden/NAME should say. With PATHS_APPROVE=1 it is made to say `found`: a person
+/// reads the difference before it is committed.
+inline std::string golden(const std::string& name, const std::string& found) {
+  const std::filesystem::path file =
+      std::filesystem::path(PATHS_SOURCE_DIR) / "tests" / "golden" / name;
+  const char* const approve = std::getenv("PATHS_APPROVE");
+  if (approve != nullptr && std::string(approve) == "1") {
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << found;
+  }
+  return read_text(file);
+}
+
+}  // namespace test_support

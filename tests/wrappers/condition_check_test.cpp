@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/condition_check_test.cpp — one root's decisions, the others played by the test.
+#include "wrappers/condition_check.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "pastset/tuple.hpp"
+#include "tests/support/one_host.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::Condition;
+using paths::Result;
+using paths::TravelError;
+using namespace std::chrono_literals;
+using test_support::OneHost;
+using test_support::PlanBuilder;
+using test_support::thrown;
+
+const pastset::Template& partial() {
+  static const pastset::Template made = paths::partial_template(*pastset::Template::parse("f64"));
+  return made;
+}
+
+using ExactPair = std::optional<std::pair<std::uint64_t, double>>;
+
+base::Payload tuple(std::uint64_t sequence, double value, ExactPair exact = {}) {
+  pastset::TupleWriter writer(partial());
+  writer.put(sequence).put(std::uint64_t{1}).put(value);
+  writer.put(static_cast<std::uint8_t>(exact.has_value()));
+  writer.put(exact ? exact->first : std::uint64_t{0}).put(exact ? exact->second : 0.0);
+  return writer.payload();
+}
+
+/// The root of cluster b of three, whose sums of non-negative values are compared with 10; a and c
+/// are caches that the test fills. `less: 10` can be refuted early, never established.
+struct Root {
+  explicit Root(std::string relaxation = "conditional", bool is_alone = false) {
+    for (const char* name : {"a", "b", "c"}) builder.element(name, partial());
+    const auto scalar = [](const char* text) { return base::Settings::scalar(text); };
+    std::vector<base::Settings::Entry> entries = {
+        {scalar("relaxation"), base::Settings::scalar(relaxation)},
+        {scalar("template"), scalar("f64")},
+        {scalar("contributions"), scalar("non_negative")},
+        {scalar("condition"), base::Settings::map({{scalar("less"), scalar("10")}})},
+        {scalar("result"), scalar("b")}};
+    if (!is_alone) {
+      entries.emplace_back(scalar("combine"),
+                           base::Settings::list({scalar("a"), scalar("b"), scalar("c")}));
+    }
+    const auto check = builder.wrapper("condition_check", "check", base::Settings::map(entries));
+    const auto below = builder.does("below", [this](paths::Operation operation, paths::Next next) {
+      if (operation.sequence == refused) throw std::runtime_error("no room");
+      return next(std::move(operation));
+    });
+    const auto store = builder.wrapper("store", "store", {{"element", "b"}});
+    builder.path("graph", 1, {check, below, store});
+    here.emplace(builder);
+  }
+  Result move(std::uint64_t sequence, double value) {
+    return here->move(0, 0, sequence, base::Payload::of(value));
+  }
+  std::string error(std::uint64_t sequence, double value) {
+    return thrown<TravelError>([&] { move(sequence, value); });
+  }
+  void cache(const char* name, const base::Payload& payload) { element(name).move(payload); }
+  pastset::Element& element(const char* name) { return *here->host().element(name); }
+  /// Does something while the root is waiting.
+  void at(Nanos when, std::function<void()> what) {
+    later.push_back(here->spawn([this, when, what] {
+      here->runtime().sleep_until(when);
+      what();
+    }));
+  }
+  void run(const std::function<void()>& main) { here->run(main); }
+
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+  std::uint64_t refused = ~std::uint64_t{0};
+  std::vector<runtime::Task> later;
+};
+
+double value_of(const Result& result) { return result.payload.read<double>(); }
+
+}  // namespace
+
+TEST_CASE("condition_check: its own value decides first, without looking at anyone") {
+  Root t;
+  t.run([&] {
+    t.cache("a", tuple(0, 1));
+    t.cache("c", tuple(0, 1));
+    const Result result = t.move(0, 10);
+    CHECK(result.condition == Condition::fails);
+    CHECK(result.proved);
+    CHECK(value_of(result) == 10);
+    CHECK(result.contributions == 1);
+    CHECK(result.sequence == 0);
+  });
+}
+
+TEST_CASE("condition_check: it decides after each arrival, as soon as a part proves") {
+  Root t;
+  t.run([&] {
+    t.at(5ms, [&] { t.cache("c", tuple(0, 8)); });
+    t.at(9ms, [&] { t.cache("a", tuple(0, 8)); });
+    const Result result = t.move(0, 3);
+    CHECK(t.here->now() == 5ms);
+    CHECK(result.proved);
+    CHECK(value_of(result) == 11);
+    CHECK(result.contributions == 2);
+  });
+}
+
+TEST_CASE("condition_check: complete values are exact, in the order of the clusters") {
+  Root t;
+  t.run([&] {
+    t.at(5ms, [&] { t.cache("c", tuple(0, 0.1)); });
+    t.at(9ms, [&] { t.cache("a", tuple(0, 0.2)); });
+    const Result result = t.move(0, 0.3);
+    CHECK(t.here->now() == 9ms);
+    CHECK(result.condition == Condition::holds);
+    CHECK_FALSE(result.proved);
+    CHECK(value_of(result) == (0.2 + 0.3) + 0.1);
+    CHECK(result.contributions == 3);
+  });
+}
+
+TEST_CASE("condition_check: the tuple carries the newest exact pair, absent before the first") {
+  Root t;
+  t.run([&] {
+    t.cache("a", tuple(0, 1));
+    t.cache("c", tuple(0, 1));
+    t.move(0, 1);
+    CHECK(t.element("b").try_newest()->payload == tuple(0, 1));
+    t.move(1, 50);
+    CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 3.0}}));
+    t.move(2, 60);  // proved is not exact
+    CHECK(t.element("b").try_newest()->payload == tuple(2, 60, {{0, 3.0}}));
+  });
+}
+
+TEST_CASE("condition_check: a pair for our round is the result, and becomes our own pair") {
+  Root t;
+  t.run([&] {
+    t.cache("c", tuple(1, 2, {{0, 7.5}}));
+    const Result result = t.move(0, 1);
+    CHECK(result.condition == Condition::holds);  // a larger sequence alone would say fails
+    CHECK_FALSE(result.proved);
+    CHECK(value_of(result) == 7.5);
+    t.move(1, 50);
+    CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 7.5}}));
+  });
+}
+
+TEST_CASE("condition_check: a larger sequence without our pair is the outcome a part can prove") {
+  Root t;
+  t.run([&] {
+    t.cache("a", tuple(0, 2));
+    t.cache("c", tuple(1, 2));
+    const Result result = t.move(0, 1);
+    CHECK(result.condition == Condition::fails);
+    CHECK(result.proved);
+    CHECK(value_of(result) == 3);  // on the wrong side: decide by the condition
+    CHECK(result.sequence == 0);
+  });
+}
+
+TEST_CASE("condition_check: a smaller sequence is stale") {
+  Root t;
+  t.run([&] {
+    t.cache("a", tuple(4, 1));
+    t.cache("c", tuple(5, 1));
+    t.at(3ms, [&] { t.cache("a", tuple(5, 1)); });
+    CHECK(value_of(t.move(5, 1)) == 3);
+    CHECK(t.here->now() == 3ms);
+  });
+}
+
+TEST_CASE("condition_check: exact waits for everyone, or for the pair of a skipped round") {
+  Root t("exact");
+  t.run([&] {
+    t.cache("a", tuple(0, 100));
+    t.at(3ms, [&] { t.cache("c", tuple(1, 5, {{0, 103.0}})); });
+    const Result result = t.move(0, 1);
+    CHECK(t.here->now() == 3ms);
+    CHECK(value_of(result) == 103);
+    CHECK(result.condition == Condition::fails);
+    CHECK_FALSE(result.proved);
+  });
+}
+
+TEST_CASE("condition_check: alone, its value is exact") {
+  Root t("exact", true);
+  t.run([&] {
+    const Result result = t.move(0, 9);
+    CHECK_FALSE(result.proved);
+    CHECK(result.condition == Condition::holds);
+    CHECK(value_of(result) == 9);
+  });
+}
+
+TEST_CASE("condition_check: a failed contribution is final and marks the result") {
+  Root t;
+  t.run([&] {
+    CHECK_THAT(t.error(3, -1), Catch::Contains("thread here/0") && Catch::Contains("-1"));
+    REQUIRE(t.element("b").error_mark());
+    CHECK_THAT(t.error(4, 50), Catch::Contains("thread here/0"));
+    CHECK(t.element("b").last() == 0);
+  });
+}
+
+TEST_CASE("condition_check: a store that refuses is final, and the newest tuple stays readable") {
+  Root t;
+  t.refused = 1;
+  t.run([&] {
+    t.move(0, 50);
+    CHECK_THAT(t.error(1, 50), Catch::Contains("no room"));
+    CHECK_THAT(t.error(2, 50), Catch::Contains("no room"));
+    CHECK(t.element("b").try_newest()->payload == tuple(0, 50));
+  });
+}
+
+TEST_CASE("condition_check: who can decide without the marked cluster does, who cannot is marked") {
+  Root t;
+  t.run([&] {
+    t.element("a").mark_error("a is broken");
+    CHECK(t.move(0, 50).proved);
+    t.cache("c", tuple(1, 6));
+    CHECK(t.move(1, 5).proved);
+    CHECK_FALSE(t.element("b").error_mark());
+    t.at(5ms, [&] { t.cache("c", tuple(2, 6)); });
+    CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
+    CHECK(t.here->now() == 5ms);  // c might still have brought the proof
+    CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is broken"));
+  });
+}
+
+TEST_CASE("condition_check: a marked cluster's last tuple still counts") {
+  Root t;
+  t.run([&] {
+    t.cache("a", tuple(0, 1));
+    t.element("a").mark_error("a is broken");
+    t.cache("c", tuple(0, 1));
+    CHECK(value_of(t.move(0, 1)) == 3);
+    t.cache("c", tuple(1, 1));
+    CHECK_THAT(t.error(1, 1), Catch::Contains("a is broken"));
+  });
+}
+
+TEST_CASE("condition_check: exact fails at once when a cluster it needs is marked") {
+  Root t("exact");
+  t.run([&] {
+    t.element("a").mark_error("a is broken");
+    CHECK_THAT(t.error(0, 1), Catch::Contains("a is broken"));
+    CHECK(t.here->now() == 0ns);
+  });
+}
+
+TEST_CASE("condition_check: a deadline names who has not come and is final") {
+  Root t;
+  t.builder.plan().deadline = 50ms;
+  t.builder.plan().deadline_written = true;
+  t.run([&] {
+    t.cache("a", tuple(0, 1));
+    const std::string error = t.error(0, 1);
+    CHECK(t.here->now() == 50ms);
+    CHECK_THAT(error, Catch::Contains("round 0") && Catch::Contains("in c"));
+    CHECK(t.element("b").error_mark());
+  });
+}
+
+TEST_CASE("condition_check: a wait without end is a deadlock that names the elements") {
+  Root t;
+  CHECK_THROWS_AS(t.run([&] { t.move(0, 1); }), runtime::Deadlock);
+}
+
+TEST_CASE("condition_check: rounds are decided one after the other, in order") {
+  Root t;
+  t.run([&] {
+    std::vector<std::uint64_t> decided;
+    std::vector<runtime::Task> rounds;
+    for (std::uint64_t round = 0; round < 3; ++round) {
+      rounds.push_back(t.here->spawn([&, round] {
+        t.move(round, 1);
+        decided.push_back(round);
+      }));
+    }
+    for (std::uint64_t round = 0; round < 3; ++round) {
+      t.here->sleep(1ms);
+      CHECK(t.element("b").last() == round + 1);
+      for (const char* name : {"a", "c"}) t.cache(name, tuple(round, 1));
+    }
+    for (runtime::Task& round : rounds) round.join();
+    CHECK(decided == std::vector<std::uint64_t>{0, 1, 2});
+  });
+}
+
+TEST_CASE("condition_check: settings that decide nothing are refused") {
+  using base::Settings;
+  using Changes = std::vector<std::pair<const char*, Settings>>;
+  const auto mistakes_of = [](const Changes& changes) {
+    PlanBuilder builder;
+    for (const char* name : {"a", "b"}) builder.element(name, partial());
+    builder.element("other", *pastset::Template::parse("f64"));
+    const auto list = [](const char* one) {
+      return Settings::list({Settings::scalar(one), Settings::scalar("b")});
+    };
+    Changes settings = {
+        {"relaxation", Settings::scalar("conditional")},
+        {"template", Settings::scalar("f64")},
+        {"contributions", Settings::scalar("non_negative")},
+        {"condition", Settings::map({{Settings::scalar("less"), Settings::scalar("10")}})},
+        {"result", Settings::scalar("b")},
+        {"combine", list("a")}};
+    for (const auto& [key, value] : changes)
+      for (auto& [name, setting] : settings)
+        if (std::string_view(name) == key) setting = value;
+    std::vector<Settings::Entry> entries;
+    for (const auto& [name, setting] : settings)
+      if (!setting.is_null()) entries.emplace_back(Settings::scalar(name), setting);
+    const auto check = builder.wrapper("condition_check", "check", Settings::map(entries));
+    builder.path("graph", 1, {check, builder.does("end", nullptr)});
+    return thrown<base::ConfigError>([&] { OneHost here(builder); });
+  };
+  const auto two = [](const char* one, const char* other) {
+    return Settings::list({Settings::scalar(one), Settings::scalar(other)});
+  };
+  CHECK(mistakes_of({}) == "nothing");
+  CHECK_THAT(mistakes_of({{"condition", Settings()}}), Catch::Contains("needs a condition"));
+  CHECK_THAT(mistakes_of({{"contributions", Settings::scalar("any")}}),
+             Catch::Contains("proves nothing"));
+  CHECK_THAT(mistakes_of({{"template", Settings::scalar("f64[2]")}}),
+             Catch::Contains("only a scalar can be compared"));
+  CHECK_THAT(mistakes_of({{"combine", two("a", "a")}}),
+             Catch::Contains("more than once") && Catch::Contains("not listed"));
+  CHECK_THAT(mistakes_of({{"combine", two("c", "b")}}), Catch::Contains("found 'c'"));
+  CHECK_THAT(mistakes_of({{"combine", two("other", "b")}}),
+             Catch::Contains("needs the template \"partial: u64, u64, f64, u8, u64, f64\""));
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/prefetch_test.cpp — the newest tuple of a far element, kept near.
+#include "wrappers/prefetch.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "pastset/errors.hpp"
+#include "tests/support/one_host.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::OperationKind;
+using namespace std::chrono_literals;
+using test_support::OneHost;
+using test_support::PlanBuilder;
+using test_support::thrown;
+
+/// far -> (link of 10 ms each way) -> near.
+struct Fetched {
+  Fetched() {
+    const auto number = *pastset::Template::parse("u64");
+    builder.element("far", number);
+    builder.element("near", number);
+    const auto prefetch = builder.wrapper("prefetch", "fetch", {{"into", "near"}});
+    const auto link = builder.does("link", [this](paths::Operation operation, paths::Next next) {
+      ++requests;
+      here->sleep(10ms);
+      if (link_fails) throw std::runtime_error("link down");
+      try {
+        const paths::Result result = next(std::move(operation));
+        here->sleep(10ms);
+        return result;
+      } catch (const paths::TravelError&) {
+        here->sleep(10ms);
+        throw;
+      }
+    });
+    const auto observe = builder.wrapper("observe", "look", {{"element", "far"}});
+    builder.path("graph", 0, {prefetch, link, observe});
+    here.emplace(builder);
+  }
+  void put(std::uint64_t value) { far().move(base::Payload::of(value)); }
+  pastset::Element& far() { return *here->host().element("far"); }
+  pastset::Element& near() { return *here->host().element("near"); }
+
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+  int requests = 0;
+  bool link_fails = false;
+};
+
+}  // namespace
+
+TEST_CASE("prefetch: a request is under way before there is anything to fetch") {
+  Fetched t;
+  t.here->run([&] {
+    t.here->sleep(30ms);
+    t.put(5);
+    CHECK(t.near().newest(0).payload.read<std::uint64_t>() == 5);
+    CHECK(t.here->now() == 40ms);  // one way only
+  });
+}
+
+TEST_CASE("prefetch: only newer tuples come, and only the newest") {
+  Fetched t;
+  t.here->run([&] {
+    t.here->sleep(15ms);
+    t.put(0);
+    t.here->sleep(1ms);  // it is on its way
+    for (std::uint64_t value = 1; value < 5; ++value) t.put(value);
+    CHECK(t.near().observe(std::uint64_t{0}).payload.read<std::uint64_t>() == 0);
+    CHECK(t.here->now() == 25ms);
+    CHECK(t.near().observe(std::uint64_t{1}).payload.read<std::uint64_t>() == 4);
+    CHECK(t.here->now() == 45ms);
+    t.here->sleep(100ms);
+    CHECK(t.near().last() == 2);
+    CHECK(t.requests == 3);
+  });
+}
+
+TEST_CASE("prefetch: an error mark arrives while a read is pending, after the newest tuple") {
+  Fetched t;
+  t.here->run([&] {
+    t.here->sleep(15ms);
+    t.put(1);
+    t.far().mark_error("round 2 failed");
+    CHECK(t.near().newest(0).payload.read<std::uint64_t>() == 1);
+    CHECK_FALSE(t.near().error_mark());
+    const std::string error = thrown<pastset::Marked>([&] { t.near().newest(1); });
+    CHECK_THAT(error, Catch::Contains("round 2 failed"));
+    CHECK(t.near().try_newest()->payload.read<std::uint64_t>() == 1);
+  });
+}
+
+TEST_CASE("prefetch: a link that fails marks the element, and nothing more is asked") {
+  Fetched t;
+  t.link_fails = true;
+  t.here->run([&] {
+    const std::string error = thrown<pastset::Marked>([&] { t.near().newest(0); });
+    CHECK_THAT(error, Catch::Contains("link down") && Catch::Contains("link"));
+    t.here->sleep(1s);
+    CHECK(t.requests == 1);
+  });
+}
+
+TEST_CASE("prefetch: a read that ended at its deadline is asked again") {
+  Fetched t;
+  t.builder.plan().deadline = 100ms;
+  t.builder.plan().deadline_written = true;
+  t.here->run([&] {
+    t.here->sleep(1s);
+    CHECK_FALSE(t.near().error_mark());
+    t.put(9);
+    CHECK(t.near().newest(0).payload.read<std::uint64_t>() == 9);
+  });
+}
+
+TEST_CASE("prefetch: a path that passes here reads its element") {
+  Fetched t;
+  t.here->run([&] {
+    t.put(3);
+    paths::Operation read = t.here->operation(0, 0, 0, OperationKind::newest);
+    CHECK(t.here->operate(read).payload.read<std::uint64_t>() == 3);
+    CHECK(t.here->now() == 20ms);
+  });
+}
+
+TEST_CASE("prefetch: stop ends a pending read") {
+  PlanBuilder builder;
+  const auto number = *pastset::Template::parse("u64");
+  builder.element("far", number);
+  builder.element("near", number);
+  wrappers::Prefetch* fetch = nullptr;
+  const auto prefetch = builder.made("fetch", false, [&](paths::Host& host) {
+    auto made = std::make_unique<wrappers::Prefetch>(host, 0, host.element("near"));
+    fetch = made.get();
+    return made;
+  });
+  const auto observe = builder.wrapper("observe", "look", {{"element", "far"}});
+  builder.path("graph", 0, {prefetch, observe});
+  OneHost here(builder);
+  here.run([&] {
+    here.sleep(1ms);
+    fetch->stop();
+    here.host().element("far")->move(base::Payload::of(std::uint64_t{1}));
+    here.sleep(1ms);
+    CHECK(here.host().element("near")->last() == 0);
+    CHECK_FALSE(here.host().element("near")->error_mark());
+  });
+}
