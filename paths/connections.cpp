@@ -209,7 +209,7 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.stage = stage;
     frame.operation = std::move(operation);
     auto& held = connection.held_pushes;
-    if (connection.credits == 0 || !held.empty()) {
+    if ((connection.credits == 0 && !is_release) || !held.empty()) {
       // A release is never replaced and stays behind what came before it.
       const auto same = std::find_if(held.begin(), held.end(), [&](const Frame& other) {
         return !is_release && other.stage == stage && !other.operation.failure &&

@@ -382,7 +382,11 @@ void Executor::poll() {
   Context::set_current(nullptr);
   try {
     run_posted();
-    if (!is_virtual()) fire_timers();
+    if (!is_virtual()) {
+      fire_timers();
+      // Fibers that are always ready would starve the sockets, which idle() looks at otherwise.
+      if (!algorithm_->nothing_ready()) look_at_descriptors(false);
+    }
     wake_later();
   } catch (const std::exception& error) {
     base::report_bug(__FILE__, __LINE__, fmt::format("a callback threw: {}", error.what()));
@@ -445,13 +449,14 @@ void Executor::cancel_everything(std::exception_ptr reason) {
 void Executor::sleep_in_kernel() {
   int expected = running;
   // Whoever posts from now on finds us sleeping and writes the event.
-  if (!state_.compare_exchange_strong(expected, sleeping)) {
-    state_.store(running);
-    return;
-  }
+  if (state_.compare_exchange_strong(expected, sleeping)) look_at_descriptors(true);
+  state_.store(running);
+}
+
+void Executor::look_at_descriptors(bool waits) {
   timespec timeout{};
-  timespec* limit = nullptr;
-  if (!timers_.empty()) {
+  timespec* limit = waits ? nullptr : &timeout;
+  if (waits && !timers_.empty()) {
     const Nanos left = std::max(Nanos{0}, timers_.front().at - now());
     timeout.tv_sec = left.count() / 1'000'000'000;
     timeout.tv_nsec = left.count() % 1'000'000'000;
@@ -459,7 +464,7 @@ void Executor::sleep_in_kernel() {
   }
   epoll_event events[32];
   const int count = epoll_pwait2(epoll_, events, 32, limit, nullptr);
-  state_.store(running);
+  if (waits) state_.store(running);
   ENSURE(count >= 0 || errno == EINTR);
   for (int i = 0; i < count; ++i) {
     const int descriptor = events[i].data.fd;

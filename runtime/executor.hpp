@@ -82,6 +82,7 @@ class Executor {
   void idle();
   void jump_to_next_timer();
   void sleep_in_kernel();
+  void look_at_descriptors(bool waits);
   void wake_later();
   void notify();
 

@@ -120,7 +120,7 @@ Result ConditionCheck::operate(Operation operation, paths::Next next) {
   try {
     return decide(std::move(operation), next);
   } catch (const std::exception& error) {
-    mark(error.what());
+    if (elements_.size() > 1) mark(error.what());  // in one tree nobody else decides from it
     throw;
   }
 }

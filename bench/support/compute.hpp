@@ -35,7 +35,7 @@ class Noise {
 /// How all threads compute.
 struct ComputeOptions {
   enum class Kind : std::uint8_t {
-    sort,      ///< sorts integers, as many as take the time
+    sort,      ///< sorts integers, as many as take the time when nothing else runs
     spin,      ///< calculates until the time has passed
     sleep,     ///< lets the time pass
     declared,  ///< the same, by the name that says what it means on the virtual clock

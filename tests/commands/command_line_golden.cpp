@@ -98,3 +98,10 @@ TEST_CASE("command line: expansions of a config are as they were read last") {
   check_golden("expand_conditional", {"expand", two_clusters, "--algorithm", "conditional"}, 0);
   check_golden("expand_instrumented", {"expand", "configs/one-host.yaml", "--instrument"}, 0);
 }
+
+TEST_CASE("kinds: the reference in the documentation is what the program prints") {
+  const std::string found =
+      "# Kinds of wrappers\n\nWritten by `paths kinds --format markdown`; a test compares it.\n\n" +
+      run({"kinds", "--format", "markdown"}).out;
+  CHECK(found == test_support::golden("../../docs/kinds.md", found));
+}

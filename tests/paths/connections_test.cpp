@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/connections_test.cpp — credits, coalesced pushes, greetings and losses, by frames.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <optional>
+
+#include "paths/connections.hpp"
+#include "tests/support/one_host.hpp"
+
+namespace {
+
+using namespace paths;
+using namespace std::chrono_literals;
+
+constexpr StageId there = 7;  // a stage of the other host
+constexpr std::uint32_t other = 1;
+
+/// Keeps what is sent, for a test that plays the other host.
+class Kept final : public Transport {
+ public:
+  explicit Kept(std::vector<Frame>& sent) : sent_(sent) {}
+  void start(Receiver&) override {}
+  ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
+  void send(ConnectionId, Frame frame) override { sent_.push_back(std::move(frame)); }
+  void stop() override {}
+
+ private:
+  std::vector<Frame>& sent_;
+  ConnectionId last_ = 0;
+};
+
+std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
+  auto plan = std::make_shared<Plan>();
+  plan->clusters = {"alpha", "beta"};
+  plan->hosts = {{"alpha-0", 0, 1, 0, 1.0, "", {}}, {"beta-0", 1, 0, 1, 1.0, "", {}}};
+  plan->graphs = {"work", "more"};
+  for (std::uint32_t graph = 0; graph < 2; ++graph) {
+    Plan::PlanPath path;
+    path.graph = plan->graphs[graph];
+    path.graph_number = graph;
+    plan->paths.push_back(path);
+  }
+  plan->digest = {digest, 2};
+  return plan;
+}
+
+/// alpha-0's connections, and whom the test plays: beta-0.
+struct Talk {
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}};
+  std::shared_ptr<const Plan> plan = two_hosts(1);
+  std::vector<Frame> sent;
+  std::vector<std::pair<ConnectionId, Frame>> served;
+  std::vector<std::string> gone;
+  Connections connections{runtime,
+                          plan,
+                          0,
+                          std::make_unique<Kept>(sent),
+                          [this](ConnectionId id, Frame frame) {
+                            served.emplace_back(id, std::move(frame));
+                          },
+                          [this](std::uint32_t host, const std::string& reason) {
+                            gone.push_back(plan->hosts[host].name + ": " + reason);
+                          }};
+  static constexpr ConnectionId outbound = 1, inbound = 1000;
+
+  static Operation push_of(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
+    Operation operation;
+    operation.one_way = true;
+    operation.path = path;
+    operation.thread = thread;
+    operation.payload = base::Payload::of(value);
+    return operation;
+  }
+  void push(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
+    connections.push(other, there, push_of(value, path, thread));
+  }
+  void release(std::uint32_t path = 0) {
+    Operation operation;
+    operation.kind = OperationKind::release;
+    operation.one_way = true;
+    operation.path = path;
+    connections.push(other, there, std::move(operation));
+  }
+  Frame frame(FrameKind kind) const {
+    Frame made;
+    made.kind = kind;
+    made.plan_high = plan->digest.high;
+    made.plan_low = plan->digest.low;
+    made.from_host = other;
+    made.text = "beta-0";
+    return made;
+  }
+  void give_credits(std::uint32_t credits) {
+    Frame given = frame(FrameKind::credits);
+    given.credits = credits;
+    connections.deliver(outbound, std::move(given));
+  }
+  void hello() { connections.deliver(inbound, frame(FrameKind::hello)); }
+  /// What was sent since the last call, handshakes left out.
+  std::vector<double> values() {
+    std::vector<double> found;
+    for (const Frame& one : std::exchange(sent, {})) {
+      if (is_control(one.kind)) continue;
+      found.push_back(one.operation.kind == OperationKind::release
+                          ? released
+                          : one.operation.payload.read<double>());
+    }
+    return found;
+  }
+  std::size_t sent_of(FrameKind kind) const {
+    return static_cast<std::size_t>(std::count_if(
+        sent.begin(), sent.end(), [kind](const Frame& one) { return one.kind == kind; }));
+  }
+  static constexpr double released = -1;
+};
+
+void use_up_credits(Talk& talk) {
+  for (std::uint32_t i = 0; i < Connections::window; ++i) talk.push(i);
+  REQUIRE(talk.values().size() == Connections::window);
+}
+
+}  // namespace
+
+TEST_CASE("connections: a hello goes first, and a push is one frame") {
+  Talk talk;
+  talk.push(1);
+  talk.push(2);
+  REQUIRE(talk.sent.size() == 3);
+  CHECK(talk.sent[0].kind == FrameKind::hello);
+  CHECK(talk.sent[0].text == "alpha-0");
+  CHECK(talk.values() == std::vector<double>{1, 2});
+  const Traffic traffic = talk.connections.wan_traffic(0);
+  CHECK(traffic.messages == 2);
+  CHECK(traffic.bytes == 16);
+  CHECK(traffic.control == 0);
+  CHECK(talk.connections.traffic().control == 1);
+}
+
+TEST_CASE("connections: without credits the newest push of a path survives, in its old place") {
+  Talk talk;
+  use_up_credits(talk);
+  talk.push(300);
+  talk.push(400, 1);
+  talk.push(301);
+  talk.push(500, 0, 1);  // another thread of the path
+  talk.push(302);
+  CHECK(talk.values().empty());
+  talk.give_credits(2);
+  CHECK(talk.values() == std::vector<double>{302, 400});
+  talk.push(303);  // behind what still waits
+  CHECK(talk.values().empty());
+  talk.give_credits(100);
+  CHECK(talk.values() == std::vector<double>{500, 303});
+  talk.push(304);
+  CHECK(talk.values() == std::vector<double>{304});
+}
+
+TEST_CASE("connections: a release waits behind pushes without credits and needs none itself") {
+  Talk talk;
+  use_up_credits(talk);
+  talk.release(1);
+  CHECK(talk.values() == std::vector<double>{Talk::released});
+  talk.push(300);
+  talk.release();
+  CHECK(talk.values().empty());
+  talk.give_credits(1);
+  CHECK(talk.values() == std::vector<double>{300, Talk::released});
+}
+
+TEST_CASE("connections: a failed push is never replaced") {
+  Talk talk;
+  use_up_credits(talk);
+  Operation failed = Talk::push_of(300);
+  failed.failure = std::make_shared<TravelError>("alpha-0", "work", "", "went wrong");
+  talk.connections.push(other, there, failed);
+  talk.push(301);
+  talk.give_credits(9);
+  REQUIRE(talk.sent.size() == 2);
+  CHECK(talk.sent[0].operation.failure != nullptr);
+  CHECK(talk.sent[1].operation.payload.read<double>() == 301);
+}
+
+TEST_CASE("connections: credits ride on replies, and go alone when half of them are used up") {
+  Talk talk;
+  talk.hello();
+  for (int i = 0; i < 5; ++i) talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::request));
+  talk.connections.reply(Talk::inbound, talk.frame(FrameKind::reply));
+  REQUIRE(talk.sent.back().kind == FrameKind::reply);
+  CHECK(talk.sent.back().credits == 5);
+  const bool are_requests = GENERATE(false, true);
+  const FrameKind kind = are_requests ? FrameKind::request : FrameKind::one_way;
+  for (std::uint32_t i = 1; i < Connections::window / 2; ++i)
+    talk.connections.deliver(Talk::inbound, talk.frame(kind));
+  CHECK(talk.sent_of(FrameKind::credits) == 0);
+  talk.connections.deliver(Talk::inbound, talk.frame(kind));
+  REQUIRE(talk.sent_of(FrameKind::credits) == 1);
+  CHECK(talk.sent.back().credits == Connections::window / 2);
+  CHECK(talk.served.size() == 5 + Connections::window / 2);
+}
+
+TEST_CASE("connections: requests wait for credits, to the deadline") {
+  Talk talk;
+  std::string late;
+  double value = 0;
+  talk.runtime.run([&] {
+    use_up_credits(talk);
+    auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
+      Operation asked;
+      const auto deadline = runtime::Deadline::written_at(1s);
+      value = talk.connections.call(other, there, asked, deadline).payload.read<double>();
+    });
+    auto impatient = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
+      Operation asked;
+      try {
+        talk.connections.call(other, there, asked, runtime::Deadline::written_at(10ms));
+      } catch (const TravelError& error) {
+        late = fmt::format("{} at {}", error.reason(), base::format_time(talk.runtime.now()));
+      }
+    });
+    talk.runtime.sleep_for(20ms);
+    CHECK(talk.sent_of(FrameKind::request) == 0);
+    talk.give_credits(1);
+    talk.runtime.sleep_for(1ms);
+    REQUIRE(talk.sent_of(FrameKind::request) == 1);
+    Frame reply = talk.frame(FrameKind::reply);
+    reply.call = talk.sent.back().call;
+    reply.result.payload = base::Payload::of(4.5);
+    talk.connections.deliver(Talk::outbound, std::move(reply));
+    caller.join();
+    impatient.join();
+  });
+  CHECK(value == 4.5);
+  CHECK_THAT(late, Catch::StartsWith("no credits from host beta-0") && Catch::EndsWith("at 10ms"));
+}
+
+TEST_CASE("connections: a peer with another config is refused with both named, and not served") {
+  Talk talk;
+  Frame hello = talk.frame(FrameKind::hello);
+  hello.plan_high = 99;
+  talk.connections.deliver(Talk::inbound, hello);
+  REQUIRE(talk.sent.size() == 1);
+  CHECK(talk.sent[0].kind == FrameKind::refuse);
+  const base::Digest theirs{99, 2};
+  CHECK(talk.sent[0].text == fmt::format("host beta-0 runs config {}, host alpha-0 config {}",
+                                         theirs.text(), talk.plan->digest.text()));
+  talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::request));
+  CHECK(talk.served.empty());
+}
+
+TEST_CASE("connections: a peer with another protocol version is refused with both named") {
+  Talk talk;
+  Frame hello = talk.frame(FrameKind::hello);
+  hello.version = protocol_version + 1;
+  talk.connections.deliver(Talk::inbound, hello);
+  REQUIRE(talk.sent.size() == 1);
+  CHECK(talk.sent[0].text ==
+        fmt::format("host beta-0 speaks protocol version {}, host alpha-0 version {}",
+                    protocol_version + 1, protocol_version));
+}
+
+TEST_CASE("connections: a host that is nowhere in the plan is refused") {
+  Talk talk;
+  Frame hello = talk.frame(FrameKind::hello);
+  hello.from_host = 17;
+  talk.connections.deliver(Talk::inbound, hello);
+  REQUIRE(talk.sent.size() == 1);
+  CHECK(talk.sent[0].kind == FrameKind::refuse);
+}
+
+TEST_CASE("connections: who is refused gets that as the error of every operation") {
+  Talk talk;
+  talk.push(1);
+  Frame refuse = talk.frame(FrameKind::refuse);
+  refuse.text = "host alpha-0 runs config a, host beta-0 config b";
+  talk.connections.deliver(Talk::outbound, refuse);
+  CHECK_THAT(test_support::thrown<TravelError>([&] { talk.push(2); }),
+             Catch::Contains("beta-0") && Catch::Contains(refuse.text));
+  CHECK(talk.gone == std::vector<std::string>{"beta-0: " + refuse.text});
+}
+
+TEST_CASE("connections: a peer that is lost is told of once, one that said goodbye never") {
+  Talk talk;
+  talk.hello();
+  CHECK(talk.connections.has_met(other));
+  talk.push(1);
+  SECTION("lost") {
+    talk.connections.connection_lost(Talk::inbound, "it died");
+    talk.connections.connection_lost(Talk::outbound, "it died");
+    CHECK(talk.gone == std::vector<std::string>{"beta-0: it died"});
+    CHECK_THROWS_AS(talk.push(2), TravelError);
+  }
+  SECTION("goodbye on one connection is for all") {
+    talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::goodbye));
+    talk.connections.connection_lost(Talk::outbound, "closed");
+    talk.connections.connection_lost(Talk::inbound, "closed");
+    CHECK(talk.gone.empty());
+  }
+  SECTION("stop says goodbye on every connection that lives") {
+    talk.connections.stop();
+    CHECK(talk.sent_of(FrameKind::goodbye) == 2);
+  }
+}

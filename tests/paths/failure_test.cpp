@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/failure_test.cpp — who gets the error when something fails anywhere in a tree.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t rounds = 5, bad_round = 2;
+
+std::string config(const std::string& algorithm, int alpha_hosts = 2) {
+  return fmt::format(R"(
+clusters:
+  alpha: {{hosts: {1}, threads: 2, gateway: alpha-gateway, network: {{latency: 1ms}}}}
+  beta: {{hosts: 2, threads: {{beta-0: 2, beta-1: 1}}}}
+links: [{{between: [alpha, beta], latency: 10ms}}]
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: {0}, condition: {{greater: 1000}},
+        contributions: non_negative}}
+)",
+                     algorithm, alpha_hosts);
+}
+
+double value_of(std::uint32_t rank, std::uint64_t round, double base_value) {
+  return base_value + rank + 10.0 * static_cast<double>(round);
+}
+
+using Outcomes = std::vector<std::vector<Outcome>>;  // by rank and round
+
+struct Told {
+  SimResult run;
+  Outcomes outcomes;
+};
+
+Told contribute_all(const Sim& sim, double base_value = 1) {
+  Told told;
+  told.outcomes.resize(sim.plan().thread_count());
+  told.run = sim.run([&](paths::Thread& thread) {
+    for (std::uint64_t round = 0; round < rounds; ++round)
+      told.outcomes[thread.rank()].push_back(
+          contribute(thread, "sum", value_of(thread.rank(), round, base_value)));
+  });
+  return told;
+}
+
+double whole_sum(const paths::Plan& plan, std::uint64_t round, double base_value = 1) {
+  double sum = 0;
+  for (std::uint32_t rank = 0; rank < plan.thread_count(); ++rank)
+    sum += value_of(rank, round, base_value);
+  return sum;
+}
+
+/// In which round each thread must begin and stop to get the error; all others are right.
+struct Expected {
+  std::uint64_t from = rounds, until = rounds;
+};
+
+void check(const Told& told, const std::vector<Expected>& expected, const paths::Plan& plan,
+           double base_value) {
+  CHECK(told.run.broke == "");
+  CHECK(told.run.failures.empty());
+  std::string wrong;
+  for (std::uint32_t rank = 0; rank < expected.size(); ++rank) {
+    if (told.outcomes[rank].size() != rounds) wrong += fmt::format("rank {} stopped\n", rank);
+    for (std::uint64_t round = 0; round < told.outcomes[rank].size(); ++round) {
+      const Outcome& got = told.outcomes[rank][round];
+      const bool is_bad = round >= expected[rank].from && round < expected[rank].until;
+      const bool is_right =
+          is_bad ? got.is_error && got.error.find(thrown_text) != std::string::npos
+                 : !got.is_error && (got.condition == paths::Condition::holds ||
+                                     got.value == whole_sum(plan, round, base_value));
+      if (!is_right)
+        wrong += fmt::format("rank {} round {}: expected {}, got {}\n", rank, round,
+                             is_bad ? "the error" : fmt::format("{}", whole_sum(plan, round, base_value)),
+                             got.is_error ? got.error : fmt::format("{}", got.value));
+    }
+  }
+  CHECK(wrong == "");
+}
+
+std::uint32_t cluster_of_rank(const paths::Plan& plan, std::uint32_t rank) {
+  std::uint32_t cluster = 0;
+  for (const auto& host : plan.hosts)
+    if (host.threads > 0 && host.first_thread <= rank) cluster = host.cluster;
+  return cluster;
+}
+
+std::string settings(const std::string& way, int slot = -1) {
+  return fmt::format("{{way: {}, round: {}, slot: {}}}", way, bad_round, slot);
+}
+
+constexpr std::uint64_t forever = rounds;
+
+/// Down reaches everyone, up those above, and only that round.
+std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, bool up) {
+  const auto above = sim.threads_through(place);
+  std::vector<Expected> expected(sim.plan().thread_count());
+  for (std::uint32_t rank = 0; rank < expected.size(); ++rank)
+    if (!up || above.contains(rank)) expected[rank] = {bad_round, bad_round + 1};
+  return expected;
+}
+
+/// The cluster at whose root the path through `place` ends or, for a prefetch, begins.
+std::uint32_t cluster_of_place(const Sim& sim, const Sim::Place& place) {
+  for (std::uint32_t path = 0; path < sim.plan().paths.size(); ++path)
+    if (sim.passes(path, place)) return sim.plan().hosts[sim.plan().paths[path].host].cluster;
+  return 0;
+}
+
+/// All clusters need all values. Up to the decision a failure is final for its cluster, and for the
+/// others as soon as they need a tuple that it never moved.
+std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Place& place,
+                                                   bool up) {
+  const auto above = sim.threads_through(place);
+  const bool is_decided = up && !above.empty() && !sim.kind_above(place, "condition_check");
+  if (is_decided) return expected_in_tree(sim, place, true);
+  // A prefetch that fails takes its own cluster with it, and that one has moved its tuple.
+  const bool has_moved = above.empty() || up;
+  const std::uint32_t cluster = cluster_of_place(sim, place);
+  std::vector<Expected> expected(sim.plan().thread_count());
+  for (std::uint32_t rank = 0; rank < expected.size(); ++rank) {
+    const bool is_own = cluster_of_rank(sim.plan(), rank) == cluster;
+    expected[rank] = {is_own || !has_moved ? bad_round : bad_round + 1, forever};
+  }
+  return expected;
+}
+
+/// Every cluster decides from its own part alone.
+std::vector<Expected> expected_when_each_decides_alone(const Sim& sim, const Sim::Place& place,
+                                                       bool up) {
+  const auto above = sim.threads_through(place);
+  std::vector<Expected> expected(sim.plan().thread_count());
+  if (above.empty()) return expected;
+  if (up && !sim.kind_above(place, "condition_check")) return expected_in_tree(sim, place, true);
+  const std::uint32_t cluster = cluster_of_place(sim, place);
+  for (std::uint32_t rank = 0; rank < expected.size(); ++rank)
+    if (cluster_of_rank(sim.plan(), rank) == cluster) expected[rank] = {bad_round, forever};
+  return expected;
+}
+
+using Expect = std::vector<Expected> (*)(const Sim&, const Sim::Place&, bool);
+
+void throw_everywhere(const Sim& sim, Expect expect, double base_value) {
+  std::size_t runs = 0;
+  for (const Sim::Place& place : sim.places()) {
+    for (const bool up : {false, true}) {
+      INFO(place.text << (up ? ", up" : ", down"));
+      const auto expected = expect(sim, place, up);
+      check(contribute_all(sim.with(place, "thrower", settings(up ? "up" : "down")), base_value),
+            expected, sim.plan(), base_value);
+      ++runs;
+    }
+  }
+  CHECK(runs > 40);
+}
+
+constexpr double needs_all = 1, decides_alone = 2000;
+
+}  // namespace
+
+TEST_CASE("failure: in a tree, down reaches everyone of the round and up those above, only then") {
+  throw_everywhere(Sim(config("sequential")), expected_in_tree, needs_all);
+}
+
+TEST_CASE("failure: in a tree with a fan-out it is the same") {
+  throw_everywhere(Sim(config("sequential, fan_out: 2", 4)), expected_in_tree, needs_all);
+}
+
+TEST_CASE("failure: magpie ends for good up to the decision and for the threads above after it") {
+  throw_everywhere(Sim(config("magpie")), expected_when_all_are_needed, needs_all);
+}
+
+TEST_CASE("failure: conditional that needs every cluster ends as magpie does") {
+  throw_everywhere(Sim(config("conditional")), expected_when_all_are_needed, needs_all);
+}
+
+TEST_CASE("failure: conditional goes on in every other cluster that can decide") {
+  throw_everywhere(Sim(config("conditional")), expected_when_each_decides_alone, decides_alone);
+}
+
+TEST_CASE("failure: of one thread's stretch, down reaches everyone and up that thread alone") {
+  const Sim sim(config("sequential"));
+  for (const Sim::Place& place : sim.places()) {
+    if (place.above != paths::no_stage) continue;
+    const auto above = sim.threads_through(place);
+    if (above.size() < 2) continue;
+    INFO(place.text);
+    std::vector<Expected> expected(sim.plan().thread_count());
+    expected[*above.rbegin()] = {bad_round, bad_round + 1};
+    check(contribute_all(sim.with(place, "thrower", settings("up", 1))), expected, sim.plan(),
+          needs_all);
+    check(contribute_all(sim.with(place, "thrower", settings("down", 1))),
+          expected_in_tree(sim, place, false), sim.plan(), needs_all);
+  }
+}
+
+TEST_CASE("failure: a value that may not be combined names the thread, the others get it too") {
+  const Sim sim(config("sequential"));
+  Outcomes outcomes(sim.plan().thread_count());
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (std::uint64_t round = 0; round < 3; ++round) {
+      const bool is_bad = round == 1 && thread.rank() == 3;
+      outcomes[thread.rank()].push_back(contribute(thread, "sum", is_bad ? -1.0 : 1.0));
+    }
+  });
+  REQUIRE(run.ended_well());
+  for (const auto& of_thread : outcomes) {
+    CHECK(of_thread[0].value == 7);
+    CHECK_THAT(of_thread[1].error, Catch::Contains("alpha-1/1") && Catch::Contains("-1"));
+    CHECK(of_thread[2].value == 7);
+  }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/path_test.cpp — every operation of an element from another host, over links.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "pastset/tuple.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+using runtime::ClockKind;
+
+/// An element on alpha-0, reached by all; 10 ms between the clusters and, where there are
+/// gateways, 1 ms inside them.
+std::string config(bool has_gateways, const std::string& element = "delta: 0, keep_newest: 0",
+                   int threads = 1) {
+  const std::string inside = "network: {latency: 1ms}";
+  return fmt::format(R"(
+clusters:
+  alpha: {{hosts: 1, threads: {0}{1}}}
+  beta: {{hosts: 1, threads: {0}{2}}}
+links: [{{between: [alpha, beta], latency: 10ms}}]
+elements:
+  work: {{host: alpha-0, template: f64, {3}, reach: all}}
+)",
+                     threads, has_gateways ? ", gateway: alpha-gate, " + inside : "",
+                     has_gateways ? ", gateway: beta-gate, " + inside : "", element);
+}
+
+bool is_at_beta(const paths::Thread& thread) { return thread.cluster() == "beta"; }
+double value_of(const pastset::Stored& stored) { return stored.payload.read<double>(); }
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const paths::TravelError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("path: every operation of an element works from another host, each for one round trip") {
+  const bool has_gateways = GENERATE(false, true);
+  const Sim sim(config(has_gateways));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (!is_at_beta(thread)) return;
+    const base::Nanos trip = has_gateways ? 2 * (10ms + 1ms + 1ms) : 20ms;
+    paths::Path& work = thread.path("work");
+    std::int64_t trips = 0;
+    const auto one_trip_later = [&] { return thread.now() == ++trips * trip; };
+    work.enter(*pastset::Template::parse("f64"));
+    CHECK(one_trip_later());
+    for (int i = 0; i < 3; ++i) {
+      const paths::Result moved = work.move_value(1.5 + i);
+      CHECK(moved.number == static_cast<std::uint64_t>(i));
+      CHECK(moved.payload.read<double>() == 1.5 + i);
+      CHECK(one_trip_later());
+    }
+    CHECK(work.first() == 0);
+    CHECK(one_trip_later());
+    CHECK(work.last() == 3);
+    CHECK(one_trip_later());
+    CHECK(value_of(work.observe()) == 1.5);
+    CHECK(one_trip_later());
+    CHECK(work.first() == 1);
+    CHECK(one_trip_later());
+    CHECK(value_of(work.observe(2)) == 3.5);
+    CHECK(one_trip_later());
+    const pastset::Stored newest = work.newest(1);
+    CHECK(newest.number == 2);
+    CHECK(value_of(newest) == 3.5);
+    CHECK(one_trip_later());
+    work.set_delta(5);
+    CHECK(one_trip_later());
+    CHECK(work.delta() == 5);
+    CHECK(one_trip_later());
+    work.axe(0);
+    CHECK(one_trip_later());
+    CHECK_THAT(error_of([&] { work.observe(0); }), Catch::Contains("work") && Catch::Contains("0"));
+    CHECK(one_trip_later());
+    CHECK_THAT(error_of([&] { work.enter(*pastset::Template::parse("i32")); }),
+               Catch::Contains("f64") && Catch::Contains("i32"));
+    CHECK(one_trip_later());
+    work.delete_element();
+    CHECK(one_trip_later());
+    CHECK_THAT(error_of([&] { work.first(); }), Catch::Contains("work"));
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.empty());
+}
+
+TEST_CASE("path: programs on two hosts share tuples, and delta holds back a remote mover") {
+  const Sim sim(config(false, "delta: 2, keep_newest: 0"));
+  std::vector<double> observed;
+  base::Nanos last_move{0};
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    paths::Path& work = thread.path("work");
+    if (is_at_beta(thread)) {
+      for (int i = 0; i < 4; ++i) work.move_value(1.0 * i);
+      last_move = thread.now();
+      return;
+    }
+    thread.sleep_for(100ms);
+    for (int i = 0; i < 4; ++i) {
+      thread.sleep_for(1ms);
+      observed.push_back(value_of(work.observe()));
+    }
+  });
+  CHECK(run.ended_well());
+  CHECK(observed == std::vector<double>{0, 1, 2, 3});
+  // The third arrives at 50 ms, is admitted at 101 ms and told at 111 ms; the fourth comes back
+  // another round trip later.
+  CHECK(last_move == 131ms);
+}
+
+TEST_CASE("path: a delete ends remote blocked readers with an error that names the element") {
+  const bool has_gateways = GENERATE(false, true);
+  const Sim sim(config(has_gateways, "keep_newest: 0", 3));
+  std::vector<std::string> errors;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    paths::Path& work = thread.path("work");
+    if (is_at_beta(thread)) {
+      errors.push_back(error_of([&] {
+        if (thread.index() == 0) work.observe();
+        if (thread.index() == 1) work.observe(4);
+        work.newest(0);
+      }));
+      return;
+    }
+    if (thread.index() > 0) return;
+    thread.sleep_for(50ms);
+    work.delete_element();
+  });
+  CHECK(run.ended_well());
+  REQUIRE(errors.size() == 3);
+  for (const std::string& error : errors)
+    CHECK_THAT(error, Catch::Contains("alpha-0") && Catch::Contains("'work'"));
+  CHECK(run.end == (has_gateways ? 62ms : 60ms));
+}
+
+TEST_CASE("path: started moves are under way together and arrive in order") {
+  const Sim sim(config(false));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (!is_at_beta(thread)) return;
+    paths::Path& work = thread.path("work");
+    std::vector<paths::Started> started;
+    for (int i = 0; i < 5; ++i) started.push_back(work.start(base::Payload::of(1.0 * i)));
+    CHECK(thread.now() == 0ms);
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      const paths::Result result = started[i].wait();
+      CHECK(result.number == i);
+      CHECK(result.sequence == i);
+      CHECK(result.payload.read<double>() == static_cast<double>(i));
+    }
+    CHECK(thread.now() == 20ms);
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.empty());
+}
+
+TEST_CASE("path: several rounds of a collective may be open at once, keyed by their sequence") {
+  const Sim sim(R"(
+clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 2}}
+links: [{between: [alpha, beta], latency: 10ms}]
+collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
+)");
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    paths::Path& sum = thread.path("sum");
+    std::vector<paths::Started> started;
+    // Thread 1 of each host lets all its rounds begin after all those of the others.
+    if (thread.index() == 1) thread.sleep_for(5ms);
+    for (int i = 0; i < 4; ++i) started.push_back(sum.start(base::Payload::of(1.0 + i)));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      const paths::Result result = started[i].wait();
+      CHECK(result.payload.read<double>() == 4.0 * (1.0 + static_cast<double>(i)));
+      CHECK(result.sequence == i);
+    }
+    CHECK(thread.now() == (is_at_beta(thread) ? 25ms : 15ms));
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.empty());
+}
+
+TEST_CASE("path: an operation may travel in segments, each a round of its own") {
+  const Sim sim(R"(
+clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 1}}
+links: [{between: [alpha, beta], latency: 10ms}]
+collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
+)");
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;  // by rank and segment
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    paths::Host& host = thread.host();
+    const auto& plan = host.plan();
+    for (const std::uint32_t number : host.paths()) {
+      const auto& path = plan.paths[number];
+      std::vector<runtime::Task> parts;
+      for (std::uint32_t segment = 0; segment < 3; ++segment) {
+        paths::Operation part;
+        part.path = number;
+        part.thread = thread.index();
+        part.slot = path.slot + thread.index();
+        part.segment = segment;
+        part.segments = 3;
+        part.payload = base::Payload::of(10.0 * segment + thread.rank());
+        // Some begin with the last segment.
+        const base::Nanos delay = 1ms * (thread.rank() % 2 == 0 ? segment : 3 - segment);
+        parts.push_back(host.spawn_service("part", [&, part, delay, segment] {
+          thread.sleep_for(delay);
+          sums[{thread.rank(), segment}] =
+              paths::run_stage(host, *host.stage(path.stage), part).payload.read<double>();
+        }));
+      }
+      for (auto& part : parts) part.join();
+    }
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.empty());
+  REQUIRE(sums.size() == 9);
+  for (const auto& [key, sum] : sums) CHECK(sum == 30.0 * key.second + 3);
+}
+
+TEST_CASE("push: costs one frame over the link and nobody waits for it") {
+  const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
+  const bool has_gateways = GENERATE(false, true);
+  const Sim sim(config(has_gateways));
+  std::vector<double> observed;
+  const SimResult run = sim.run(
+      [&](paths::Thread& thread) {
+        paths::Path& work = thread.path("work");
+        if (is_at_beta(thread)) {
+          for (int i = 0; i < 40; ++i) work.push(base::Payload::of(1.0 * i));
+          if (clock == ClockKind::virtual_time) CHECK(thread.now() == 0ms);
+          return;
+        }
+        for (int i = 0; i < 40; ++i) observed.push_back(value_of(work.observe()));
+      },
+      clock);
+  CHECK(run.broke == "");
+  REQUIRE(run.failures.empty());
+  REQUIRE(observed.size() == 40);
+  for (int i = 0; i < 40; ++i) CHECK(observed[static_cast<std::size_t>(i)] == 1.0 * i);
+  CHECK(run.wan_of("work").messages == 40);
+  CHECK(run.wan_of("work").bytes == 40 * sizeof(double));
+  // With gateways each push crosses to the own one, to the other one, and to the element's host.
+  CHECK(run.all_of("work").messages == (has_gateways ? 120 : 40));
+  CHECK(run.all_of("work").control == (has_gateways ? 3 : 1));  // the path's release
+}
+
+TEST_CASE("push: a move costs two frames over the link where a push costs one") {
+  const Sim sim(config(false));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (!is_at_beta(thread)) return;
+    for (int i = 0; i < 10; ++i) thread.path("work").move_value(1.0);
+    thread.path("work").push(base::Payload::of(2.0));
+  });
+  CHECK(run.ended_well());
+  CHECK(run.wan_of("work").messages == 21);
+}
+
+TEST_CASE("push: more than the window arrive, in order, because credits come back") {
+  const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
+  const Sim sim(config(false));
+  constexpr int count = 2000;
+  std::vector<double> observed;
+  const SimResult run = sim.run(
+      [&](paths::Thread& thread) {
+        paths::Path& work = thread.path("work");
+        if (is_at_beta(thread)) {
+          for (int i = 0; i < count; ++i) work.push(base::Payload::of(1.0 * i));
+          return;
+        }
+        do {
+          observed.push_back(value_of(work.observe()));
+        } while (observed.back() < count - 1);
+      },
+      clock);
+  CHECK(run.broke == "");
+  REQUIRE(run.failures.empty());
+  CHECK(std::is_sorted(observed.begin(), observed.end()));
+  CHECK(observed.back() == count - 1);
+}
+
+TEST_CASE("path: more requests may wait for each other than one connection has credits") {
+  // All contributors of a round wait in the far join, over one connection.
+  const int threads = paths::Connections::window + 50;
+  const Sim sim(fmt::format(R"(
+network: {{connection: shared}}
+hosts:
+  here: {{threads: {0}, address: "ipc:///tmp/here"}}
+  there: {{address: "ipc:///tmp/there"}}
+elements: {{sum: {{host: there, template: f64, keep_newest: 1}}}}
+wrappers: {{all: {{kind: allreduce, host: there, operation: sum, template: f64}}}}
+paths:
+  - {{graph: sum, host: here, threads: 0-{1},
+     through: [{{forward: {{to: there}}}}, all, {{store: {{element: sum}}}}]}}
+)",
+                            threads, threads - 1));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (int round = 0; round < 3; ++round)
+      CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == threads);
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.empty());
+}
+
+TEST_CASE("path: an unknown name tells which paths the thread has") {
+  const Sim sim(config(false));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    CHECK_FALSE(thread.has_path("wrok"));
+    CHECK_THAT(error_of([&] { thread.path("wrok"); }), Catch::Contains("it has: work"));
+  });
+  CHECK(run.ended_well());
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/sim.hpp — whole programs on the virtual clock: a config's text, a thread function.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paths/program.hpp"
+#include "wrappers/all.hpp"
+
+namespace test_support {
+
+inline constexpr const char* thrown_text = "thrown by the test";
+
+/// Throws in one round: before the operation goes down, or after it came up.
+class Thrower final : public paths::Wrapper {
+ public:
+  Thrower(bool up, std::uint64_t round, std::int64_t slot) : up_(up), round_(round), slot_(slot) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override {
+    const bool is_meant =
+        operation.sequence == round_ && (slot_ < 0 || operation.slot == slot_) &&
+        (operation.kind == paths::OperationKind::move ||
+         operation.kind == paths::OperationKind::newest);
+    if (is_meant && !up_) throw std::runtime_error(thrown_text);
+    paths::Result result = next(std::move(operation));
+    if (is_meant) throw std::runtime_error(thrown_text);
+    return result;
+  }
+
+ private:
+  const bool up_;
+  const std::uint64_t round_;
+  const std::int64_t slot_;
+};
+
+inline paths::WrapperKind thrower_kind() {
+  paths::WrapperKind kind;
+  kind.name = "thrower";
+  kind.help = "Throws in one round.";
+  kind.settings = {{"way", "word", "down", ""}, {"round", "integer", "0", ""},
+                   {"slot", "integer", "all", ""}};
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    const bool up = reader.choice("way", {"down", "up"}, "down") == "up";
+    const auto round = static_cast<std::uint64_t>(reader.integer("round", 0, 0, 1'000'000));
+    const std::int64_t slot = reader.integer("slot", -1, -1, 1'000'000);
+    return [=](paths::Host&) { return std::make_unique<Thrower>(up, round, slot); };
+  };
+  return kind;
+}
+
+/// What came of a run.
+struct SimResult {
+  std::vector<std::string> failures;  ///< of threads
+  std::string broke;                  ///< what the run itself threw, a deadlock for one
+  base::Nanos end{0};                 ///< when the last thread ended
+  std::map<std::string, std::map<std::string, paths::Traffic>> wan;  ///< by graph and host
+  std::map<std::string, std::map<std::string, paths::Traffic>> all;
+
+  bool ended_well() const { return failures.empty() && broke.empty(); }
+  paths::Traffic wan_of(const std::string& graph) const { return sum(wan, graph); }
+  paths::Traffic all_of(const std::string& graph) const { return sum(all, graph); }
+
+ private:
+  static paths::Traffic sum(
+      const std::map<std::string, std::map<std::string, paths::Traffic>>& by_graph,
+      const std::string& graph) {
+    paths::Traffic total;
+    const auto found = by_graph.find(graph);
+    if (found == by_graph.end()) return total;
+    for (const auto& [host, traffic] : found->second) total += traffic;
+    return total;
+  }
+};
+
+class Sim {
+ public:
+  /// Every kind there is, `thrower`, and those of `more`.
+  explicit Sim(const std::string& text, const paths::Overrides& overrides = {},
+               const std::vector<paths::WrapperKind>& more = {}) {
+    for (const paths::WrapperKind& kind : wrappers::all_kinds().all()) kinds_.add(kind);
+    kinds_.add(thrower_kind());
+    for (const paths::WrapperKind& kind : more) kinds_.add(kind);
+    plan_ = std::make_shared<paths::Plan>(
+        paths::read_plan(base::parse_settings(text, "test"), kinds_, overrides));
+  }
+
+  const paths::Plan& plan() const { return *plan_; }
+  std::shared_ptr<const paths::Plan> shared_plan() const { return plan_; }
+  const paths::WrapperKinds& kinds() const { return kinds_; }
+  std::string low_level() const { return paths::print_plan(*plan_, kinds_); }
+
+  SimResult run(const std::function<void(paths::Thread&)>& thread,
+                runtime::ClockKind clock = runtime::ClockKind::virtual_time,
+                std::uint64_t seed = 1) const {
+    SimResult result;
+    runtime::Mutex mutex;
+    paths::RunOptions options;
+    options.clock = clock;
+    options.seed = seed;
+    const auto timed = [&](paths::Thread& one) {
+      struct AtEnd {
+        paths::Thread& thread;
+        SimResult& result;
+        runtime::Mutex& mutex;
+        ~AtEnd() {
+          runtime::Lock lock(mutex);
+          result.end = std::max(result.end, thread.now());
+        }
+      } at_end{one, result, mutex};
+      thread(one);
+    };
+    try {
+      result.failures = paths::run_plan(plan_, kinds_, options, timed,
+                                        [&](const paths::RunSummary& run) { count(run, result); });
+    } catch (const std::exception& error) {
+      result.broke = error.what();
+    }
+    return result;
+  }
+
+  // ---- places in the plan
+
+  /// Between two stages, or in front of a path's first one.
+  struct Place {
+    paths::StageId above = paths::no_stage;
+    std::uint32_t path = 0;  ///< when there is no stage above
+    paths::StageId below = paths::no_stage;
+    std::string text;
+  };
+  std::vector<Place> places() const {
+    std::vector<Place> all;
+    for (std::uint32_t path = 0; path < plan_->paths.size(); ++path) {
+      const paths::StageId first = plan_->paths[path].stage;
+      if (plan_->paths[path].threads == 0) continue;  // begun by its first wrapper
+      all.push_back({paths::no_stage, path, first,
+                     "above " + describe(first) + " on a path of " +
+                         plan_->hosts[plan_->paths[path].host].name});
+    }
+    for (paths::StageId stage = 0; stage < plan_->stages.size(); ++stage) {
+      const paths::StageId below = plan_->stages[stage].below;
+      if (below == paths::no_stage) continue;
+      all.push_back({stage, 0, below, "between " + describe(stage) + " and " + describe(below)});
+    }
+    return all;
+  }
+  std::string describe(paths::StageId stage) const {
+    const auto& wrapper = plan_->wrappers[plan_->stages[stage].wrapper];
+    return (wrapper.name.empty() ? wrapper.kind : wrapper.name) + " of " +
+           plan_->hosts[wrapper.host].name;
+  }
+  /// The same program with a wrapper put in at that place.
+  Sim with(const Place& place, const std::string& kind, const std::string& settings) const {
+    auto plan = std::make_shared<paths::Plan>(*plan_);
+    plan->wrappers.push_back({"", kind, plan->host_of(place.below),
+                              base::parse_settings(settings, "test"), 0});
+    paths::Plan::PlanStage added;
+    added.wrapper = static_cast<std::uint32_t>(plan->wrappers.size() - 1);
+    added.below = place.below;
+    const auto id = static_cast<paths::StageId>(plan->stages.size());
+    if (place.above == paths::no_stage) {
+      added.slot = std::exchange(plan->paths[place.path].slot, 0);
+      plan->paths[place.path].stage = id;
+    } else {
+      added.slot = std::exchange(plan->stages[place.above].slot, 0);
+      plan->stages[place.above].below = id;
+    }
+    plan->stages.push_back(added);
+    paths::finish_plan(*plan, kinds_);
+    return Sim(std::move(plan), kinds_);
+  }
+  /// Ranks of the threads whose operations pass a place.
+  std::set<std::uint32_t> threads_through(const Place& place) const {
+    std::set<std::uint32_t> ranks;
+    for (std::uint32_t number = 0; number < plan_->paths.size(); ++number) {
+      const auto& path = plan_->paths[number];
+      if (!passes(number, place)) continue;
+      for (std::uint32_t i = 0; i < path.threads; ++i)
+        ranks.insert(plan_->hosts[path.host].first_thread + path.first_thread + i);
+    }
+    return ranks;
+  }
+  /// Is a wrapper of that kind further up than the place (`above`), or further down?
+  bool kind_above(const Place& place, const std::string& kind) const {
+    for (std::uint32_t number = 0; number < plan_->paths.size(); ++number) {
+      if (!passes(number, place)) continue;
+      for (paths::StageId stage = plan_->paths[number].stage; stage != place.below;
+           stage = plan_->stages[stage].below)
+        if (plan_->wrappers[plan_->stages[stage].wrapper].kind == kind) return true;
+    }
+    return false;
+  }
+  bool passes(std::uint32_t path, const Place& place) const {
+    if (place.above == paths::no_stage) return path == place.path;
+    for (paths::StageId stage = plan_->paths[path].stage; stage != paths::no_stage;
+         stage = plan_->stages[stage].below)
+      if (stage == place.above) return true;
+    return false;
+  }
+
+ private:
+  Sim(std::shared_ptr<paths::Plan> plan, paths::WrapperKinds kinds)
+      : kinds_(std::move(kinds)), plan_(std::move(plan)) {}
+  static void count(const paths::RunSummary& run, SimResult& result) {
+    for (const paths::Host* host : run.hosts)
+      for (const std::string& graph : run.plan.graphs) {
+        result.wan[graph][host->name()] = host->wan_traffic(graph);
+        result.all[graph][host->name()] = host->traffic(graph);
+      }
+  }
+
+  paths::WrapperKinds kinds_;
+  std::shared_ptr<const paths::Plan> plan_;
+};
+
+/// What a thread got in one round: a value, or an error.
+struct Outcome {
+  bool is_error = false;
+  std::string error;
+  double value = 0;
+  paths::Condition condition = paths::Condition::unchecked;
+  base::Nanos at{0};
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+/// One move, whose failure is an outcome like any other.
+inline Outcome contribute(paths::Thread& thread, const std::string& graph, double value) {
+  Outcome outcome;
+  try {
+    const paths::Result result = thread.path(graph).move_value(value);
+    if (!result.payload.empty()) outcome.value = result.payload.read<double>();
+    outcome.condition = result.condition;
+  } catch (const paths::TravelError& error) {
+    outcome.is_error = true;
+    outcome.error = error.what();
+  }
+  outcome.at = thread.now();
+  return outcome;
+}
+
+}  // namespace test_support
