@@ -224,7 +224,7 @@ Settings parse_settings(std::string_view text, const std::string& name) {
     builder.fail(error.mark, "not YAML: " + (unclosed ? "a quote is never closed" : error.msg));
   }
   Settings settings = builder.result();
-  if (settings.is_null()) refuse({name}, "expected settings, found an empty file");
+  if (settings.is_null()) refuse({name, 1, 1}, "expected settings, found an empty file");
   return settings;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections.hpp — requests, replies and pushes of one host, over one-way frames with credits.
+// paths/connections.hpp — requests, replies and pushes of one host, as frames with credits.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -57,7 +57,8 @@ class Wrapper {
 /// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the host.
 class Next {
  public:
-  Next(Host& host, const Stage& stage, bool* called) : host_(&host), stage_(&stage), called_(called) {}
+  Next(Host& host, const Stage& stage, bool* called)
+      : host_(&host), stage_(&stage), called_(called) {}
   /// Goes on down; returns with what comes up. Must not be called at the end of a path.
   Result operator()(Operation operation) const;
   const Stage& stage() const { return *stage_; }  ///< the wrapper's own

@@ -13,8 +13,9 @@
 namespace runtime {
 
 /// Private to runtime/. Boost.Fiber, as Debian builds it, switches stacks without a word to the
-/// sanitizer, which then takes an exception on a fiber for an overflow. Our scheduling algorithm knows every switch: it calls leave_for() right before one, and
-/// whoever runs next calls arrived(). Does nothing in other builds.
+/// sanitizer, which then takes an exception on a fiber for an overflow. Our scheduling algorithm
+/// knows every switch: it calls leave_for() right before one, and whoever runs next calls
+/// arrived(). Does nothing in other builds.
 class StackSwitch {
  public:
 #if defined(__SANITIZE_ADDRESS__)

@@ -209,7 +209,7 @@ TEST_CASE("settings: a file that is too large is refused unread") {
 }
 
 TEST_CASE("settings: junk is read or refused, never a crash") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = Catch::rngSeed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   constexpr std::string_view letters = "ab :-?[]{},#&*!|>'\"%@`\n\n \t\\~<.";
@@ -245,7 +245,7 @@ TEST_CASE("settings: a file that cannot be read is a mistake in its name") {
 }
 
 TEST_CASE("settings: a file is read with its name in every place") {
-  const std::string file = fmt::format("/tmp/settings_test_{}.yaml", std::random_device{}());
+  const std::string file = fmt::format("/tmp/settings_test_{}.yaml", Catch::rngSeed());
   std::ofstream(file) << "a: 1\n";
   const Settings settings = base::load_settings(file);
   std::remove(file.c_str());
@@ -273,7 +273,7 @@ TEST_CASE("settings: a list too long for a line gets a line for each word") {
 }
 
 TEST_CASE("settings: what is printed reads back to the same settings") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = Catch::rngSeed();
   CAPTURE(seed);
   Trees trees(seed);
   for (int i = 0; i < 3000; ++i) {

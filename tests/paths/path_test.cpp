@@ -291,8 +291,8 @@ TEST_CASE("path: more requests may wait for each other than one connection has c
   const Sim sim(fmt::format(R"(
 network: {{connection: shared}}
 hosts:
-  here: {{threads: {0}, address: "ipc:///tmp/here"}}
-  there: {{address: "ipc:///tmp/there"}}
+  here: {{threads: {0}}}
+  there: {{threads: 0}}
 elements: {{sum: {{host: there, template: f64, keep_newest: 1}}}}
 wrappers: {{all: {{kind: allreduce, host: there, operation: sum, template: f64}}}}
 paths:

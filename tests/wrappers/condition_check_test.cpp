@@ -200,6 +200,17 @@ TEST_CASE("condition_check: alone, its value is exact") {
   });
 }
 
+TEST_CASE("condition_check: alone, a failure is the round's and the next one proceeds") {
+  Root t("exact", true);
+  t.refused = 1;
+  t.run([&] {
+    CHECK_THAT(t.error(0, -1), Catch::Contains("thread here/0"));
+    CHECK_THAT(t.error(1, 1), Catch::Contains("no room"));
+    CHECK_FALSE(t.element("b").error_mark());
+    CHECK(value_of(t.move(2, 9)) == 9);
+  });
+}
+
 TEST_CASE("condition_check: a failed contribution is final and marks the result") {
   Root t;
   t.run([&] {

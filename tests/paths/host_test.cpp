@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/host_test.cpp — deadlines, deadlocks, threads that throw, hosts that do not agree.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "paths/transport_local.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+std::string config(const std::string& algorithm, const std::string& more = "") {
+  return fmt::format(R"(
+{1}
+clusters:
+  alpha: {{hosts: 2, threads: 2}}
+  beta: {{hosts: 1, threads: 2, gateway: beta-gate}}
+links: [{{between: [alpha, beta], latency: 10ms}}]
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: {0}, condition: {{greater: 1000}},
+        contributions: non_negative}}
+)",
+                     algorithm, more);
+}
+
+using Outcomes = std::map<std::uint32_t, std::vector<Outcome>>;
+
+bool names(const Outcome& outcome, const std::string& text) {
+  return outcome.is_error && outcome.error.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("deadline: a written one names the missing contributor, exactly then, to all") {
+  const Sim sim(config("sequential", "deadline: 2s"));
+  Outcomes outcomes;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (thread.rank() == 1) {  // alpha-0/1, of the root's host, is far too late
+      thread.sleep_for(30s);
+      return;
+    }
+    outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
+  });
+  CHECK(run.ended_well());
+  REQUIRE(outcomes.size() == 5);
+  // In its host's join, and that failure goes down to the cluster's, where alpha-1 waits since 0s.
+  CHECK(names(outcomes[0][0], "round 0: missing at the deadline: thread alpha-0/1"));
+  CHECK(outcomes[0][0].at == 2s);
+  for (const std::uint32_t rank : {2u, 3u, 4u, 5u}) {
+    INFO("rank " << rank << ": " << outcomes[rank][0].error);
+    CHECK(outcomes[rank][0].is_error);
+    const bool names_it = names(outcomes[rank][0], "alpha-0/1");
+    const bool names_peer = names(outcomes[rank][0], "no reply from host") ||
+                            names(outcomes[rank][0], "host alpha-0");
+    CHECK((names_it || names_peer));
+    CHECK(outcomes[rank][0].at == 2s);
+  }
+}
+
+TEST_CASE("deadline: one that is missing in another cluster is named there, here its cluster") {
+  const std::string algorithm = GENERATE("magpie", "conditional");
+  const Sim sim(config(algorithm, "deadline: 2s"));
+  Outcomes outcomes;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (thread.rank() == 5) {  // beta-0/1
+      thread.sleep_for(30s);
+      return;
+    }
+    outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
+  });
+  CHECK(run.ended_well());
+  REQUIRE(outcomes.size() == 5);
+  CHECK(names(outcomes[4][0], "round 0: missing at the deadline: thread beta-0/1"));
+  CHECK(outcomes[4][0].at == 2s);
+  for (const std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    INFO("rank " << rank << ": " << outcomes[rank][0].error);
+    CHECK(outcomes[rank][0].at == 2s);
+    CHECK((names(outcomes[rank][0], "beta") || names(outcomes[rank][0], "no reply from host alpha-0")));
+  }
+}
+
+TEST_CASE("deadline: one that nobody wrote is no event, and a deadlock says who waits for what") {
+  const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
+  INFO(algorithm);
+  const Sim sim(config(algorithm) + "elements: {never: {host: alpha-0, template: f64, reach: all}}\n");
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (thread.rank() == 5) thread.path("never").observe();
+    thread.path("sum").move_value(1.0);
+  });
+  INFO(run.broke);
+  CHECK_THAT(run.broke, Catch::Contains("thread alpha-0/0") && Catch::Contains("thread beta-0/1"));
+  CHECK_THAT(run.broke, Catch::Contains("contributions of round") && Catch::Contains("never"));
+}
+
+TEST_CASE("thread: one that throws is an error for all who would wait for it, named") {
+  const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
+  const std::uint32_t bad = GENERATE(0u, 1u, 3u, 4u);
+  INFO(algorithm << ", rank " << bad);
+  const Sim sim(config(algorithm));
+  Outcomes outcomes;
+  std::string name;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (int round = 0; round < 4; ++round) {
+      if (thread.rank() == bad && round == 2) {
+        name = fmt::format("thread {}/{}", thread.host().name(), thread.index());
+        throw std::runtime_error("the application's own fault");
+      }
+      outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
+    }
+  });
+  CHECK(run.broke == "");
+  REQUIRE(run.failures.size() == 1);
+  CHECK(run.failures[0] == name + ": the application's own fault");
+  for (const auto& [rank, of_thread] : outcomes) {
+    if (rank == bad) continue;
+    INFO("rank " << rank);
+    CHECK(of_thread[0].value == 6);
+    CHECK(of_thread[1].value == 6);
+    CHECK(names(of_thread[2], name + " failed: the application's own fault"));
+    CHECK(of_thread[3].is_error);
+  }
+}
+
+TEST_CASE("thread: one that throws after it released a path, or its last one, spoils nothing more") {
+  const Sim sim(config("sequential"));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    thread.path("sum").move_value(1.0);
+    thread.path("sum").release();
+    if (thread.rank() == 2) throw std::runtime_error("too late to matter");
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures == std::vector<std::string>{"thread alpha-1/0: too late to matter"});
+}
+
+TEST_CASE("thread: one that ends early fails the rounds of the others and names itself") {
+  const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
+  INFO(algorithm);
+  const Sim sim(config(algorithm));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (int round = 0; round < (thread.rank() == 3 ? 1 : 3); ++round)
+      thread.path("sum").move_value(1.0);
+  });
+  CHECK(run.broke == "");
+  REQUIRE(run.failures.size() == 5);
+  for (const std::string& failure : run.failures)
+    CHECK_THAT(failure, Catch::Contains("alpha-1/1 released its path before"));
+}
+
+TEST_CASE("host: a busy thread of another host is waited for beyond the deadline") {
+  // beta-gate has no threads: from the beginning it only serves.
+  const std::string algorithm = GENERATE("sequential", "magpie");
+  const Sim sim(config(algorithm, "deadline: 2s"));
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    thread.sleep_for(10s);
+    CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == 6);
+    if (thread.cluster() == "beta") thread.sleep_for(10s);
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.empty());
+}
+
+TEST_CASE("host: one that runs another config is refused, and both configs are named") {
+  const Sim ours(config("sequential"));
+  const Sim theirs(config("sequential", "deadline: 3s"));
+  REQUIRE_FALSE(ours.plan().digest == theirs.plan().digest);
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
+  paths::LocalNetwork network(ours.plan().hosts.size());
+  std::vector<std::unique_ptr<paths::Host>> hosts;
+  std::string error;
+  runtime.run([&] {
+    for (std::uint32_t host = 0; host < ours.plan().hosts.size(); ++host) {
+      const Sim& sim = host == 0 ? ours : theirs;
+      hosts.push_back(std::make_unique<paths::Host>(runtime, sim.shared_plan(), host, sim.kinds(),
+                                                    network.transport(host)));
+      hosts.back()->start();
+    }
+    const std::uint32_t path = hosts[1]->paths().front();
+    paths::Path theirs_to_us(*hosts[1], path, 0);
+    paths::Path beside_it(*hosts[1], path, 1);
+    auto other = runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-1"}, [&] {
+      try {
+        beside_it.move_value(1.0);
+      } catch (const paths::TravelError&) {
+      }
+    });
+    try {
+      theirs_to_us.move_value(1.0);
+    } catch (const paths::TravelError& failure) {
+      error = failure.what();
+    }
+    other.join();
+  });
+  CHECK_THAT(error, Catch::Contains(ours.plan().digest.text()) &&
+                        Catch::Contains(theirs.plan().digest.text()) &&
+                        Catch::Contains("alpha-0") && Catch::Contains("alpha-1"));
+}

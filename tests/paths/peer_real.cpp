@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/peer_real.cpp — hosts that die or run something else, as real processes.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+constexpr int hosts = 5;
+constexpr int soon = 5000;  // milliseconds
+
+std::string config(const std::string& transport, const std::string& algorithm,
+                   const std::string& more = "") {
+  return network_line(transport, hosts) + fmt::format(R"(
+{}
+clusters:
+  alpha: {{hosts: 2, threads: 2}}
+  beta: {{hosts: [b1, b2], threads: 2, gateway: beta-gate}}
+links: [{{between: [alpha, beta], latency: 1ms}}]
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: {}, condition: {{greater: 1000}},
+        contributions: non_negative}}
+)",
+                                                      more, algorithm);
+}
+
+/// Rounds for ever; an error ends the thread and is said when the host ends.
+void go_on(paths::Thread& thread, const Say& say) {
+  for (int round = 0;; ++round) {
+    thread.path("sum").move_value(1.0);
+    if (round == 20) say("is at work");
+    thread.sleep_for(1ms);
+  }
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("peer: one that is killed is named in the error of every thread, within seconds") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
+  const std::string victim = GENERATE("alpha-0", "alpha-1", "b1", "b2", "beta-gate");
+  INFO(transport << ", " << algorithm << ", " << victim);
+  const Sim sim(config(transport, algorithm));
+  auto processes = start_hosts(sim, go_on);
+  for (auto& [name, process] : processes)
+    if (name != "beta-gate") REQUIRE(process.says("is at work"));
+  processes.at(victim).kill_it();
+  for (auto& [name, process] : processes) {
+    if (name == victim) continue;
+    const int code = process.end(soon);
+    INFO(name << ": " << process.text());
+    CHECK(code == (name == "beta-gate" ? 0 : 1));
+    const auto failures = process.lines("failed: ");
+    CHECK(failures.size() == (name == "beta-gate" ? 0 : 2));
+    for (const std::string& failure : failures)
+      CHECK_THAT(failure, Catch::Contains("host " + victim));
+  }
+}
+
+TEST_CASE("peer: one with another config is refused over sockets, with both configs named") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string network = network_line(transport, hosts);
+  const auto text = [&](const std::string& deadline) {
+    const std::string whole = config(transport, "sequential", "deadline: " + deadline);
+    return network + whole.substr(whole.find('\n') + 1);
+  };
+  const Sim ours(text("20s")), theirs(text("21s"));
+  const auto once = [](paths::Thread& thread, const Say&) {
+    thread.path("sum").move_value(1.0);
+  };
+  HostProcess root(ours, 0, once);
+  HostProcess other(theirs, 1, once);
+  CHECK(other.end(soon) == 1);
+  INFO(other.text());
+  const auto failures = other.lines("failed: ");
+  REQUIRE(failures.size() == 2);
+  for (const std::string& failure : failures)
+    CHECK_THAT(failure, Catch::Contains(ours.plan().digest.text()) &&
+                            Catch::Contains(theirs.plan().digest.text()));
+}
+
+TEST_CASE("peer: an address that is in use is an error that says so") {
+  const Sim sim(config("tcp", "sequential"));
+  const auto idle = [](paths::Thread& thread, const Say& say) {
+    say("is at work");
+    thread.sleep_for(20s);
+  };
+  HostProcess first(sim, 0, idle);
+  REQUIRE(first.says("is at work"));
+  HostProcess second(sim, 0, idle);
+  CHECK(second.end(soon) == 2);
+  CHECK_THAT(second.text(), Catch::Contains("alpha-0") && Catch::Contains("in use"));
+}
+
+#if PATHS_HAS_BENCH
+namespace {
+
+/// The process of that host which `paths run` started.
+pid_t process_of(const std::string& host, const std::string& config_file) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string variables = text_of(entry.path() / "environ");
+    const auto has = [&](const std::string& text) {
+      return variables.find(text + '\0') != std::string::npos;
+    };
+    if (has("PATHS_HOST=" + host) && has("PATHS_CONFIG=" + config_file)) return std::stoi(name);
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("peer: paths run stops all when one is killed, and says which") {
+  const std::string file = fmt::format("/tmp/paths-peer-test-{}.yaml", getpid());
+  const std::string out = file + ".out";
+  std::ofstream(file) << config("tcp", "magpie");
+  const std::string command = fmt::format(
+      "exec {}/paths run {} -- noise_allreduce --iterations 1000000 --compute sleep "
+      "--compute-time 1ms > {} 2>&1",
+      PATHS_BUILD_BIN_DIR, file, out);
+  const pid_t run = fork();
+  if (run == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  runtime::Runtime clock;
+  pid_t victim = -1;
+  while (victim < 0 && clock.now() < 10s) {
+    clock.sleep_for(50ms);
+    victim = process_of("b2", file);
+  }
+  REQUIRE(victim > 0);
+  clock.sleep_for(1s);
+  kill(victim, SIGKILL);
+  const base::Nanos killed = clock.now();
+  int status = 0;
+  waitpid(run, &status, 0);
+  INFO(text_of(out));
+  CHECK(clock.now() - killed < 5s);
+  CHECK(WEXITSTATUS(status) == 1);
+  CHECK_THAT(text_of(out), Catch::Contains("b2"));
+  CHECK(process_of("alpha-0", file) == -1);
+  CHECK(process_of("beta-gate", file) == -1);
+  std::filesystem::remove(file);
+  std::filesystem::remove(out);
+}
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/run_real.cpp — a process for every host, over real sockets.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+constexpr int hosts = 5;
+
+std::string config(const std::string& transport, const std::string& algorithm) {
+  return network_line(transport, hosts) + fmt::format(R"(
+clusters:
+  alpha: {{hosts: 2, threads: 2}}
+  beta: {{hosts: [b1, b2], threads: 1, gateway: beta-gate}}
+links: [{{between: [alpha, beta], latency: 1ms}}]
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: {}, condition: {{greater: 1000}},
+        contributions: non_negative}}
+elements: {{work: {{host: alpha-0, template: f64, keep_newest: 0, reach: all}}}}
+)",
+                                                      algorithm);
+}
+
+}  // namespace
+
+TEST_CASE("run, a process per host: the values of the virtual clock, over tcp and ipc") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
+  INFO(transport << ", " << algorithm);
+  const Sim sim(config(transport, algorithm));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
+    double sum = 0;
+    for (int i = 0; i < 30; ++i)
+      sum += thread.path("sum").move_value(0.25 * thread.rank() + i).payload.read<double>();
+    say(fmt::format("sum {}", sum));
+  });
+  for (auto& [name, process] : processes) {
+    INFO(name << ": " << process.text());
+    CHECK(process.end() == 0);
+    // 30 rounds of 6 threads: 6 i + 0.25 * (0 + 1 + ... + 5)
+    for (const std::string& sum : process.lines("sum ")) CHECK(sum == "2722.5");
+    CHECK(process.lines("sum ").size() == (name == "beta-gate" ? 0 : name[0] == 'b' ? 1 : 2));
+  }
+}
+
+TEST_CASE("run, a process per host: a push costs one frame over the link") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const Sim sim(config(transport, "sequential"));
+  constexpr int pushes = 100;
+  const auto work = [](paths::Thread& thread, const Say& say) {
+    paths::Path& path = thread.path("work");
+    if (thread.host().name() == "b2")
+      for (int i = 0; i < pushes; ++i) path.push(base::Payload::of(1.0 * i));
+    if (thread.rank() != 0) return;
+    for (int i = 0; i < pushes; ++i)
+      if (path.observe().payload.read<double>() != 1.0 * i) say("wrong");
+    say("all came");
+  };
+  auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
+    for (const paths::Host* host : run.hosts) {
+      const paths::Traffic wan = host->wan_traffic("work"), all = host->traffic("work");
+      say(fmt::format("sent {} {} {}", wan.messages, wan.bytes, all.messages));
+    }
+  });
+  const std::map<std::string, std::string> expected = {{"alpha-0", "0 0 0"},
+                                                       {"alpha-1", "0 0 0"},
+                                                       {"b1", "0 0 0"},
+                                                       {"b2", "0 0 100"},
+                                                       {"beta-gate", "100 800 100"}};
+  for (auto& [name, process] : processes) {
+    CHECK(process.end() == 0);
+    INFO(name << ": " << process.text());
+    CHECK(process.lines("sent ") == std::vector<std::string>{expected.at(name)});
+    CHECK(process.lines("wrong").empty());
+    CHECK(process.lines("all came").size() == (name == "alpha-0" ? 1 : 0));
+  }
+}
+
+TEST_CASE("run, a process per host: hosts may start in any order and long after each other") {
+  const Sim sim(config("tcp", "sequential"));
+  std::map<std::string, HostProcess> processes;
+  const auto work = [](paths::Thread& thread, const Say& say) {
+    say(fmt::format("{}", thread.path("sum").move_value(1.0).payload.read<double>()));
+  };
+  for (std::uint32_t host = hosts; host-- > 0;) {
+    processes.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, work));
+    runtime::Runtime().sleep_for(150ms);
+  }
+  for (auto& [name, process] : processes) {
+    CHECK(process.end() == 0);
+    INFO(name << ": " << process.text());
+    CHECK(process.lines("failed").empty());
+  }
+}
+
+TEST_CASE("run, a process per host: a gateway serves for longer than the deadline") {
+  const Sim sim("deadline: 1s\n" + config("tcp", "sequential"));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
+    thread.sleep_for(2500ms);
+    thread.path("sum").move_value(1.0);
+  });
+  for (auto& [name, process] : processes) {
+    CHECK(process.end() == 0);
+    INFO(name << ": " << process.text());
+    CHECK(process.lines("failed").empty());
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/processes.hpp — the hosts of a plan as processes of their own, which can be killed.
+#pragma once
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/sim.hpp"
+
+namespace test_support {
+
+/// The first of `count` ports in a row on which nobody listened a moment ago.
+inline int free_ports(int count) {
+  const auto is_free = [](int port) {
+    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool free = bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    close(descriptor);
+    return free;
+  };
+  static int next = 20000 + getpid() % 10000;
+  for (int first = next;; ++first) {
+    if (first + count > 32000) first = 20000;
+    int run = 0;
+    while (run < count && is_free(first + run)) ++run;
+    if (run < count) continue;
+    next = first + count;
+    return first;
+  }
+}
+
+/// Where the hosts of a config listen: its line about the network.
+inline std::string network_line(const std::string& transport, int hosts) {
+  if (transport == "tcp") return fmt::format("network: {{port: {}}}\n", free_ports(hosts));
+  static int count = 0;
+  return fmt::format("network: {{transport: ipc, directory: /tmp/paths-test-{}-{}}}\n", getpid(),
+                     ++count);
+}
+
+/// Says a line to the test.
+using Say = std::function<void(const std::string& line)>;
+using HostThread = std::function<void(paths::Thread&, const Say&)>;
+using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
+
+/// One process: it runs its host and says its failures, each as "failed: ...".
+class HostProcess {
+ public:
+  HostProcess(const Sim& sim, std::uint32_t host, const HostThread& thread,
+              const HostFinish& finish = {}) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    pid_ = fork();
+    if (pid_ == 0) {
+      close(ends[0]);
+      _exit(run(sim, host, thread, finish, ends[1]));
+    }
+    close(ends[1]);
+    from_ = ends[0];
+  }
+  HostProcess(HostProcess&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)),
+        from_(std::exchange(other.from_, -1)),
+        text_(std::move(other.text_)) {}
+  ~HostProcess() {
+    if (pid_ > 0) kill_it();
+    if (from_ >= 0) close(from_);
+  }
+
+  void kill_it() {
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  /// Reads until a line that begins so has come; false when the process ends or is silent first.
+  bool says(const std::string& beginning, int milliseconds = 20'000) {
+    while (("\n" + text_).find("\n" + beginning) == std::string::npos)
+      if (!read_more(milliseconds)) return false;
+    return true;
+  }
+  /// Everything it says until it ends; its exit code, -1 when it did not end in time.
+  int end(int milliseconds = 20'000) {
+    while (read_more(milliseconds)) {
+    }
+    if (is_silent_) return -1;
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  const std::string& text() const { return text_; }
+  std::vector<std::string> lines(const std::string& beginning) const {
+    std::vector<std::string> found;
+    std::size_t at = 0;
+    while (at < text_.size()) {
+      const std::size_t next = std::min(text_.find('\n', at), text_.size());
+      const std::string line = text_.substr(at, next - at);
+      if (line.starts_with(beginning)) found.push_back(line.substr(beginning.size()));
+      at = next + 1;
+    }
+    return found;
+  }
+
+ private:
+  static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
+                 const HostFinish& finish, int to) {
+    runtime::Mutex mutex;
+    const Say say = [&](const std::string& line) {
+      runtime::Lock lock(mutex);
+      const std::string whole = line + "\n";
+      if (write(to, whole.data(), whole.size()) < 0) _exit(3);
+    };
+    paths::RunOptions options;
+    options.is_one_host = true;
+    options.host = host;
+    try {
+      const auto failures = paths::run_plan(
+          sim.shared_plan(), sim.kinds(), options,
+          [&](paths::Thread& one) { thread(one, say); },
+          [&](const paths::RunSummary& summary) {
+            if (finish) finish(summary, say);
+          });
+      for (const std::string& failure : failures) say("failed: " + failure);
+      return failures.empty() ? 0 : 1;
+    } catch (const std::exception& error) {
+      say(std::string("broke: ") + error.what());
+      return 2;
+    }
+  }
+  bool read_more(int milliseconds) {
+    pollfd wanted{from_, POLLIN, 0};
+    is_silent_ = poll(&wanted, 1, milliseconds) <= 0;
+    if (is_silent_) return false;
+    char buffer[4096];
+    const ssize_t size = read(from_, buffer, sizeof buffer);
+    if (size <= 0) return false;
+    text_.append(buffer, static_cast<std::size_t>(size));
+    return true;
+  }
+
+  pid_t pid_ = -1;
+  int from_ = -1;
+  std::string text_;
+  bool is_silent_ = false;
+};
+
+/// All hosts of a plan, by name.
+inline std::map<std::string, HostProcess> start_hosts(const Sim& sim, const HostThread& thread,
+                                                      const HostFinish& finish = {}) {
+  std::map<std::string, HostProcess> hosts;
+  for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
+    hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, thread, finish));
+  return hosts;
+}
+
+}  // namespace test_support
