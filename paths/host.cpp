@@ -3,6 +3,7 @@
 #include "paths/host.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <cstring>
 #include <span>
@@ -152,6 +153,7 @@ void Host::serve(ConnectionId connection, Frame frame) {
 
 /// Those who wait for what would have come from there are told, by a release that says why.
 void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
+  spdlog::warn("host {}: host {} is gone: {}", name(), plan_->hosts[peer].name, reason);
   for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
     if (entrance.from_host != peer) continue;
     for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {

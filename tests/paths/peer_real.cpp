@@ -142,11 +142,11 @@ TEST_CASE("peer: paths run stops all when one is killed, and says which") {
   runtime::Runtime clock;
   pid_t victim = -1;
   while (victim < 0 && clock.now() < 10s) {
-    clock.sleep_for(50ms);
+    test_support::pause(50ms);
     victim = process_of("b2", file);
   }
   REQUIRE(victim > 0);
-  clock.sleep_for(1s);
+  test_support::pause(1s);
   kill(victim, SIGKILL);
   const base::Nanos killed = clock.now();
   int status = 0;

@@ -29,7 +29,7 @@ elements: {{work: {{host: alpha-0, template: f64, keep_newest: 0, reach: all}}}}
 
 }  // namespace
 
-TEST_CASE("run, a process per host: the values of the virtual clock, over tcp and ipc") {
+TEST_CASE("run of processes: the values of the virtual clock, over tcp and ipc") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   INFO(transport << ", " << algorithm);
@@ -49,7 +49,7 @@ TEST_CASE("run, a process per host: the values of the virtual clock, over tcp an
   }
 }
 
-TEST_CASE("run, a process per host: a push costs one frame over the link") {
+TEST_CASE("run of processes: a push costs one frame over the link") {
   const std::string transport = GENERATE("tcp", "ipc");
   const Sim sim(config(transport, "sequential"));
   constexpr int pushes = 100;
@@ -82,7 +82,7 @@ TEST_CASE("run, a process per host: a push costs one frame over the link") {
   }
 }
 
-TEST_CASE("run, a process per host: hosts may start in any order and long after each other") {
+TEST_CASE("run of processes: hosts may start in any order and long after each other") {
   const Sim sim(config("tcp", "sequential"));
   std::map<std::string, HostProcess> processes;
   const auto work = [](paths::Thread& thread, const Say& say) {
@@ -90,7 +90,7 @@ TEST_CASE("run, a process per host: hosts may start in any order and long after 
   };
   for (std::uint32_t host = hosts; host-- > 0;) {
     processes.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, work));
-    runtime::Runtime().sleep_for(150ms);
+    test_support::pause(150ms);
   }
   for (auto& [name, process] : processes) {
     CHECK(process.end() == 0);
@@ -99,7 +99,7 @@ TEST_CASE("run, a process per host: hosts may start in any order and long after 
   }
 }
 
-TEST_CASE("run, a process per host: a gateway serves for longer than the deadline") {
+TEST_CASE("run of processes: a gateway serves for longer than the deadline") {
   const Sim sim("deadline: 1s\n" + config("tcp", "sequential"));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
     thread.sleep_for(2500ms);

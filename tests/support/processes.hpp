@@ -49,6 +49,12 @@ inline std::string network_line(const std::string& transport, int hosts) {
                      ++count);
 }
 
+/// For a test that is in no context of a runtime.
+inline void pause(base::Nanos span) {
+  runtime::Runtime clock;
+  clock.run([&] { clock.sleep_for(span); });
+}
+
 /// Says a line to the test.
 using Say = std::function<void(const std::string& line)>;
 using HostThread = std::function<void(paths::Thread&, const Say&)>;
