@@ -22,7 +22,9 @@ struct Connections::Call {
 struct Connections::Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
-  bool known = false;  // we connected, or the peer said hello
+  bool is_ours = false;     // we connected
+  bool has_parted = false;  // and our goodbye was answered
+  bool known = false;       // we connected, or the peer said hello
   std::string lost;    // why, when it is
   std::uint32_t credits = window;
   std::uint32_t to_give_back = 0;
@@ -75,15 +77,31 @@ bool Connections::has_met(std::uint32_t host) const {
   return peers_[host].met;
 }
 
-void Connections::stop() {
+void Connections::stop(runtime::Deadline deadline) {
   {
     runtime::Lock lock(mutex_);
     for (auto& [id, connection] : connections_)
-      if (connection->known && connection->lost.empty())
+      if (connection->is_ours && connection->lost.empty())
         post(*connection, frame_of(FrameKind::goodbye));
   }
   send_posted();
+  {
+    runtime::Lock lock(mutex_);
+    while (!all_parted() || sending_) {
+      const runtime::Woken woken = parting_.wait(
+          lock, deadline, {"answers to the goodbyes of host", plan_->hosts[host_].name});
+      if (woken == runtime::Woken::expired) break;
+    }
+  }
   transport_->stop();
+}
+
+/// Called with the mutex held.
+bool Connections::all_parted() const {
+  return std::all_of(connections_.begin(), connections_.end(), [](const auto& entry) {
+    const Connection& connection = *entry.second;
+    return !connection.is_ours || connection.has_parted || !connection.lost.empty();
+  });
 }
 
 Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage) {
@@ -95,6 +113,7 @@ Connections::Connection& Connections::connection_to(std::uint32_t host, StageId 
     connection->id = transport_->connect(host, key);
     connection->peer = host;
     connection->known = true;
+    connection->is_ours = true;
     known = connection.get();
     connections_[connection->id] = std::move(connection);
     Frame hello = frame_of(FrameKind::hello);
@@ -134,6 +153,7 @@ void Connections::post(Connection& connection, Frame frame) {
 }
 
 void Connections::send_posted() {
+  runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   if (std::exchange(sending_, true)) return;
   while (!posted_.empty()) {
@@ -143,6 +163,7 @@ void Connections::send_posted() {
     lock.lock();
   }
   sending_ = false;
+  parting_.wake_all(wakes);
 }
 
 TravelError Connections::gone(const Connection& connection, const Operation& operation) const {
@@ -157,7 +178,7 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   const std::uint32_t path = operation.path;
   auto late = [&](std::string_view what) {
     return TravelError(plan_->hosts[host_].name, plan_->paths[path].graph, "forward",
-                       fmt::format("no {} from host {} within {}", what, peer,
+                       fmt::format("no {} from host {} in time (deadline {})", what, peer,
                                    base::format_time(plan_->deadline)));
   };
   Call call;
@@ -185,8 +206,11 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
     std::uint64_t number;
     ~Forget() { connection.calls.erase(number); }
   } forget{connection, number};
+  // The far host answers a wait there that its own deadline ended, and names who was missing; ours
+  // is for a host that answers nothing at all. Its death is noticed before either.
+  const runtime::Deadline patience{deadline.at + plan_->deadline, deadline.written};
   while (!call.reply && call.lost.empty()) {
-    if (call.waiting.wait(lock, deadline, {"a reply from host", peer, sequence}) ==
+    if (call.waiting.wait(lock, patience, {"a reply from host", peer, sequence}) ==
         runtime::Woken::expired)
       throw late("reply");
   }
@@ -270,7 +294,7 @@ void Connections::greet(Connection& connection, const Frame& frame) {
     differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
   } else {
     connection.peer = frame.from_host;
-    connection.known = true;
+    if (!std::exchange(connection.known, true)) ++peers_[frame.from_host].open;
     peers_[frame.from_host].met = true;
   }
   if (!differs.empty()) spdlog::warn("refused: {}", differs);
@@ -294,11 +318,37 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
     call->waiting.wake_all(wakes);
   }
   connection.waiting_for_credits.wake_all(wakes);
+  parting_.wake_all(wakes);
 }
 
 // True once for each host: when the first of its connections is lost with no goodbye before.
 bool Connections::depart(const Connection& connection) {
   return connection.known && !std::exchange(peers_[connection.peer].departed, true);
+}
+
+// True when the peer has parted on every connection it made. What it should have released before
+// and has not, it never will.
+bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
+  if (connection.is_ours) {
+    connection.has_parted = true;
+    parting_.wake_all(wakes);
+    return false;
+  }
+  if (!connection.known || std::exchange(connection.has_parted, true)) return false;
+  post(connection, frame_of(FrameKind::goodbye));
+  Peer& peer = peers_[connection.peer];
+  peer.departed = true;
+  return --peer.open == 0;
+}
+
+void Connections::pushed_in(ConnectionId id) {
+  {
+    runtime::Lock lock(mutex_);
+    Connection& connection = inbound(id);
+    if (!connection.lost.empty()) return;
+    if (++connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
+  }
+  send_posted();
 }
 
 void Connections::deliver(ConnectionId id, Frame frame) {
@@ -321,14 +371,12 @@ void Connections::deliver(ConnectionId id, Frame frame) {
       case FrameKind::one_way:
         // Anything from a peer that was not welcomed is dropped; it was told.
         serves = connection.known;
-        if (serves && frame.operation.kind != OperationKind::release) ++connection.to_give_back;
+        if (serves && frame.kind == FrameKind::request) ++connection.to_give_back;
         // Replies may be long in coming, and others need those credits to be answered.
         if (connection.to_give_back >= window / 2)
           post(connection, frame_of(FrameKind::credits));
         break;
-      case FrameKind::goodbye:
-        if (connection.known) peers_[connection.peer].departed = true;
-        break;
+      case FrameKind::goodbye: is_gone = part(connection, wakes); break;
       case FrameKind::welcome:
       case FrameKind::credits:
       case FrameKind::heartbeat: break;
@@ -337,7 +385,7 @@ void Connections::deliver(ConnectionId id, Frame frame) {
   }
   send_posted();
   if (serves) serve_(id, std::move(frame));
-  if (is_gone) gone_(peer, frame.text);
+  if (is_gone) gone_(peer, frame.kind == FrameKind::refuse ? frame.text : "it has ended");
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {

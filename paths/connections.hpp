@@ -47,13 +47,17 @@ class Connections final : public Receiver {
   void meet(std::uint32_t host, StageId stage);
   /// Has that host greeted us (even if it is gone by now)?
   bool has_met(std::uint32_t host) const;
-  void stop();  ///< says goodbye
+  /// Says goodbye on every connection it made, and waits until the peers answered: what was sent
+  /// before has arrived then. (A socket closed earlier takes with it what its peer did not read.)
+  void stop(runtime::Deadline deadline);
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation,
               runtime::Deadline deadline);
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   void reply(ConnectionId connection, Frame frame);
+  /// A push that came in has been carried out: its credit goes back.
+  void pushed_in(ConnectionId connection);
 
   /// What was sent for the paths of one graph (an index into Plan::graphs), to other clusters and
   /// in all. What belongs to no path, such as handshakes, is in `traffic()` only.
@@ -71,6 +75,7 @@ class Connections final : public Receiver {
   struct Connection;
   struct Peer {  // by all its connections
     bool met = false;
+    std::uint32_t open = 0;  // connections it made and has not parted from
     bool departed = false;  // said goodbye, or is gone
   };
   Connection& connection_to(std::uint32_t host, StageId stage);
@@ -81,6 +86,8 @@ class Connections final : public Receiver {
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   bool depart(const Connection& connection);
+  bool part(Connection& connection, runtime::Wakes& wakes);
+  bool all_parted() const;
   void send_posted();
   Frame frame_of(FrameKind kind) const;
   TravelError gone(const Connection& connection, const Operation& operation) const;
@@ -93,6 +100,7 @@ class Connections final : public Receiver {
   Gone gone_;
   mutable runtime::Mutex mutex_;
   std::vector<Peer> peers_;
+  runtime::WaitList parting_;  // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all
   /// there are: outside the lock, because within one process that runs the peer's deliver().
   std::vector<std::pair<ConnectionId, Frame>> posted_;

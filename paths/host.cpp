@@ -147,13 +147,17 @@ void Host::serve(ConnectionId connection, Frame frame) {
     const std::uint32_t path = frame.operation.path;
     Frame reply = run(frame);
     if (frame.kind == FrameKind::request) connections_.reply(connection, std::move(reply));
-    if (is_release) count_release(path);
+    if (is_release) {
+      count_release(path);
+    } else if (frame.kind == FrameKind::one_way) {
+      connections_.pushed_in(connection);
+    }
   });
 }
 
 /// Those who wait for what would have come from there are told, by a release that says why.
 void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
-  spdlog::warn("host {}: host {} is gone: {}", name(), plan_->hosts[peer].name, reason);
+  bool is_told = false;
   for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
     if (entrance.from_host != peer) continue;
     for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
@@ -161,6 +165,8 @@ void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
         runtime::Lock lock(mutex_);
         if (!released_.emplace(entrance.stage, slot).second) continue;
       }
+      if (!std::exchange(is_told, true))
+        spdlog::warn("host {}: host {} is gone: {}", name(), plan_->hosts[peer].name, reason);
       Operation release;
       release.kind = OperationKind::release;
       release.one_way = true;
@@ -292,7 +298,7 @@ void Host::finish() {
     for (auto& service : services_now()) service.cancel();
     wait_until(all_ended, "the end of services of", false);
   }
-  connections_.stop();
+  connections_.stop(in_time ? deadline() : runtime::Deadline{runtime_.now(), true});
 }
 
 }  // namespace paths

@@ -31,12 +31,25 @@ Result Started::wait() {
   return std::move(state->result);
 }
 
+/// What was started and has not ended. A service context may outlive the Path that started it.
+struct Path::UnderWay {
+  runtime::Mutex mutex;
+  runtime::WaitList waiting;
+  std::uint64_t count = 0;
+};
+
 Path::Path(Host& host, std::uint32_t path, std::uint32_t thread)
     : host_(&host),
       first_stage_(host.stage(host.plan().paths[path].stage)),
       path_(path),
       thread_(thread) {
   ENSURE(first_stage_ != nullptr);
+}
+
+bool Path::has_started() const {
+  if (!under_way_) return false;
+  runtime::Lock lock(under_way_->mutex);
+  return under_way_->count > 0;
 }
 
 Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::Payload payload) {
@@ -55,7 +68,10 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
 }
 
 Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload payload) {
-  return run_stage(*host_, *first_stage_, next_operation(kind, number, std::move(payload)));
+  Operation operation = next_operation(kind, number, std::move(payload));
+  // What was started may not have entered yet; this one must come behind it.
+  if (has_started()) return start(std::move(operation)).wait();
+  return run_stage(*host_, *first_stage_, std::move(operation));
 }
 
 Result Path::move(base::Payload payload) {
@@ -63,43 +79,52 @@ Result Path::move(base::Payload payload) {
 }
 
 Started Path::start(base::Payload payload) {
+  return start(next_operation(OperationKind::move, 0, std::move(payload)));
+}
+
+Started Path::start(Operation operation) {
   Started started;
   started.state_ = std::make_shared<Started::State>();
-  started.state_->graph = host_->plan().paths[path_].graph;
-  started.state_->sequence = sequence_;
+  started.state_->graph = graph();
+  started.state_->sequence = operation.sequence;
+  if (!under_way_) under_way_ = std::make_shared<UnderWay>();
+  {
+    runtime::Lock lock(under_way_->mutex);
+    ++under_way_->count;
+  }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.
-  host_->spawn_service(
-      "operation", [host = host_, stage = first_stage_, state = started.state_,
-                    operation = next_operation(OperationKind::move, 0, std::move(payload))] {
-        Result result;
-        std::exception_ptr error;
-        try {
-          result = run_stage(*host, *stage, operation);
-        } catch (...) {
-          error = std::current_exception();
-        }
-        runtime::Wakes wakes;
-        runtime::Lock lock(state->mutex);
-        state->result = std::move(result);
-        state->error = error;
-        state->done = true;
-        state->waiting.wake_all(wakes);
-      });
+  host_->spawn_service("operation", [host = host_, stage = first_stage_, state = started.state_,
+                                     under_way = under_way_, operation = std::move(operation)] {
+    Result result;
+    std::exception_ptr error;
+    try {
+      result = run_stage(*host, *stage, operation);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      runtime::Wakes wakes;
+      runtime::Lock lock(under_way->mutex);
+      --under_way->count;
+      under_way->waiting.wake_all(wakes);
+    }
+    runtime::Wakes wakes;
+    runtime::Lock lock(state->mutex);
+    state->result = std::move(result);
+    state->error = error;
+    state->done = true;
+    state->waiting.wake_all(wakes);
+  });
   return started;
 }
 
 void Path::push(base::Payload payload) {
   Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
   operation.one_way = true;
-  run_stage(*host_, *first_stage_, std::move(operation));
-}
-
-void Path::fail(const std::string& reason) {
-  Operation operation = next_operation(OperationKind::move, 0, {});
-  operation.failure = host_->failure("", path_, reason);
-  try {
+  if (has_started()) {
+    start(std::move(operation)).wait();
+  } else {
     run_stage(*host_, *first_stage_, std::move(operation));
-  } catch (const TravelError&) {  // its own failure, come back
   }
 }
 
@@ -140,15 +165,26 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   return hosts;
 }
 
-void Path::release() {
+void Path::release(const std::string& reason) {
   if (released_) return;
   Operation operation = next_operation(OperationKind::release, 0, {});
+  if (!reason.empty()) operation.failure = host_->failure("", path_, reason);
   released_ = true;
   try {
+    wait_for_started();
     run_stage(*host_, *first_stage_, std::move(operation));
-  } catch (const TravelError&) {  // the peer is gone: it needs no release
+  } catch (const std::exception&) {
+    // The peer is gone and needs no release, or this thread is cancelled and all of them end.
   }
   host_->path_released();
+}
+
+void Path::wait_for_started() {
+  if (!under_way_) return;
+  runtime::Lock lock(under_way_->mutex);
+  while (under_way_->count > 0)
+    under_way_->waiting.wait(lock, runtime::Deadline::never(),
+                             {"the end of what was started on", graph(), sequence_});
 }
 
 }  // namespace paths

@@ -57,17 +57,20 @@ class Path {
   /// What each host along this path, this one and gateways included, has sent to other clusters
   /// for the paths of `graph`.
   std::vector<HostTraffic> traffic(std::string_view graph);
-  /// Contributes a failure in place of a value: everyone in this thread's next round gets it.
-  void fail(const std::string& reason);
-  /// Says that nothing more will come; done for every path when its thread ends.
-  void release();
+  /// Says that nothing more will come; done for every path when its thread ends. Waits for what
+  /// was started. With a reason, whoever still counts on this thread gets that as the failure.
+  void release(const std::string& reason = {});
   bool released() const { return released_; }
   Host& host() const { return *host_; }
   const std::string& graph() const { return host_->plan().paths[path_].graph; }
   std::uint64_t moves() const { return sequence_; }
 
  private:
+  struct UnderWay;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
+  Started start(Operation operation);
+  bool has_started() const;
+  void wait_for_started();
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
   Host* host_;
   const Stage* first_stage_;
@@ -75,6 +78,7 @@ class Path {
   std::uint32_t thread_;
   std::uint64_t sequence_ = 0;
   bool released_ = false;
+  std::shared_ptr<UnderWay> under_way_;  // once something was started
 };
 
 }  // namespace paths

@@ -126,6 +126,11 @@ Result Rounds::contribute(Operation operation, const Next& next) {
 /// Called with the mutex held.
 Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wakes& wakes) {
   ENSURE(operation.slot < slots_);
+  // A release is not delayed, so that of a host that died may overtake what it sent before; the
+  // round has counted the slot out.
+  const auto released = released_.find(operation.slot);
+  if (released != released_.end() && released->second.sequence <= key.first)
+    throw TravelError(*after_release(operation.slot, key, operation.path));
   const auto found = rounds_.find(key);
   Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
   Contribution& mine = round.by_slot[operation.slot];
@@ -313,10 +318,14 @@ Result Rounds::release(Operation operation, const Next& next) {
 void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
   ++round.gone;
   if (round.carried || round.is_decided() || !is_needed(slot)) return;
-  round.failure = released_.at(slot).failure;
-  if (round.failure) return;
-  round.failure = host_.failure(
-      name_, path, fmt::format("round {}: {} released its path before", key.first, who(slot)));
+  round.failure = after_release(slot, key, path);
+}
+
+/// Called with the mutex held: why there is nothing from this slot any more.
+Failure Rounds::after_release(std::uint32_t slot, const Key& key, std::uint32_t path) const {
+  if (const Failure& failure = released_.at(slot).failure) return failure;
+  return host_.failure(name_, path, fmt::format("round {}: {} released its path before",
+                                                key.first, who(slot)));
 }
 
 Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) const {

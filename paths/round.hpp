@@ -82,6 +82,7 @@ class Rounds {
   bool is_needed(std::uint32_t slot) const;
   bool waits_for_all() const;
   void lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path);
+  Failure after_release(std::uint32_t slot, const Key& key, std::uint32_t path) const;
   Failure missing(const Round& round, const Key& key, std::uint32_t path) const;
   Failure failure_of(std::exception_ptr error, std::uint32_t path) const;
   std::string who(std::uint32_t slot) const;

@@ -79,6 +79,9 @@ class PlanRun {
     } catch (const std::exception& error) {
       failure = error.what();
       others_know = false;
+    } catch (...) {
+      failure = "threw what is no std::exception";
+      others_know = false;
     }
     {
       runtime::Lock lock(mutex_);

@@ -47,7 +47,7 @@ Path& Thread::path(std::string_view graph) {
 
 void Thread::fail(const std::string& reason) {
   for (Path& path : paths_)
-    if (!path.released()) path.fail(reason);
+    path.release(reason);
 }
 
 }  // namespace paths

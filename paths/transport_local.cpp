@@ -12,14 +12,19 @@ class LocalNetwork::LocalTransport final : public Transport {
   ~LocalTransport() override { stop(); }
 
   void start(Receiver& receiver) override {
-    std::vector<std::pair<ConnectionId, Frame>> waiting;
-    {
-      runtime::Lock lock(network_.mutex_);
-      ENSURE(network_.receivers_[host_] == nullptr);
-      network_.receivers_[host_] = &receiver;
-      waiting.swap(network_.waiting_[host_]);
+    // What waited comes first, however much still comes meanwhile: a request must not overtake
+    // its connection's hello.
+    while (true) {
+      std::vector<std::pair<ConnectionId, Frame>> waiting;
+      {
+        runtime::Lock lock(network_.mutex_);
+        ENSURE(network_.receivers_[host_] == nullptr);
+        waiting.swap(network_.waiting_[host_]);
+        if (waiting.empty()) network_.receivers_[host_] = &receiver;
+      }
+      if (waiting.empty()) return;
+      for (auto& [connection, frame] : waiting) receiver.deliver(connection, std::move(frame));
     }
-    for (auto& [connection, frame] : waiting) receiver.deliver(connection, std::move(frame));
   }
 
   ConnectionId connect(std::uint32_t host, std::uint32_t) override {

@@ -12,6 +12,7 @@
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 #include <cerrno>
+#include <cxxabi.h>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -206,6 +207,10 @@ Task Executor::spawn_os_thread(ContextRole role, ContextName name, std::function
       error = std::current_exception();
     }
     finish(*state, error);
+    try {
+      context->throw_if_cancelled();  // a cancel that came too late is not the next thread's
+    } catch (...) {
+    }
     context->role = ContextRole::thread;
     context->executor = nullptr;
   };
@@ -253,7 +258,15 @@ void Task::State::cancel(std::exception_ptr reason) {
 
 void Executor::suspend_current() {
   boost::fibers::context* self = boost::fibers::context::active();
+  // The C++ runtime keeps exceptions being handled per OS thread; they belong to the fiber.
+  struct Handled {
+    void* caught;
+    unsigned int uncaught;
+  };
+  auto* handled = reinterpret_cast<Handled*>(abi::__cxa_get_globals());
+  const Handled mine = std::exchange(*handled, Handled{});
   self->suspend();
+  *handled = mine;
   switch_.arrived(self->is_context(boost::fibers::type::main_context) ? nullptr : self);
 }
 
@@ -270,8 +283,19 @@ void Executor::make_ready(Context& context) {
 }
 
 void Executor::add_timer(Nanos at, Context& context, std::uint64_t park_count) {
+  // Waits that ended early leave their timers behind; without this a long deadline would pile up
+  // one for every operation until it passes.
+  if (timers_.size() >= timers_max_) {
+    std::erase_if(timers_, [](const Timer& timer) { return !timer.is_awaited(); });
+    std::make_heap(timers_.begin(), timers_.end(), std::greater<>());
+    timers_max_ = std::max<std::size_t>(1024, 2 * timers_.size());
+  }
   timers_.push_back({at, timer_order_++, &context, park_count});
   std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+}
+
+bool Executor::Timer::is_awaited() const {
+  return context->parked_ && context->park_count_ == park_count;
 }
 
 void Executor::fire_timers() {
@@ -281,7 +305,7 @@ void Executor::fire_timers() {
     std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
     timers_.pop_back();
     Context& context = *timer.context;
-    if (!context.parked_ || context.park_count_ != timer.park_count) continue;  // woken before
+    if (!timer.is_awaited()) continue;  // woken before
     context.parked_ = false;
     context.timed_out_ = true;
     make_ready(context);
@@ -405,7 +429,7 @@ void Executor::idle() {
 void Executor::jump_to_next_timer() {
   while (!timers_.empty()) {
     const Timer& next = timers_.front();
-    if (next.context->parked_ && next.context->park_count_ == next.park_count) {
+    if (next.is_awaited()) {
       virtual_now_ = std::max(virtual_now_, next.at);
       fire_timers();
       return;

@@ -60,6 +60,7 @@ class Executor {
     std::uint64_t order;
     Context* context;
     std::uint64_t park_count;
+    bool is_awaited() const;
     bool operator>(const Timer& other) const {
       return at != other.at ? at > other.at : order > other.order;
     }
@@ -89,6 +90,7 @@ class Executor {
   // Fibers and their timers.
   Context* live_ = nullptr;
   std::vector<Timer> timers_;  // a heap, earliest first
+  std::size_t timers_max_ = 1024;  // before those nobody awaits are thrown out
   std::uint64_t timer_order_ = 0;
   std::vector<std::function<void()>> later_;  // when no fiber is ready any more
   Algorithm* algorithm_ = nullptr;

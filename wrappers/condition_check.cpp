@@ -43,10 +43,15 @@ struct ConditionCheck::Seen {
 /// contexts at once take turns.
 class ConditionCheck::Turn {
  public:
-  Turn(ConditionCheck& check, std::uint64_t sequence) : check_(check), sequence_(sequence) {
+  /// Failed rounds may overtake others, because nobody waits for their contributors; they move
+  /// no tuple.
+  Turn(ConditionCheck& check, std::uint64_t sequence, bool has_failed)
+      : check_(check), sequence_(sequence) {
     runtime::Lock lock(check_.mutex_);
-    ENSURE(sequence >= check_.next_sequence_);
-    check_.next_sequence_ = sequence + 1;
+    if (!has_failed) {
+      ENSURE(sequence >= check_.next_sequence_);
+      check_.next_sequence_ = sequence + 1;
+    }
     check_.entered_.insert(sequence);
     try {
       // Whoever is before us has a deadline.
@@ -115,7 +120,8 @@ ConditionCheck::~ConditionCheck() = default;
 Result ConditionCheck::operate(Operation operation, paths::Next next) {
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   next.taken();
-  const Turn turn(*this, operation.sequence);
+  if (operation.failure && elements_.size() == 1) throw paths::TravelError(*operation.failure);
+  const Turn turn(*this, operation.sequence, operation.failure != nullptr);
   if (const auto error = result_->error_mark()) fail(operation, *error);
   try {
     return decide(std::move(operation), next);

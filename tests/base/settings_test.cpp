@@ -139,7 +139,7 @@ TEST_CASE("settings: what is no YAML is refused with its place") {
 TEST_CASE("settings: an empty file is refused") {
   for (const char* text : {"", "\n\n", "# only a comment\n", "---\n", "~\n", "%FOO\n"}) {
     CAPTURE(text);
-    CHECK_THAT(mistakes_in(text), Contains("f.yaml: expected settings, found an empty file"));
+    CHECK_THAT(mistakes_in(text), Contains("f.yaml:1:1: expected settings, found an empty file"));
   }
 }
 

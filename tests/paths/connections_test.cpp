@@ -290,14 +290,27 @@ TEST_CASE("connections: a peer that is lost is told of once, one that said goodb
     CHECK(talk.gone == std::vector<std::string>{"beta-0: it died"});
     CHECK_THROWS_AS(talk.push(2), TravelError);
   }
-  SECTION("goodbye on one connection is for all") {
+  SECTION("goodbye on one connection is for all, and is answered") {
     talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::goodbye));
+    CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     talk.connections.connection_lost(Talk::outbound, "closed");
     talk.connections.connection_lost(Talk::inbound, "closed");
     CHECK(talk.gone.empty());
   }
-  SECTION("stop says goodbye on every connection that lives") {
-    talk.connections.stop();
-    CHECK(talk.sent_of(FrameKind::goodbye) == 2);
+  SECTION("stop says goodbye on its own connections and waits for the answer, or the deadline") {
+    base::Nanos ended{0};
+    const bool is_answered = GENERATE(true, false);
+    talk.runtime.run([&] {
+      auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
+        talk.connections.stop(runtime::Deadline::written_at(1s));
+        ended = talk.runtime.now();
+      });
+      talk.runtime.sleep_for(30ms);
+      CHECK(talk.sent_of(FrameKind::goodbye) == 1);
+      if (is_answered) talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::goodbye));
+      stopping.join();
+    });
+    CHECK(ended == (is_answered ? 30ms : 1000ms));
+    CHECK(talk.gone.empty());
   }
 }
