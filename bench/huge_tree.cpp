@@ -120,7 +120,11 @@ int main(int argc, char** argv) {
   app.add_option("--allreduces", options.allreduces)->check(at_least_one)->capture_default_str();
   app.add_option("--stack-kib", options.stack_kib, "Address space of a thread's stack")
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     return run(options);
   } catch (const std::exception& error) {

@@ -14,6 +14,7 @@ namespace {
 
 void add_options(CLI::App& app, bench::NoiseOptions& options) {
   app.add_option("--iterations", options.iterations, "How many are measured")
+      ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--warmup", options.warmup,
                  "Rounds before the first iteration (default: 0 on the virtual clock, else 10)");

@@ -3,8 +3,10 @@
 #include "paths/host.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -274,7 +276,7 @@ bool Host::wait_until(Done done, const char* what, bool can_last) {
   return true;
 }
 
-void Host::finish() {
+std::string Host::finish() {
   auto all_of = [](Releases& releases) {
     return [&releases] { return releases.seen >= releases.expected; };
   };
@@ -299,6 +301,22 @@ void Host::finish() {
     wait_until(all_ended, "the end of services of", false);
   }
   connections_.stop(in_time ? deadline() : runtime::Deadline{runtime_.now(), true});
+  return in_time ? std::string() : missed_peers();
+}
+
+std::string Host::missed_peers() const {
+  std::vector<std::string> never_met;
+  for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
+    const std::string& peer = plan_->hosts[entrance.from_host].name;
+    const bool is_known = connections_.has_met(entrance.from_host) ||
+                          std::find(never_met.begin(), never_met.end(), peer) != never_met.end();
+    if (!is_known) never_met.push_back(peer);
+  }
+  return fmt::format("host {}: the deadline of {} passed while it waited for {}", name(),
+                     base::format_time(plan_->deadline),
+                     never_met.empty() ? "its paths to be released"
+                                       : fmt::format("hosts that never came: {}",
+                                                     fmt::join(never_met, ", ")));
 }
 
 }  // namespace paths

@@ -55,7 +55,8 @@ class Host {
   /// greeted us yet is waited for until the deadline. Its own threads must have released theirs or
   /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
   /// needs any more, then those of other hosts that read from here. Gateways so end last.
-  void finish();
+  /// Answers what went wrong at the end: empty, or whom it waited for in vain.
+  std::string finish();
 
   /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
   /// Throws what was thrown there, or TravelError when the host is gone or late.
@@ -93,6 +94,7 @@ class Host {
   void serve(ConnectionId connection, Frame frame);
   void peer_gone(std::uint32_t peer, const std::string& reason);
   bool has_met_all() const;
+  std::string missed_peers() const;
   Frame run(const Frame& request);
   void count_release(std::uint32_t path);
   void service_ended(std::uint64_t number);

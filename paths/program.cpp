@@ -35,7 +35,10 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->envname("PATHS_CLOCK")
       ->check(CLI::IsMember({"steady", "virtual"}))
       ->group(common);
-  app.add_option("--host", line.host, "Which host of the config this process is")->group(common);
+  app.add_option("--host", line.host,
+                 "Which host of the config this process is; without it, and without a launcher's "
+                 "rank in the environment, it is all of them")
+      ->group(common);
   app.add_option("--seed", line.seed, "Of everything random")
       ->envname("PATHS_SEED")
       ->capture_default_str()
@@ -50,9 +53,11 @@ void add_options(CLI::App& app, CommandLine& line) {
   app.add_option("--instrument", line.overrides.instrument,
                  "Event collectors around every wrapper (1 or 0)")
       ->envname("PATHS_INSTRUMENT")
+      ->check(CLI::IsMember({"0", "1"}))
       ->group(common);
   app.add_option("--port", line.overrides.port, "First port to listen on")
       ->envname("PATHS_PORT")
+      ->check(CLI::Range(1, 65535))
       ->group(common);
   app.add_option("--transport", line.overrides.transport, "tcp or ipc")
       ->envname("PATHS_TRANSPORT")

@@ -31,7 +31,7 @@ class PlanRun {
       for (auto& host : hosts_)
         ending.push_back(runtime_.spawn(runtime::ContextRole::service,
                                         {"end of", host->name(), host->index()},
-                                        [&host] { host->finish(); }));
+                                        [this, &host] { add_failure(host->finish()); }));
       for (auto& end : ending) end.join();
     });
   }
@@ -83,12 +83,15 @@ class PlanRun {
       failure = "threw what is no std::exception";
       others_know = false;
     }
-    {
-      runtime::Lock lock(mutex_);
-      failures.push_back(fmt::format("thread {}/{}: {}", host.name(), index, failure));
-    }
+    add_failure(fmt::format("thread {}/{}: {}", host.name(), index, failure));
     if (!others_know)
       thread.fail(fmt::format("thread {}/{} failed: {}", host.name(), index, failure));
+  }
+
+  void add_failure(std::string failure) {
+    if (failure.empty()) return;
+    runtime::Lock lock(mutex_);
+    failures.push_back(std::move(failure));
   }
 
   std::shared_ptr<const Plan> plan_;
