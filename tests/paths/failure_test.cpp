@@ -74,10 +74,11 @@ void check(const Told& told, const std::vector<Expected>& expected, const paths:
           is_bad ? got.is_error && got.error.find(thrown_text) != std::string::npos
                  : !got.is_error && (got.condition == paths::Condition::holds ||
                                      got.value == whole_sum(plan, round, base_value));
-      if (!is_right)
-        wrong += fmt::format("rank {} round {}: expected {}, got {}\n", rank, round,
-                             is_bad ? "the error" : fmt::format("{}", whole_sum(plan, round, base_value)),
-                             got.is_error ? got.error : fmt::format("{}", got.value));
+      if (is_right) continue;
+      const double whole = whole_sum(plan, round, base_value);
+      wrong += fmt::format("rank {} round {}: expected {}, got {}\n", rank, round,
+                           is_bad ? "the error" : fmt::format("{}", whole),
+                           got.is_error ? got.error : fmt::format("{}", got.value));
     }
   }
   CHECK(wrong == "");

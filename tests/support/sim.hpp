@@ -16,8 +16,8 @@
 
 namespace test_support {
 
-/// A thread-sanitizer build gives each service an OS thread, and so pushes that arrive one after the
-/// other are served in any order.
+/// A thread-sanitizer build gives each service an OS thread, and so pushes that arrive one after
+/// the other are served in any order.
 #ifdef PATHS_TSAN
 inline constexpr bool steady_pushes_stay_in_order = false;
 #else
