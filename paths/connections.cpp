@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -51,7 +52,17 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> 
       serve_(std::move(serve)),
       gone_(std::move(gone)),
       peers_(plan_->hosts.size()),
-      counted_(plan_->graphs.size() + 1) {}
+      counted_(plan_->graphs.size() + 1) {
+  std::set<std::pair<std::uint32_t, StageId>> expected;
+  for (const Plan::Entrance& entrance : plan_->shares[host].entrances)
+    if (expected.emplace(entrance.from_host, connection_key(entrance.stage)).second)
+      ++peers_[entrance.from_host].open;
+}
+
+// One per way out of a host, as a path has its own connection in Bongo et al. 2004, §III-A.
+StageId Connections::connection_key(StageId stage) const {
+  return plan_->connection == Plan::Connection::shared ? no_stage : stage;
+}
 
 Connections::~Connections() = default;
 
@@ -105,8 +116,7 @@ bool Connections::all_parted() const {
 }
 
 Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage) {
-  // One per way out of this host, as a path has its own connection in Bongo et al. 2004, §III-A.
-  const StageId key = plan_->connection == Plan::Connection::shared ? no_stage : stage;
+  const StageId key = connection_key(stage);
   Connection*& known = by_destination_[{host, key}];
   if (known == nullptr) {
     auto connection = std::make_unique<Connection>();
@@ -294,7 +304,7 @@ void Connections::greet(Connection& connection, const Frame& frame) {
     differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
   } else {
     connection.peer = frame.from_host;
-    if (!std::exchange(connection.known, true)) ++peers_[frame.from_host].open;
+    connection.known = true;
     peers_[frame.from_host].met = true;
   }
   if (!differs.empty()) spdlog::warn("refused: {}", differs);
@@ -321,13 +331,14 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
   parting_.wake_all(wakes);
 }
 
-// True once for each host: when the first of its connections is lost with no goodbye before.
+// True once for each host: when one of its connections is lost before it said goodbye on all.
 bool Connections::depart(const Connection& connection) {
-  return connection.known && !std::exchange(peers_[connection.peer].departed, true);
+  Peer& peer = peers_[connection.peer];
+  return connection.known && peer.open > 0 && !std::exchange(peer.is_gone, true);
 }
 
-// True when the peer has parted on every connection it made. What it should have released before
-// and has not, it never will.
+// True when the peer has parted on every connection that the plan lets it make to us: what it has
+// not released by then, it never will. (One may greet us when another has parted already.)
 bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (connection.is_ours) {
     connection.has_parted = true;
@@ -337,8 +348,7 @@ bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (!connection.known || std::exchange(connection.has_parted, true)) return false;
   post(connection, frame_of(FrameKind::goodbye));
   Peer& peer = peers_[connection.peer];
-  peer.departed = true;
-  return --peer.open == 0;
+  return peer.open > 0 && --peer.open == 0 && !std::exchange(peer.is_gone, true);
 }
 
 void Connections::pushed_in(ConnectionId id) {

@@ -301,6 +301,8 @@ std::string Host::finish() {
     wait_until(all_ended, "the end of services of", false);
   }
   connections_.stop(in_time ? deadline() : runtime::Deadline{runtime_.now(), true});
+  // Peers that parted meanwhile were counted out in contexts of their own.
+  wait_until(all_ended, "the end of services of", false);
   return in_time ? std::string() : missed_peers();
 }
 

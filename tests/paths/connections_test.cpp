@@ -42,6 +42,8 @@ std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
     plan->paths.push_back(path);
   }
   plan->digest = {digest, 2};
+  plan->shares.resize(2);
+  plan->shares[0].entrances = {{1, 3, 0, 1, 0}, {1, 4, 0, 1, 1}, {1, 4, 1, 1, 1}};
   return plan;
 }
 
