@@ -42,8 +42,6 @@ std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
     plan->paths.push_back(path);
   }
   plan->digest = {digest, 2};
-  plan->shares.resize(2);
-  plan->shares[0].entrances = {{1, 3, 0, 1, 0}, {1, 4, 0, 1, 1}, {1, 4, 1, 1, 1}};
   return plan;
 }
 
@@ -302,7 +300,7 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     talk.connections.connection_lost(Talk::outbound, "closed");
     talk.connections.connection_lost(Talk::inbound, "closed");
-    CHECK(talk.gone == std::vector<std::string>{"beta-0: it has ended"});
+    CHECK(talk.gone == std::vector<std::string>{"beta-0: closed"});
   }
   SECTION("stop says goodbye on its own connections and waits for the answer, or the deadline") {
     base::Nanos ended{0};
