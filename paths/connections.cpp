@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -52,17 +51,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> 
       serve_(std::move(serve)),
       gone_(std::move(gone)),
       peers_(plan_->hosts.size()),
-      counted_(plan_->graphs.size() + 1) {
-  std::set<std::pair<std::uint32_t, StageId>> expected;
-  for (const Plan::Entrance& entrance : plan_->shares[host].entrances)
-    if (expected.emplace(entrance.from_host, connection_key(entrance.stage)).second)
-      ++peers_[entrance.from_host].open;
-}
-
-// One per way out of a host, as a path has its own connection in Bongo et al. 2004, §III-A.
-StageId Connections::connection_key(StageId stage) const {
-  return plan_->connection == Plan::Connection::shared ? no_stage : stage;
-}
+      counted_(plan_->graphs.size() + 1) {}
 
 Connections::~Connections() = default;
 
@@ -116,7 +105,8 @@ bool Connections::all_parted() const {
 }
 
 Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage) {
-  const StageId key = connection_key(stage);
+  // One per way out of this host, as a path has its own connection in Bongo et al. 2004, §III-A.
+  const StageId key = plan_->connection == Plan::Connection::shared ? no_stage : stage;
   Connection*& known = by_destination_[{host, key}];
   if (known == nullptr) {
     auto connection = std::make_unique<Connection>();
@@ -304,7 +294,7 @@ void Connections::greet(Connection& connection, const Frame& frame) {
     differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
   } else {
     connection.peer = frame.from_host;
-    connection.known = true;
+    if (!std::exchange(connection.known, true)) ++peers_[frame.from_host].open;
     peers_[frame.from_host].met = true;
   }
   if (!differs.empty()) spdlog::warn("refused: {}", differs);
@@ -331,14 +321,13 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
   parting_.wake_all(wakes);
 }
 
-// True once for each host: when one of its connections is lost before it said goodbye on all.
+// True once for each host: when the first of its connections is lost with no goodbye before.
 bool Connections::depart(const Connection& connection) {
-  Peer& peer = peers_[connection.peer];
-  return connection.known && peer.open > 0 && !std::exchange(peer.is_gone, true);
+  return connection.known && !std::exchange(peers_[connection.peer].departed, true);
 }
 
-// True when the peer has parted on every connection that the plan lets it make to us: what it has
-// not released by then, it never will. (One may greet us when another has parted already.)
+// True when the peer has parted on every connection it made. What it should have released before
+// and has not, it never will.
 bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (connection.is_ours) {
     connection.has_parted = true;
@@ -348,7 +337,8 @@ bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (!connection.known || std::exchange(connection.has_parted, true)) return false;
   post(connection, frame_of(FrameKind::goodbye));
   Peer& peer = peers_[connection.peer];
-  return peer.open > 0 && --peer.open == 0 && !std::exchange(peer.is_gone, true);
+  peer.departed = true;
+  return --peer.open == 0;
 }
 
 void Connections::pushed_in(ConnectionId id) {

@@ -75,10 +75,9 @@ class Connections final : public Receiver {
   struct Connection;
   struct Peer {  // by all its connections
     bool met = false;
-    std::uint32_t open = 0;  // connections it makes and has not parted from
-    bool is_gone = false;
+    std::uint32_t open = 0;  // connections it made and has not parted from
+    bool departed = false;  // said goodbye, or is gone
   };
-  StageId connection_key(StageId stage) const;
   Connection& connection_to(std::uint32_t host, StageId stage);
   Connection& inbound(ConnectionId id);
   void post(Connection& connection, Frame frame);

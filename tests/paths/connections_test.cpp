@@ -300,7 +300,7 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     talk.connections.connection_lost(Talk::outbound, "closed");
     talk.connections.connection_lost(Talk::inbound, "closed");
-    CHECK(talk.gone == std::vector<std::string>{"beta-0: closed"});
+    CHECK(talk.gone == std::vector<std::string>{"beta-0: it has ended"});
   }
   SECTION("stop says goodbye on its own connections and waits for the answer, or the deadline") {
     base::Nanos ended{0};
