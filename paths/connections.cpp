@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -25,7 +26,7 @@ struct Connections::Connection {
   bool is_ours = false;     // we connected
   bool has_parted = false;  // and our goodbye was answered
   bool known = false;       // we connected, or the peer said hello
-  std::string lost;    // why, when it is
+  std::string lost;         // why, when it is
   std::uint32_t credits = window;
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;
@@ -51,7 +52,9 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> 
       serve_(std::move(serve)),
       gone_(std::move(gone)),
       peers_(plan_->hosts.size()),
-      counted_(plan_->graphs.size() + 1) {}
+      counted_(plan_->graphs.size() + 1) {
+  count_planned_connections();
+}
 
 Connections::~Connections() = default;
 
@@ -104,9 +107,13 @@ bool Connections::all_parted() const {
   });
 }
 
+/// One per way out of a host, as a path has its own connection in Bongo et al. 2004, §III-A.
+StageId Connections::key_of(StageId stage) const {
+  return plan_->connection == Plan::Connection::shared ? no_stage : stage;
+}
+
 Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage) {
-  // One per way out of this host, as a path has its own connection in Bongo et al. 2004, §III-A.
-  const StageId key = plan_->connection == Plan::Connection::shared ? no_stage : stage;
+  const StageId key = key_of(stage);
   Connection*& known = by_destination_[{host, key}];
   if (known == nullptr) {
     auto connection = std::make_unique<Connection>();
@@ -167,9 +174,9 @@ void Connections::send_posted() {
 }
 
 TravelError Connections::gone(const Connection& connection, const Operation& operation) const {
-  return TravelError(plan_->hosts[host_].name, plan_->paths[operation.path].graph, "forward",
-                     fmt::format("host {} is gone: {}", plan_->hosts[connection.peer].name,
-                                 connection.lost));
+  return TravelError(
+      plan_->hosts[host_].name, plan_->paths[operation.path].graph, "forward",
+      fmt::format("host {} is gone: {}", plan_->hosts[connection.peer].name, connection.lost));
 }
 
 Result Connections::call(std::uint32_t to_host, StageId stage, Operation operation,
@@ -294,7 +301,7 @@ void Connections::greet(Connection& connection, const Frame& frame) {
     differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
   } else {
     connection.peer = frame.from_host;
-    if (!std::exchange(connection.known, true)) ++peers_[frame.from_host].open;
+    connection.known = true;
     peers_[frame.from_host].met = true;
   }
   if (!differs.empty()) spdlog::warn("refused: {}", differs);
@@ -321,13 +328,20 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
   parting_.wake_all(wakes);
 }
 
-// True once for each host: when the first of its connections is lost with no goodbye before.
-bool Connections::depart(const Connection& connection) {
-  return connection.known && !std::exchange(peers_[connection.peer].departed, true);
+/// Each is a connection of its own, so that a goodbye on one may overtake the hello of another.
+void Connections::count_planned_connections() {
+  if (plan_->shares.empty()) return;
+  std::set<std::pair<std::uint32_t, StageId>> planned;
+  for (const Plan::Entrance& entrance : plan_->shares[host_].entrances)
+    planned.emplace(entrance.from_host, key_of(entrance.stage));
+  for (const auto& [peer, key] : planned) ++peers_[peer].comes_on;
 }
 
-// True when the peer has parted on every connection it made. What it should have released before
-// and has not, it never will.
+/// True once for each peer.
+bool Connections::depart(std::uint32_t peer) { return !std::exchange(peers_[peer].departed, true); }
+
+/// True when the peer has parted on every connection: its releases came before its goodbyes, and
+/// those that did not come never will.
 bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (connection.is_ours) {
     connection.has_parted = true;
@@ -337,8 +351,7 @@ bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (!connection.known || std::exchange(connection.has_parted, true)) return false;
   post(connection, frame_of(FrameKind::goodbye));
   Peer& peer = peers_[connection.peer];
-  peer.departed = true;
-  return --peer.open == 0;
+  return ++peer.parted_from == peer.comes_on && depart(connection.peer);
 }
 
 void Connections::pushed_in(ConnectionId id) {
@@ -363,7 +376,7 @@ void Connections::deliver(ConnectionId id, Frame frame) {
       case FrameKind::hello: greet(connection, frame); break;
       case FrameKind::refuse:
         lose(connection, frame.text, wakes);
-        is_gone = depart(connection);
+        is_gone = connection.known && depart(connection.peer);
         break;
       case FrameKind::reply:
       case FrameKind::error: answer(connection, std::move(frame), wakes); break;
@@ -373,8 +386,7 @@ void Connections::deliver(ConnectionId id, Frame frame) {
         serves = connection.known;
         if (serves && frame.kind == FrameKind::request) ++connection.to_give_back;
         // Replies may be long in coming, and others need those credits to be answered.
-        if (connection.to_give_back >= window / 2)
-          post(connection, frame_of(FrameKind::credits));
+        if (connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
         break;
       case FrameKind::goodbye: is_gone = part(connection, wakes); break;
       case FrameKind::welcome:
@@ -395,7 +407,7 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
     runtime::Lock lock(mutex_);
     Connection& connection = inbound(id);
     lose(connection, reason, wakes);
-    if (!depart(connection)) return;
+    if (!connection.known || !depart(connection.peer)) return;
     peer = connection.peer;
   }
   gone_(peer, reason);

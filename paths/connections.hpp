@@ -35,8 +35,9 @@ class Connections final : public Receiver {
   /// Called for every request and push that came in; must not block; answers a request by reply()
   /// later.
   using Serve = std::function<void(ConnectionId, Frame)>;
-  /// Called once for a host that ended without a goodbye, was refused or refused us, with why;
-  /// must not block.
+  /// Called once for a host from which nothing more can come, with why: it said goodbye on every
+  /// connection the plan has it make, or one of its connections is lost, or one of us refused the
+  /// other. Must not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason)>;
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
               std::unique_ptr<Transport> transport, Serve serve, Gone gone);
@@ -73,11 +74,13 @@ class Connections final : public Receiver {
  private:
   struct Call;
   struct Connection;
-  struct Peer {  // by all its connections
+  struct Peer {
     bool met = false;
-    std::uint32_t open = 0;  // connections it made and has not parted from
-    bool departed = false;  // said goodbye, or is gone
+    bool departed = false;
+    std::uint32_t comes_on = 0;     // connections that the plan has it make to us
+    std::uint32_t parted_from = 0;  // of those, by a goodbye
   };
+  StageId key_of(StageId stage) const;
   Connection& connection_to(std::uint32_t host, StageId stage);
   Connection& inbound(ConnectionId id);
   void post(Connection& connection, Frame frame);
@@ -85,7 +88,8 @@ class Connections final : public Receiver {
   void greet(Connection& connection, const Frame& frame);
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
-  bool depart(const Connection& connection);
+  void count_planned_connections();
+  bool depart(std::uint32_t peer);
   bool part(Connection& connection, runtime::Wakes& wakes);
   bool all_parted() const;
   void send_posted();

@@ -19,9 +19,9 @@ enum class FrameKind : std::uint8_t {
   error,    ///< a reply that is a failure
   one_way,  ///< an operation that wants none: a push costs this one frame
   // Control, counted apart:
-  hello,    ///< first on a connection: who I am, protocol version, plan digest
+  hello,  ///< first on a connection: who I am, protocol version, plan digest
   welcome,
-  refuse,   ///< other version or plan; the text says which differs
+  refuse,  ///< other version or plan; the text says which differs
   credits,
   heartbeat,
   goodbye,

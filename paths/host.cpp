@@ -20,13 +20,10 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
     : runtime_(runtime),
       plan_(std::move(plan)),
       index_(index),
-      connections_(runtime, plan_, index, std::move(transport),
-                   [this](ConnectionId connection, Frame frame) {
-                     serve(connection, std::move(frame));
-                   },
-                   [this](std::uint32_t peer, const std::string& reason) {
-                     peer_gone(peer, reason);
-                   }) {
+      connections_(
+          runtime, plan_, index, std::move(transport),
+          [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
+          [this](std::uint32_t peer, const std::string& reason) { peer_gone(peer, reason); }) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
   const Plan::Share& share = plan_->shares[index];
   thread_releases_.expected = share.thread_releases;
@@ -51,8 +48,7 @@ void Host::wire(const Plan::Share& share, const WrapperKinds& kinds) {
     const WrapperKind* kind = kinds.find(planned.kind);
     ENSURE(kind != nullptr);  // finish_plan() has checked it, and the settings
     base::MapReader reader(planned.settings, mistakes, planned.kind);
-    const MakeWrapper make =
-        kind->read(reader, WrapperPlace{*plan_, i, index_, planned.slots});
+    const MakeWrapper make = kind->read(reader, WrapperPlace{*plan_, i, index_, planned.slots});
     reader.finish();
     mistakes.throw_if_any();
     wrappers_.push_back(make(*this));
@@ -174,8 +170,8 @@ void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
       release.one_way = true;
       release.path = entrance.path;
       release.slot = slot;
-      release.failure = failure("", entrance.path, fmt::format("host {} is gone: {}",
-                                                               plan_->hosts[peer].name, reason));
+      release.failure = failure(
+          "", entrance.path, fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));
       spawn_service("release", [this, stage = stage(entrance.stage), release] {
         try {
           run_stage(*this, *stage, release);
@@ -224,8 +220,8 @@ void Host::add_traffic(const Operation& asked, Result& result) const {
   const auto graph = static_cast<std::uint32_t>(asked.number);
   const HostTraffic mine{index_, connections_.wan_traffic(graph)};
   const auto before = result.payload.bytes();
-  result.payload = base::Payload::filled(
-      before.size() + sizeof mine, [&](std::span<std::byte> bytes) {
+  result.payload =
+      base::Payload::filled(before.size() + sizeof mine, [&](std::span<std::byte> bytes) {
         std::memcpy(bytes.data(), before.data(), before.size());
         std::memcpy(bytes.data() + before.size(), &mine, sizeof mine);
       });
@@ -316,9 +312,9 @@ std::string Host::missed_peers() const {
   }
   return fmt::format("host {}: the deadline of {} passed while it waited for {}", name(),
                      base::format_time(plan_->deadline),
-                     never_met.empty() ? "its paths to be released"
-                                       : fmt::format("hosts that never came: {}",
-                                                     fmt::join(never_met, ", ")));
+                     never_met.empty()
+                         ? "its paths to be released"
+                         : fmt::format("hosts that never came: {}", fmt::join(never_met, ", ")));
 }
 
 }  // namespace paths

@@ -77,9 +77,7 @@ class Host {
   Traffic traffic(std::string_view graph) const;
 
   /// The paths of the plan that begin on this host.
-  const std::vector<std::uint32_t>& paths() const {
-    return plan_->shares[index_].paths;
-  }
+  const std::vector<std::uint32_t>& paths() const { return plan_->shares[index_].paths; }
   /// Adds this host's entry to the answer of a `traffic` operation.
   void add_traffic(const Operation& asked, Result& result) const;
   /// Called by Path: a thread's path of this host was released.

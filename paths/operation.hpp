@@ -36,15 +36,15 @@ inline constexpr StageId no_stage = ~StageId{0};
 /// copy of it.
 struct Operation {
   OperationKind kind = OperationKind::move;
-  bool one_way = false;          ///< nobody waits for a result: a push
-  std::uint32_t path = 0;        ///< index in the plan of the path it began on
-  std::uint32_t thread = 0;      ///< which thread of that path's range began it
-  std::uint32_t slot = 0;        ///< which contributor of the next join it is
-  std::uint32_t segment = 0;     ///< of `segments`: a large tuple travels in parts
+  bool one_way = false;       ///< nobody waits for a result: a push
+  std::uint32_t path = 0;     ///< index in the plan of the path it began on
+  std::uint32_t thread = 0;   ///< which thread of that path's range began it
+  std::uint32_t slot = 0;     ///< which contributor of the next join it is
+  std::uint32_t segment = 0;  ///< of `segments`: a large tuple travels in parts
   std::uint32_t segments = 1;
   std::uint32_t epoch = 0;
-  std::uint64_t sequence = 0;    ///< counted by the path, from 0; joins key rounds by it
-  std::uint64_t number = 0;      ///< argument of the kinds above
+  std::uint64_t sequence = 0;       ///< counted by the path, from 0; joins key rounds by it
+  std::uint64_t number = 0;         ///< argument of the kinds above
   std::uint64_t contributions = 1;  ///< threads whose values are in the payload
   base::Payload payload;
   /// Set when the contribution failed further up: joins below count it as arrived and give the

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "pastset/element.hpp"
 #include "paths/host.hpp"
 #include "paths/operation.hpp"
-#include "pastset/element.hpp"
 
 namespace paths {
 
@@ -37,7 +37,9 @@ class Path {
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
   template <class T>
-  Result move_value(const T& value) { return move(base::Payload::of(value)); }
+  Result move_value(const T& value) {
+    return move(base::Payload::of(value));
+  }
   /// The same on a pooled context of the host, so that several can be under way.
   Started start(base::Payload payload);
   /// Moves without waiting for anything to come back: one frame per crossing.

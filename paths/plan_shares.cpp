@@ -78,8 +78,7 @@ void share_plan(Plan& plan, const WrapperKinds& kinds) {
     shares[plan.elements[i].host].elements.push_back(i);
   for (std::uint32_t i = 0; i < plan.wrappers.size(); ++i)
     shares[plan.wrappers[i].host].wrappers.push_back(i);
-  for (StageId id = 0; id < plan.stages.size(); ++id)
-    shares[plan.host_of(id)].stages.push_back(id);
+  for (StageId id = 0; id < plan.stages.size(); ++id) shares[plan.host_of(id)].stages.push_back(id);
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path)
     shares[plan.paths[path].host].paths.push_back(path);
   expect_releases(plan, kinds, shares);

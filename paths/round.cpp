@@ -324,8 +324,8 @@ void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_
 /// Called with the mutex held: why there is nothing from this slot any more.
 Failure Rounds::after_release(std::uint32_t slot, const Key& key, std::uint32_t path) const {
   if (const Failure& failure = released_.at(slot).failure) return failure;
-  return host_.failure(name_, path, fmt::format("round {}: {} released its path before",
-                                                key.first, who(slot)));
+  return host_.failure(name_, path,
+                       fmt::format("round {}: {} released its path before", key.first, who(slot)));
 }
 
 Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) const {

@@ -40,14 +40,13 @@ Path& Thread::path(std::string_view graph) {
     if (path.graph() == graph) return path;
     names.push_back(path.graph());
   }
-  throw TravelError(host_->name(), std::string(graph), "",
-                    fmt::format("thread {} has no such path; it has: {}", index_,
-                                fmt::join(names, ", ")));
+  throw TravelError(
+      host_->name(), std::string(graph), "",
+      fmt::format("thread {} has no such path; it has: {}", index_, fmt::join(names, ", ")));
 }
 
 void Thread::fail(const std::string& reason) {
-  for (Path& path : paths_)
-    path.release(reason);
+  for (Path& path : paths_) path.release(reason);
 }
 
 }  // namespace paths

@@ -67,7 +67,9 @@ class Next {
   Host& host() const { return *host_; }
   /// For a wrapper that answers or sends the operation on itself (forward, a join): from here on
   /// a failure is its own business and not carried down for it.
-  void taken() const { if (called_ != nullptr) *called_ = true; }
+  void taken() const {
+    if (called_ != nullptr) *called_ = true;
+  }
   /// The same rest of the path for a context that outlives this call of operate().
   Next detached() const { return Next(*host_, *stage_, nullptr); }
 

@@ -152,8 +152,7 @@ std::string describe_current_context() {
   const Context* context = Context::current();
   if (context == nullptr) return "callback of the services";
   if (context->executor == nullptr) return context->name.text();
-  return fmt::format("{} at {}", context->name.text(),
-                     base::format_time(context->executor->now()));
+  return fmt::format("{} at {}", context->name.text(), base::format_time(context->executor->now()));
 }
 
 }  // namespace runtime

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/context.hpp — one thing that runs: a fiber or an OS thread, which can park.
 #pragma once
-#include <boost/fiber/context.hpp>
-
 #include <atomic>
+#include <boost/fiber/context.hpp>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>

@@ -2,6 +2,7 @@
 // runtime/executor.cpp — the scheduling of fibers, time, and what comes in from outside.
 #include "runtime/executor.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,7 +13,6 @@
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 #include <cerrno>
-#include <cxxabi.h>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -35,8 +35,8 @@ class Executor::Algorithm final : public boost::fibers::algo::algorithm {
   }
 
   boost::fibers::context* pick_next() noexcept override {
-    const bool on_dispatcher = boost::fibers::context::active()->is_context(
-        boost::fibers::type::dispatcher_context);
+    const bool on_dispatcher =
+        boost::fibers::context::active()->is_context(boost::fibers::type::dispatcher_context);
     if (on_dispatcher) {
       executor_->switch_.arrived(boost::fibers::context::active());
       picks_ = 0;

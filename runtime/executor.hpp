@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/executor.hpp — an OS thread that runs fibers by one of the two clocks.
 #pragma once
+#include <atomic>
 #include <boost/fiber/algo/algorithm.hpp>
 #include <boost/fiber/scheduler.hpp>
-
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -89,7 +88,7 @@ class Executor {
 
   // Fibers and their timers.
   Context* live_ = nullptr;
-  std::vector<Timer> timers_;  // a heap, earliest first
+  std::vector<Timer> timers_;      // a heap, earliest first
   std::size_t timers_max_ = 1024;  // before those nobody awaits are thrown out
   std::uint64_t timer_order_ = 0;
   std::vector<std::function<void()>> later_;  // when no fiber is ready any more

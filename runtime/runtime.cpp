@@ -68,8 +68,7 @@ bool Task::done() const {
 
 void Task::join() {
   Lock lock(state_->mutex);
-  while (!state_->done)
-    state_->joiners.wait(lock, Deadline::never(), Reason{"the end of a task"});
+  while (!state_->done) state_->joiners.wait(lock, Deadline::never(), Reason{"the end of a task"});
   std::exception_ptr error = state_->error;
   lock.unlock();
   if (!error) return;

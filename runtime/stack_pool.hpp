@@ -2,7 +2,6 @@
 // runtime/stack_pool.hpp — stacks for fibers, used again.
 #pragma once
 #include <boost/context/stack_context.hpp>
-
 #include <cstddef>
 
 namespace runtime {

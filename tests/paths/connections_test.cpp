@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/connections_test.cpp — credits, coalesced pushes, greetings and losses, by frames.
+#include "paths/connections.hpp"
+
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
 #include <optional>
 
-#include "paths/connections.hpp"
 #include "tests/support/one_host.hpp"
 
 namespace {
@@ -42,6 +43,8 @@ std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
     plan->paths.push_back(path);
   }
   plan->digest = {digest, 2};
+  plan->shares.resize(2);  // beta-0 comes to us on two connections, on one of them from two stages
+  plan->shares[0].entrances = {{1, 3, 0, 1, 0}, {1, 4, 0, 1, 1}, {1, 4, 1, 1, 1}};
   return plan;
 }
 
@@ -52,17 +55,16 @@ struct Talk {
   std::vector<Frame> sent;
   std::vector<std::pair<ConnectionId, Frame>> served;
   std::vector<std::string> gone;
-  Connections connections{runtime,
-                          plan,
-                          0,
-                          std::make_unique<Kept>(sent),
-                          [this](ConnectionId id, Frame frame) {
-                            served.emplace_back(id, std::move(frame));
-                          },
-                          [this](std::uint32_t host, const std::string& reason) {
-                            gone.push_back(plan->hosts[host].name + ": " + reason);
-                          }};
-  static constexpr ConnectionId outbound = 1, inbound = 1000;
+  Connections connections{
+      runtime,
+      plan,
+      0,
+      std::make_unique<Kept>(sent),
+      [this](ConnectionId id, Frame frame) { served.emplace_back(id, std::move(frame)); },
+      [this](std::uint32_t host, const std::string& reason) {
+        gone.push_back(plan->hosts[host].name + ": " + reason);
+      }};
+  static constexpr ConnectionId outbound = 1, inbound = 1000, second_inbound = 1001;
 
   static Operation push_of(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
     Operation operation;
@@ -96,7 +98,8 @@ struct Talk {
     given.credits = credits;
     connections.deliver(outbound, std::move(given));
   }
-  void hello() { connections.deliver(inbound, frame(FrameKind::hello)); }
+  void hello(ConnectionId on = inbound) { connections.deliver(on, frame(FrameKind::hello)); }
+  void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
   /// What was sent since the last call, handshakes left out.
   std::vector<double> values() {
     std::vector<double> found;
@@ -295,12 +298,21 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     CHECK(talk.gone == std::vector<std::string>{"beta-0: it died"});
     CHECK_THROWS_AS(talk.push(2), TravelError);
   }
-  SECTION("goodbye on all its connections, and is answered") {
-    talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::goodbye));
+  SECTION("goodbye on every connection that the plan has it make, each of them answered") {
+    talk.goodbye(Talk::inbound);
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
+    CHECK(talk.gone.empty());
+    talk.hello(Talk::second_inbound);  // overtaken by the goodbye of the first
+    talk.goodbye(Talk::second_inbound);
+    CHECK(talk.sent_of(FrameKind::goodbye) == 2);
     talk.connections.connection_lost(Talk::outbound, "closed");
     talk.connections.connection_lost(Talk::inbound, "closed");
     CHECK(talk.gone == std::vector<std::string>{"beta-0: it has ended"});
+  }
+  SECTION("lost after a goodbye on one of two connections") {
+    talk.goodbye(Talk::inbound);
+    talk.connections.connection_lost(Talk::inbound, "closed");
+    CHECK(talk.gone == std::vector<std::string>{"beta-0: closed"});
   }
   SECTION("stop says goodbye on its own connections and waits for the answer, or the deadline") {
     base::Nanos ended{0};

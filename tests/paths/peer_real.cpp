@@ -80,9 +80,7 @@ TEST_CASE("peer: one with another config is refused over sockets, with both conf
     return network + whole.substr(whole.find('\n') + 1);
   };
   const Sim ours(text("20s")), theirs(text("21s"));
-  const auto once = [](paths::Thread& thread, const Say&) {
-    thread.path("sum").move_value(1.0);
-  };
+  const auto once = [](paths::Thread& thread, const Say&) { thread.path("sum").move_value(1.0); };
   HostProcess root(ours, 0, once);
   HostProcess other(theirs, 1, once);
   CHECK(other.end(soon) == 1);
@@ -105,6 +103,27 @@ TEST_CASE("peer: an address that is in use is an error that says so") {
   HostProcess second(sim, 0, idle);
   CHECK(second.end(soon) == 2);
   CHECK_THAT(second.text(), Catch::Contains("alpha-0") && Catch::Contains("in use"));
+}
+
+TEST_CASE("peer: one that never starts fails every thread at the deadline, and is named") {
+  const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
+  const std::string absent = GENERATE("alpha-0", "alpha-1", "b1", "b2", "beta-gate");
+  INFO(algorithm << " without " << absent);
+  const Sim sim(config("tcp", algorithm, "deadline: 300ms"));
+  std::map<std::string, HostProcess> processes;
+  for (std::uint32_t host = 0; host < hosts; ++host)
+    if (const std::string& name = sim.plan().hosts[host].name; name != absent)
+      processes.emplace(name, HostProcess(sim, host, go_on));
+  std::string all;
+  for (auto& [name, process] : processes) {
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    // A gateway may have nothing to do with the absent one.
+    CHECK((code == 1 || (code == 0 && name == "beta-gate")));
+    CHECK(process.lines("failed: thread ").size() == (name == "beta-gate" ? 0 : 2));
+    all += process.text();
+  }
+  CHECK_THAT(all, Catch::Contains(absent));
 }
 
 #if PATHS_HAS_BENCH

@@ -30,8 +30,8 @@ struct RandomConfig {
 std::string random_clusters(Random& random, std::uint64_t clusters) {
   std::string text = "clusters:\n";
   for (std::uint64_t i = 0; i < clusters; ++i) {
-    text += fmt::format("  c{}: {{hosts: {}, threads: {}", i, 1 + random.below(5),
-                        1 + random.below(4));
+    text +=
+        fmt::format("  c{}: {{hosts: {}, threads: {}", i, 1 + random.below(5), 1 + random.below(4));
     if (random.chance(0.5)) text += fmt::format(", gateway: gate{}", i);
     if (random.chance(0.5)) text += ", network: " + random_network(random);
     if (random.chance(0.2)) text += ", broadcast_delay: 2ms";
@@ -40,16 +40,16 @@ std::string random_clusters(Random& random, std::uint64_t clusters) {
   text += clusters > 1 ? "links:\n" : "";
   for (std::uint64_t a = 0; a < clusters; ++a)
     for (std::uint64_t b = a + 1; b < clusters; ++b)
-      text += fmt::format("  - {{between: [c{}, c{}], latency: {}ms}}\n", a, b,
-                          1 + random.below(30));
+      text +=
+          fmt::format("  - {{between: [c{}, c{}], latency: {}ms}}\n", a, b, 1 + random.below(30));
   return text;
 }
 
 /// `algorithm` is the only thing that changes between the runs of one seed.
 std::string random_config(std::uint64_t seed, const std::string& algorithm) {
   Random random(seed);
-  std::string text = fmt::format("network: {{connection: {}}}\n",
-                                 random.chance(0.5) ? "shared" : "per_path");
+  std::string text =
+      fmt::format("network: {{connection: {}}}\n", random.chance(0.5) ? "shared" : "per_path");
   text += random_clusters(random, 1 + random.below(4));
   text += fmt::format(
       "collectives:\n  sum: {{operation: {}, template: f64, algorithm: {}, "
@@ -153,9 +153,9 @@ TEST_CASE("run_plan: random programs with a throwing wrapper somewhere end witho
     const auto places = plain.places();
     const Sim::Place& place = places[random.below(places.size())];
     const Sim sim =
-        plain.with(place, "thrower", fmt::format("{{way: {}, round: {}}}",
-                                                 random.chance(0.5) ? "down" : "up",
-                                                 random.below(iterations)));
+        plain.with(place, "thrower",
+                   fmt::format("{{way: {}, round: {}}}", random.chance(0.5) ? "down" : "up",
+                               random.below(iterations)));
     INFO("seed " << seed << ", " << place.text << "\n" << text);
     const SimResult run = sim.run([&](paths::Thread& thread) {
       for (int i = 0; i < iterations; ++i) {

@@ -2,10 +2,9 @@
 // tests/runtime/runtime_test.cpp — contexts, the two clocks, waiting, cancelling, deadlocks.
 #include "runtime/runtime.hpp"
 
-#include <catch2/catch.hpp>
-
 #include <array>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
@@ -297,8 +296,8 @@ TEST_CASE("runtime: threads and services hand over to each other without losing 
     constexpr int players = 4, rounds = 400;
     std::vector<Task> tasks;
     for (int i = 0; i < players; ++i)
-      tasks.push_back(runtime.spawn(
-          i % 2 == 0 ? ContextRole::thread : ContextRole::service, named(1), [&, i] {
+      tasks.push_back(
+          runtime.spawn(i % 2 == 0 ? ContextRole::thread : ContextRole::service, named(1), [&, i] {
             for (int k = 0; k < rounds; ++k) {
               Wakes wakes;
               Lock lock(mutex);

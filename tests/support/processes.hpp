@@ -132,8 +132,7 @@ class HostProcess {
     options.host = host;
     try {
       const auto failures = paths::run_plan(
-          sim.shared_plan(), sim.kinds(), options,
-          [&](paths::Thread& one) { thread(one, say); },
+          sim.shared_plan(), sim.kinds(), options, [&](paths::Thread& one) { thread(one, say); },
           [&](const paths::RunSummary& summary) {
             if (finish) finish(summary, say);
           });

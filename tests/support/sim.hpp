@@ -31,10 +31,9 @@ class Thrower final : public paths::Wrapper {
  public:
   Thrower(bool up, std::uint64_t round, std::int64_t slot) : up_(up), round_(round), slot_(slot) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override {
-    const bool is_meant =
-        operation.sequence == round_ && (slot_ < 0 || operation.slot == slot_) &&
-        (operation.kind == paths::OperationKind::move ||
-         operation.kind == paths::OperationKind::newest);
+    const bool is_meant = operation.sequence == round_ && (slot_ < 0 || operation.slot == slot_) &&
+                          (operation.kind == paths::OperationKind::move ||
+                           operation.kind == paths::OperationKind::newest);
     if (is_meant && !up_) throw std::runtime_error(thrown_text);
     paths::Result result = next(std::move(operation));
     if (is_meant) throw std::runtime_error(thrown_text);
@@ -51,8 +50,8 @@ inline paths::WrapperKind thrower_kind() {
   paths::WrapperKind kind;
   kind.name = "thrower";
   kind.help = "Throws in one round.";
-  kind.settings = {{"way", "word", "down", ""}, {"round", "integer", "0", ""},
-                   {"slot", "integer", "all", ""}};
+  kind.settings = {
+      {"way", "word", "down", ""}, {"round", "integer", "0", ""}, {"slot", "integer", "all", ""}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     const bool up = reader.choice("way", {"down", "up"}, "down") == "up";
     const auto round = static_cast<std::uint64_t>(reader.integer("round", 0, 0, 1'000'000));
@@ -165,8 +164,8 @@ class Sim {
   /// The same program with a wrapper put in at that place.
   Sim with(const Place& place, const std::string& kind, const std::string& settings) const {
     auto plan = std::make_shared<paths::Plan>(*plan_);
-    plan->wrappers.push_back({"", kind, plan->host_of(place.below),
-                              base::parse_settings(settings, "test"), 0});
+    plan->wrappers.push_back(
+        {"", kind, plan->host_of(place.below), base::parse_settings(settings, "test"), 0});
     paths::Plan::PlanStage added;
     added.wrapper = static_cast<std::uint32_t>(plan->wrappers.size() - 1);
     added.below = place.below;

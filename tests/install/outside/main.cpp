@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of somebody who installed PATHS: a tree of two clusters, in virtual time.
+#include "wrappers/main.hpp"
+
 #include <fmt/format.h>
 
 #include "base/version.hpp"
 #include "wrappers/all.hpp"
-#include "wrappers/main.hpp"
 
 int main() {
   const auto config = base::parse_settings(
@@ -14,12 +15,11 @@ int main() {
       "outside");
   const auto& kinds = wrappers::all_kinds();
   double value = 0;
-  const auto failures = paths::run_plan(
-      std::make_shared<paths::Plan>(paths::read_plan(config, kinds)), kinds,
-      {.clock = runtime::ClockKind::virtual_time},
-      [&](paths::Thread& thread) {
-        value = thread.path("sum").move_value(1.0).payload.read<double>();
-      });
+  const auto failures =
+      paths::run_plan(std::make_shared<paths::Plan>(paths::read_plan(config, kinds)), kinds,
+                      {.clock = runtime::ClockKind::virtual_time}, [&](paths::Thread& thread) {
+                        value = thread.path("sum").move_value(1.0).payload.read<double>();
+                      });
   fmt::print("PATHS {}: {}\n", base::version, value);
   return failures.empty() && value == 4.0 ? 0 : 1;
 }
