@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "paths/command_line.hpp"
 #include "wrappers/main.hpp"
 
 namespace {
@@ -33,6 +34,10 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
                  "and a column per thread")
       ->capture_default_str();
   app.add_option("--json", options.json, "Write the figures to this file");
+  paths::set_examples(app,
+                      "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"
+                      "  paths run configs/multicluster.yaml --clock virtual -- noise_allreduce "
+                      "--algorithm conditional --json out.json\n");
 }
 
 }  // namespace
@@ -44,9 +49,9 @@ int main(int argc, char** argv) {
   program.name = "noise_allreduce";
   program.help = "Each thread computes, then all threads allreduce 8 bytes; reports the times.";
   program.options = [&](CLI::App& app) { add_options(app, options); };
-  program.prepare = [&](const paths::Plan& plan, runtime::ClockKind clock) {
+  program.prepare = [&](const paths::Plan& plan, const paths::RunOptions& run) {
     noise = std::make_unique<bench::NoiseAllreduce>(options);
-    noise->prepare(plan, clock);
+    noise->prepare(plan, run);
   };
   program.thread = [&](paths::Thread& thread) { noise->run(thread); };
   program.finish = [&](const paths::RunSummary& summary) { noise->finish(summary); };

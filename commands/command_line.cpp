@@ -4,66 +4,12 @@
 
 #include <exception>
 #include <iostream>
-#include <string_view>
-#include <vector>
 
 #include "base/errors.hpp"
-#include "base/near_match.hpp"
 #include "base/version.hpp"
 #include "commands/commands.hpp"
 
 namespace commands {
-namespace {
-
-/// The command that was being parsed, for "Try 'paths show --help'".
-std::string command_name(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
-}
-
-/// What a misspelt command or option probably meant.
-std::string hint(const CLI::App& app, int argc, const char* const* argv) {
-  const auto chosen = app.get_subcommands();
-  const CLI::App& current = chosen.empty() ? app : *chosen.front();
-  std::vector<std::string> words;
-  for (const CLI::Option* option : current.get_options())
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (chosen.empty()) words.push_back(command->get_name());
-  }
-  const std::vector<std::string_view> known(words.begin(), words.end());
-  for (int place = 1; place < argc; ++place) {
-    const std::string_view word =
-        std::string_view(argv[place]).substr(0, std::string_view(argv[place]).find('='));
-    if (word == "--") break;
-    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-    if (chosen.empty() || word.starts_with("--"))
-      if (const auto near = base::near_match(word, known))
-        return fmt::format("; did you mean '{}'?", *near);
-  }
-  return "";
-}
-
-int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
-                 const char* const* argv) {
-  std::string message = error.what();
-  if (message == "A subcommand is required") {
-    std::vector<std::string_view> names;
-    for (const CLI::App* command : app.get_subcommands({})) names.emplace_back(command->get_name());
-    message = fmt::format("expected a command: {}", base::either_of(names));
-  }
-  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
-  std::cerr << fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(),
-                           message, hint(app, argc, argv), command_name(app));
-  return wrong_usage;
-}
-
-}  // namespace
-
-void set_examples(CLI::App& command, const std::string& examples) {
-  command.footer("\nExamples:\n" + examples);
-}
-
 void add_override_options(CLI::App& command, paths::Overrides& overrides) {
   const std::string group = "Instead of what the config says";
   command
@@ -111,8 +57,7 @@ int run_program(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return report_usage(app, error, argc, argv);
+    return paths::report_usage(app, error, argc, argv);
   } catch (const base::ConfigError& error) {
     std::cerr << error.what() << '\n';
     return wrong_usage;

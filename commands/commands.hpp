@@ -4,9 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "paths/command_line.hpp"
 #include "paths/config.hpp"
 
 namespace commands {
+
+using paths::set_examples;
 
 /// The exit codes of every command.
 enum ExitCode : int { succeeded = 0, failed = 1, wrong_usage = 2 };
@@ -21,8 +24,6 @@ void add_kinds_command(CLI::App& app, int& exit_code);
 
 /// The options that say something else than the config does; `overrides` must outlive parsing.
 void add_override_options(CLI::App& command, paths::Overrides& overrides);
-/// What --help says at its end.
-void set_examples(CLI::App& command, const std::string& examples);
 
 /// The whole program.
 int run_program(int argc, const char* const* argv);

@@ -43,6 +43,11 @@ std::string_view fill(Drawing::Shape shape) {
   return "#f1f1f1";
 }
 
+/// Shown under the pointer.
+std::string title(const Drawing::Node& node) {
+  return node.details.empty() ? "" : fmt::format("<title>{}</title>", escaped(node.details));
+}
+
 /// Every leaf has a row of its own; what joins stands in the middle of what it joins.
 class SvgDrawer {
  public:
@@ -61,9 +66,10 @@ class SvgDrawer {
       top_ += gap_pixels;
     }
     return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+        "height=\"{1}\" role=\"img\" aria-label=\"the trees of a config\" "
         "font-family=\"sans-serif\" font-size=\"11\">\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{2}</svg>\n",
         right_ + margin_pixels, top_ + margin_pixels, body_);
   }
 
@@ -93,11 +99,11 @@ class SvgDrawer {
           right, middle);
     const int corner = node.shape == Drawing::Shape::join ? box_pixels / 2 : 4;
     body_ += fmt::format(
-        "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+        "<g>{}<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
         "rx=\"{}\" fill=\"{}\" stroke=\"#555\"/>"
         "<text x=\"{}\" y=\"{}\">{}</text>"
         "<text x=\"{}\" y=\"{}\" fill=\"#666\">{}</text></g>\n",
-        escaped(node.details), left, middle - box_pixels / 2, width(node), box_pixels, corner,
+        title(node), left, middle - box_pixels / 2, width(node), box_pixels, corner,
         fill(node.shape), left + 8, middle - 2, escaped(node.name), left + 8, middle + 12,
         escaped(node.host));
     return middle;

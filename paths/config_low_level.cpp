@@ -181,7 +181,10 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                     const Overrides& overrides, PlanText& text, base::Mistakes& mistakes) {
   Plan plan;
   base::MapReader reader(settings, mistakes, "the config");
-  const base::Settings network = reader.take("network");
+  // Without the section, what it would say still depends on the config's name.
+  const base::Settings network = settings.find("network") != nullptr
+                                     ? reader.take("network")
+                                     : base::Settings::map({}, settings.position());
   read_deadline(reader, plan);
   const auto section = [&](std::string_view key, base::Settings::Kind kind) {
     const base::Settings value = reader.take(key);

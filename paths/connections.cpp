@@ -304,7 +304,7 @@ void Connections::greet(Connection& connection, const Frame& frame) {
     connection.known = true;
     peers_[frame.from_host].met = true;
   }
-  if (!differs.empty()) spdlog::warn("refused: {}", differs);
+  if (!differs.empty() && refused_.insert(differs).second) spdlog::warn("refused: {}", differs);
   Frame reply = frame_of(differs.empty() ? FrameKind::welcome : FrameKind::refuse);
   reply.text = differs;
   post(connection, std::move(reply));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -104,7 +105,8 @@ class Connections final : public Receiver {
   Gone gone_;
   mutable runtime::Mutex mutex_;
   std::vector<Peer> peers_;
-  runtime::WaitList parting_;  // for answers to our goodbyes
+  std::set<std::string> refused_;  // said already: a peer comes on several connections
+  runtime::WaitList parting_;      // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all
   /// there are: outside the lock, because within one process that runs the peer's deliver().
   std::vector<std::pair<ConnectionId, Frame>> posted_;

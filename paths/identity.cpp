@@ -18,17 +18,10 @@
 namespace paths {
 namespace {
 
-[[noreturn]] void refuse(const std::string& variable, const std::string& message) {
-  throw base::ConfigError({{base::Position{"environment", 0, 0}, variable + ": " + message}});
-}
-
-std::uint32_t host_named(const Plan& plan, const std::string& variable, const std::string& name) {
-  if (const auto host = plan.host_named(name)) return *host;
-  std::vector<std::string_view> names;
-  for (const Plan::PlanHost& host : plan.hosts) names.push_back(host.name);
-  const auto near = base::near_match(name, names);
-  refuse(variable, fmt::format("expected the name of a host of the config, found '{}'{}", name,
-                               near ? fmt::format("; did you mean '{}'?", *near) : ""));
+[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+  const bool is_option = where.starts_with("--");
+  throw base::ConfigError(
+      {{base::Position{is_option ? "command line" : "environment", 0, 0}, where + ": " + message}});
 }
 
 std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
@@ -93,6 +86,15 @@ bool is_here(const std::string& address, const std::set<std::string>& here) {
 std::string environment_variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value != nullptr ? value : "";
+}
+
+std::uint32_t host_named(const Plan& plan, const std::string& where, const std::string& name) {
+  if (const auto host = plan.host_named(name)) return *host;
+  std::vector<std::string_view> names;
+  for (const Plan::PlanHost& host : plan.hosts) names.push_back(host.name);
+  const auto near = base::near_match(name, names);
+  refuse(where, fmt::format("expected the name of a host of the config, found '{}'{}", name,
+                            near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
 std::optional<std::uint32_t> identity(const Plan& plan, const Variables& variable) {

@@ -23,6 +23,9 @@ std::string environment_variable(const std::string& name);
 std::optional<std::uint32_t> identity(const Plan& plan,
                                       const Variables& variable = environment_variable);
 
+/// The host of that name, which `where` (a variable or an option) gave. Throws ConfigError.
+std::uint32_t host_named(const Plan& plan, const std::string& where, const std::string& name);
+
 /// The hosts of the plan whose address is one of this machine's, in the order of the plan. Unix
 /// sockets and loopback addresses are every machine's own.
 std::vector<std::uint32_t> hosts_on_this_machine(const Plan& plan);

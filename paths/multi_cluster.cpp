@@ -179,7 +179,12 @@ class ClusterReader {
 
   void read_gateway(base::MapReader& reader) {
     const Settings gateway = reader.take("gateway");
-    if (!reader.has("gateway") || !check_name(gateway, "a gateway", mistakes_)) {
+    const bool is_yes_or_no =
+        gateway.is_scalar() && (gateway.text() == "true" || gateway.text() == "false");
+    if (is_yes_or_no)
+      reader.mistake("gateway",
+                     fmt::format("expected the name of a host, found '{}'", gateway.text()));
+    if (!reader.has("gateway") || is_yes_or_no || !check_name(gateway, "a gateway", mistakes_)) {
       if (!cluster().hosts.empty()) cluster().exit = cluster().hosts.front();
       return;
     }

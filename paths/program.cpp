@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/version.hpp"
+#include "paths/command_line.hpp"
 #include "paths/identity.hpp"
 
 namespace paths {
@@ -66,11 +67,12 @@ void add_options(CLI::App& app, CommandLine& line) {
 
 /// Which host this process is; none when it is to be all of them.
 std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& line) {
-  if (line.clock == "virtual") return std::nullopt;
-  if (line.host.empty()) return identity(plan);
-  return identity(plan, [&line](const std::string& variable) {
-    return variable == "PATHS_HOST" ? line.host : std::string();
-  });
+  if (line.clock == "virtual") {
+    if (!line.host.empty())
+      throw std::invalid_argument("--host: on the virtual clock one process is all hosts");
+    return std::nullopt;
+  }
+  return line.host.empty() ? identity(plan) : host_named(plan, "--host", line.host);
 }
 
 int report(const std::vector<std::string>& failures) {
@@ -87,11 +89,15 @@ int run(const CommandLine& line, const WrapperKinds& kinds, const Program& progr
   options.clock =
       line.clock == "virtual" ? runtime::ClockKind::virtual_time : runtime::ClockKind::steady;
   options.seed = line.seed;
-  if (const auto host = which_host(*plan, line); host && plan->hosts.size() > 1) {
-    options.is_one_host = true;
-    options.host = *host;
-  }
-  if (program.prepare) program.prepare(*plan, options.clock);
+  const auto host = which_host(*plan, line);
+  options.is_one_host = host && plan->hosts.size() > 1;
+  if (host) options.host = *host;
+  if (program.prepare) program.prepare(*plan, options);
+  if (!host && plan->hosts.size() > 1 && options.clock == runtime::ClockKind::steady)
+    fmt::print(stderr,
+               "{}: nothing says which host this process is, so it is all {}; `paths run`, "
+               "--host, PATHS_HOST or an MPI launcher would say it\n",
+               program.name, plan->hosts.size());
   return report(run_plan(plan, kinds, options, program.thread, program.finish));
 }
 
@@ -106,7 +112,7 @@ int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program&
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : wrong_usage;
+    return report_usage(app, error, argc, argv);
   }
   try {
     return run(line, kinds, program);

@@ -26,6 +26,15 @@ struct RunSummary {
   std::vector<Host*> hosts;  ///< those of this process, ended
 };
 
+/// On which clock, and as which hosts, a plan runs in this process.
+struct RunOptions {
+  runtime::ClockKind clock = runtime::ClockKind::steady;
+  std::uint64_t seed = 1;
+  bool is_one_host = false;
+  std::uint32_t host = 0;  ///< which, when it is one
+  std::size_t stack_bytes = 256 * 1024;
+};
+
 /// A program: one function of one thread, and what it wants of the command line.
 struct Program {
   std::string name;
@@ -34,20 +43,13 @@ struct Program {
   std::function<void(CLI::App&)> options = {};  ///< adds its own options
   /// After the options were read, before any thread runs: throws std::invalid_argument for a
   /// wrong combination.
-  std::function<void(const Plan&, runtime::ClockKind)> prepare = {};
+  std::function<void(const Plan&, const RunOptions&)> prepare = {};
   std::function<void(const RunSummary&)> finish = {};  ///< when all threads have ended well
 };
 
-/// Runs every thread of `hosts` (all of the plan when empty) in this process: over sockets when
-/// it is one host of several on the steady clock, else within the process. Answers each failed
+/// Runs every thread of one host, or of all hosts of the plan, in this process: over sockets when
+/// it is one host of several, else within the process. Answers each failed
 /// thread's message, none when all went well. Throws Deadlock and TravelError (cannot listen).
-struct RunOptions {
-  runtime::ClockKind clock = runtime::ClockKind::steady;
-  std::uint64_t seed = 1;
-  bool is_one_host = false;
-  std::uint32_t host = 0;  ///< which, when it is one
-  std::size_t stack_bytes = 256 * 1024;
-};
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
                                   const RunOptions& options,
                                   const std::function<void(Thread&)>& thread,

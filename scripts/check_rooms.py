@@ -34,7 +34,7 @@ DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
     (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/transport_zmq.cpp"),
-    (r"CLI/", "commands/ bench/ examples/ paths/program.cpp"),
+    (r"CLI/", "commands/ bench/ examples/ paths/command_line.cpp paths/program.cpp"),
     (r"xxh", "base/"),
     (r"nlohmann/", "paths/ eventspace/ commands/ bench/ tests/"),
     (r"spdlog/", "runtime/ paths/"),

@@ -17,7 +17,7 @@ struct Sums {
   std::uint64_t threads = 0;
   Nanos compute{0};
   Nanos allreduce{0};
-  Nanos longest{0};
+  ThreadFigures longest;  // of the threads, the one that took longest
   std::uint64_t proved = 0;
   paths::Traffic wan;
 
@@ -25,7 +25,7 @@ struct Sums {
     ++threads;
     compute += thread.compute;
     allreduce += thread.allreduce;
-    longest = std::max(longest, thread.elapsed);
+    if (thread.elapsed > longest.elapsed) longest = thread;
     proved += thread.proved;
   }
 };
@@ -38,10 +38,9 @@ double share(std::uint64_t part, std::uint64_t of) {
   return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
 }
 
-double percentile(const std::vector<Nanos>& sorted, double part) {
-  if (sorted.empty()) return 0;
+Nanos percentile(const std::vector<Nanos>& sorted, double part) {
   const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));
-  return milliseconds(sorted[std::max<std::size_t>(rank, 1) - 1], 1);
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
 Json wan_of(const paths::Traffic& wan, std::uint64_t rounds) {
@@ -74,7 +73,7 @@ Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters)
     const std::uint64_t each = sums.threads * figures.iterations;
     all.push_back({{"name", figures.plan.clusters[i]},
                    {"threads", sums.threads},
-                   {"ms_per_iteration", milliseconds(sums.longest, figures.iterations)},
+                   {"ms_per_iteration", milliseconds(sums.longest.elapsed, figures.iterations)},
                    {"compute_ms", milliseconds(sums.compute, each)},
                    {"allreduce_ms", milliseconds(sums.allreduce, each)},
                    {"proved_share", share(sums.proved, each)},
@@ -90,13 +89,18 @@ std::uint64_t count_hosts(const paths::Plan& plan) {
 
 }  // namespace
 
+Spread spread_of(std::vector<Nanos> durations) {
+  if (durations.empty()) return {};
+  std::sort(durations.begin(), durations.end());
+  return {percentile(durations, 0.50), percentile(durations, 0.99), durations.back()};
+}
+
 Json to_json(const Figures& figures) {
   const std::vector<Sums> clusters = by_cluster(figures);
   Sums all;
   for (const ThreadFigures& thread : figures.threads) all.add(thread);
   for (const Sums& cluster : clusters) all.wan += cluster.wan;
-  std::vector<Nanos> sorted = figures.iterations_of_thread_0;
-  std::sort(sorted.begin(), sorted.end());
+  const Spread& spread = all.longest.spread;
   const std::uint64_t each = all.threads * figures.iterations;
   const bool is_virtual = figures.clock == runtime::ClockKind::virtual_time;
   return {{"algorithm", figures.collective.algorithm},
@@ -105,10 +109,10 @@ Json to_json(const Figures& figures) {
           {"threads", figures.plan.thread_count()},
           {"hosts", count_hosts(figures.plan)},
           {"ms_per_iteration",
-           {{"mean", milliseconds(all.longest, figures.iterations)},
-            {"p50", percentile(sorted, 0.50)},
-            {"p99", percentile(sorted, 0.99)},
-            {"max", percentile(sorted, 1.00)}}},
+           {{"mean", milliseconds(all.longest.elapsed, figures.iterations)},
+            {"p50", milliseconds(spread.p50, 1)},
+            {"p99", milliseconds(spread.p99, 1)},
+            {"max", milliseconds(spread.max, 1)}}},
           {"compute_ms", milliseconds(all.compute, each)},
           {"allreduce_ms", milliseconds(all.allreduce, each)},
           {"wan", wan_of(all.wan, figures.rounds)},
@@ -122,10 +126,10 @@ std::string to_table(const Json& json) {
   const auto number = [](const Json& value) { return value.get<double>(); };
   const Json& times = json["ms_per_iteration"];
   std::string text =
-      fmt::format("{}: {} threads on {} hosts, {} iterations, {} clock\n\n",
+      fmt::format("{}: {} threads on {} host{}, {} iterations, {} clock\n\n",
                   json["algorithm"].get<std::string>(), json["threads"].get<std::uint64_t>(),
-                  json["hosts"].get<std::uint64_t>(), json["iterations"].get<std::uint64_t>(),
-                  json["clock"].get<std::string>());
+                  json["hosts"].get<std::uint64_t>(), json["hosts"] == 1 ? "" : "s",
+                  json["iterations"].get<std::uint64_t>(), json["clock"].get<std::string>());
   text += fmt::format("{:<18} {:>10.4f} mean  {:.4f} p50  {:.4f} p99  {:.4f} max\n",
                       "ms per iteration", number(times["mean"]), number(times["p50"]),
                       number(times["p99"]), number(times["max"]));

@@ -18,21 +18,29 @@ namespace bench {
 
 using base::Nanos;
 
+/// How the iterations of one thread differ, by nearest rank.
+struct Spread {
+  Nanos p50{0};
+  Nanos p99{0};
+  Nanos max{0};
+};
+Spread spread_of(std::vector<Nanos> durations);
+
 /// Sums over the iterations of one thread.
 struct ThreadFigures {
   std::uint32_t rank = 0;
   Nanos compute{0};
   Nanos allreduce{0};
-  Nanos elapsed{0};          ///< from the begin of its first iteration to the end of its last
+  Nanos elapsed{0};  ///< from the begin of its first iteration to the end of its last
+  Spread spread = {};
   std::uint64_t proved = 0;  ///< iterations whose result was known from a part
   base::Digest conditions;   ///< of the condition of every iteration
 };
 
 /// Everything one run yields. Both forms below define their figures so:
 ///
-/// ms_per_iteration  mean: the time of the thread that took longest, over the iterations; p50, p99
-///                   and max: of the iterations of thread 0, by nearest rank. (Under a relaxation
-///                   a cluster may run ahead of another, and then these differ.)
+/// ms_per_iteration  of the thread that took longest for all of them: mean, p50, p99, max. (Under a
+///                   relaxation a cluster may run ahead of another, so threads differ.)
 /// compute, allreduce  means over threads and iterations.
 /// wan               frames that crossed a link between clusters, and the bytes of their payloads,
 ///                   over all rounds, those of the warm-up included; without `control` frames. A

@@ -99,12 +99,12 @@ nlohmann::ordered_json provenance(double wall_seconds) {
 
 }  // namespace
 
-void NoiseAllreduce::prepare(const paths::Plan& plan, runtime::ClockKind clock) {
-  is_virtual_ = clock == runtime::ClockKind::virtual_time;
+void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
+  is_virtual_ = run.clock == runtime::ClockKind::virtual_time;
   collective_ = find_collective(plan, options_.collective);
   if (options_.iterations == 0)
     throw std::invalid_argument("--iterations: expected 1 or more, found 0");
-  values_.emplace(collective_, options_.values, options_.iterations);
+  values_.emplace(collective_, options_.values, options_.iterations, plan.thread_count());
   warmup_ = options_.warmup.value_or(is_virtual_ ? 0 : warmup_on_steady_clock);
   compute_.kind = read_compute(options_, is_virtual_);
   const auto time = base::parse_time(options_.compute_time);
@@ -116,6 +116,10 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, runtime::ClockKind clock) 
   compute_.time = *time;
   if (!options_.replay.empty()) compute_.noise = std::make_shared<const Noise>(options_.replay);
   reporting_hosts_ = hosts_that_reach(plan, report_element);
+  const bool is_ours = !run.is_one_host || run.host == first_host(plan);
+  if (is_ours && !options_.json.empty() && !std::ofstream(options_.json, std::ios::app))
+    throw std::invalid_argument(
+        fmt::format("--json: expected a file that can be written, found '{}'", options_.json));
 }
 
 bool NoiseAllreduce::is_split(const paths::Plan& plan) const {
@@ -142,7 +146,7 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
   Compute compute(thread, compute_);
   base::RunningDigest conditions;
   std::vector<Nanos> durations;
-  if (mine.rank == 0) durations.reserve(options_.iterations);
+  durations.reserve(options_.iterations);
   for (std::uint64_t round = 0; round < warmup_; ++round) {
     compute.run();
     path.move(values_->warming_up(mine.rank));
@@ -160,14 +164,16 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
     mine.allreduce += end - computed;
     mine.proved += result.proved ? 1 : 0;
     conditions.add(std::as_bytes(std::span(&result.condition, 1)));
-    if (mine.rank == 0) durations.push_back(end - begin);
+    durations.push_back(end - begin);
     begin = end;
   }
   mine.elapsed = begin - start;
   mine.conditions = conditions.value();
-  if (mine.rank != 0) return;
-  runtime::Lock lock(mutex_);
-  iterations_of_thread_0_ = std::move(durations);
+  if (mine.rank == 0) {
+    runtime::Lock lock(mutex_);
+    iterations_of_thread_0_ = durations;
+  }
+  mine.spread = spread_of(std::move(durations));
 }
 
 // ---- from process to process ----------------------------------------------------------------
@@ -204,8 +210,9 @@ base::Payload NoiseAllreduce::encode_report(paths::Thread& thread) {
   runtime::Lock lock(mutex_);
   for (const ThreadFigures& one : by_host_[host])
     report["threads"].push_back({one.rank, one.compute.count(), one.allreduce.count(),
-                                 one.elapsed.count(), one.proved, one.conditions.high,
-                                 one.conditions.low});
+                                 one.elapsed.count(), one.spread.p50.count(),
+                                 one.spread.p99.count(), one.spread.max.count(), one.proved,
+                                 one.conditions.high, one.conditions.low});
   const std::string text = report.dump();
   pastset::TupleWriter tuple(report_template());
   return tuple.put_bytes(std::as_bytes(std::span(text))).payload();
@@ -217,10 +224,16 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
   const auto report = nlohmann::json::parse(
       std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   std::vector<ThreadFigures> threads;
-  for (const auto& one : report.at("threads"))
-    threads.push_back({one.at(0), Nanos(one.at(1).get<std::int64_t>()),
-                       Nanos(one.at(2).get<std::int64_t>()), Nanos(one.at(3).get<std::int64_t>()),
-                       one.at(4), base::Digest{one.at(5), one.at(6)}});
+  for (const auto& one : report.at("threads")) {
+    const auto time = [&one](int place) { return Nanos(one.at(place).get<std::int64_t>()); };
+    threads.push_back({one.at(0),
+                       time(1),
+                       time(2),
+                       time(3),
+                       {time(4), time(5), time(6)},
+                       one.at(7),
+                       base::Digest{one.at(8), one.at(9)}});
+  }
   runtime::Lock lock(mutex_);
   by_host_[report.at("host")] = std::move(threads);
   for (const auto& entry : report.at("wan")) {

@@ -37,7 +37,7 @@ class NoiseAllreduce {
   explicit NoiseAllreduce(NoiseOptions options) : options_(std::move(options)) {}
 
   /// Reads what the options name. Throws std::invalid_argument and base::ConfigError.
-  void prepare(const paths::Plan& plan, runtime::ClockKind clock);
+  void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   /// One thread of the application.
   void run(paths::Thread& thread);
   /// What is known in this process when all its threads have ended.

@@ -90,14 +90,15 @@ void for_words(std::string_view line, Use&& use) {
 
 }  // namespace
 
-Values::Values(const Collective& collective, const std::string& which, std::uint64_t iterations)
+Values::Values(const Collective& collective, const std::string& which, std::uint64_t iterations,
+               std::uint32_t threads)
     : iterations_(iterations), scalar_(collective.reduction.shape.scalar) {
   if (which == "best" || which == "worst") {
     set_ = which == "best" ? Set::best : Set::worst;
     choose(collective);
   } else {
     set_ = Set::table;
-    read_table(which);
+    read_table(which, threads);
   }
 }
 
@@ -148,7 +149,7 @@ base::Payload Values::cell(std::uint32_t rank, std::uint64_t iteration) const {
   return base::Payload::copy_of(std::span(table_).subspan(place * size, size));
 }
 
-void Values::read_table(const std::string& file) {
+void Values::read_table(const std::string& file, std::uint32_t threads) {
   std::ifstream input(file);
   if (!input)
     throw std::invalid_argument(
@@ -164,7 +165,13 @@ void Values::read_table(const std::string& file) {
                                                        base::scalar_name(scalar_), word));
     });
     if (columns == 0) continue;
-    if (rows_++ == 0) columns_ = columns;
+    if (rows_++ == 0) {
+      columns_ = columns;
+      if (columns != 1 && columns != threads)
+        mistakes.add({file, number, 1},
+                     fmt::format("expected 1 column, or {} for as many threads, found {}", threads,
+                                 columns));
+    }
     if (columns != columns_)
       mistakes.add(
           {file, number, 1},

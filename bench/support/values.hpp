@@ -19,13 +19,15 @@ namespace bench {
 /// Both are made from the declared condition, and are the same whatever the algorithm. Without a
 /// condition that a part can establish, every contribution is zero.
 ///
-/// A file holds a table of numbers: a row for an iteration, a column for a thread's rank, separated
-/// by blanks, commas or semicolons; what follows a # is a comment. Both wrap around.
+/// A file holds a table of numbers: a row for an iteration, a column for each thread's rank or one
+/// for all, separated by blanks, commas or semicolons; what follows a # is a comment. The first row
+/// follows the last.
 class Values {
  public:
   /// `which` is "best", "worst" or a file. Throws std::invalid_argument when the condition cannot
   /// turn, and base::ConfigError with all that is wrong with a file.
-  Values(const Collective& collective, const std::string& which, std::uint64_t iterations);
+  Values(const Collective& collective, const std::string& which, std::uint64_t iterations,
+         std::uint32_t threads);
 
   base::Payload of(std::uint32_t rank, std::uint64_t iteration) const;
   /// For rounds before the first iteration: one that all clusters must wait for, so that they
@@ -35,7 +37,7 @@ class Values {
  private:
   enum class Set : std::uint8_t { best, worst, table };
   void choose(const Collective& collective);
-  void read_table(const std::string& file);
+  void read_table(const std::string& file, std::uint32_t threads);
   base::Payload turning(std::uint32_t rank) const;
   base::Payload cell(std::uint32_t rank, std::uint64_t iteration) const;
 

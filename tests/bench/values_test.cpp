@@ -58,8 +58,8 @@ void check_values(const Collective& collective) {
   const auto outcome = collective.provable_outcome();
   REQUIRE(outcome.has_value());
   const auto& spec = *collective.condition;
-  const Values best(collective, "best", 3);
-  const Values worst(collective, "worst", 3);
+  const Values best(collective, "best", 3, threads);
+  const Values worst(collective, "worst", 3, threads);
   for (std::uint64_t iteration = 0; iteration < 3; ++iteration) {
     INFO("iteration " << iteration);
     const bool is_last = iteration == 2;
@@ -112,43 +112,53 @@ TEST_CASE("noise values: best decides by each value until the end, worst by none
 
 TEST_CASE("noise values: a condition that cannot turn is refused") {
   const Collective always = collective_of("sum", Sign::non_negative, Comparison::less, 0);
-  CHECK_THROWS_WITH(Values(always, "best", 3),
+  CHECK_THROWS_WITH(Values(always, "best", 3, 2),
                     "--values: the condition 'less' of test has the same outcome whatever the "
                     "threads contribute (non_negative); give values in a file");
 }
 
 TEST_CASE("noise values: without a condition every contribution is zero") {
-  const Values values(unchecked(Scalar::i64), "worst", 3);
+  const Values values(unchecked(Scalar::i64), "worst", 3, 2);
   CHECK(values.of(3, 1).read<std::int64_t>() == 0);
 }
 
-TEST_CASE("noise values: a table has a row per iteration and a column per thread, and wraps") {
+TEST_CASE(
+    "noise values: a table has a row per iteration and a column per thread, and begins again") {
   const File file("1, 2.5,3   # the first iteration\n\n  4\t-5;+6e1\n");
-  const Values values(unchecked(Scalar::f64), file.name(), 100);
+  const Values values(unchecked(Scalar::f64), file.name(), 100, 3);
   CHECK(values.of(0, 0).read<double>() == 1);
   CHECK(values.of(1, 0).read<double>() == 2.5);
   CHECK(values.of(1, 1).read<double>() == -5);
   CHECK(values.of(2, 3).read<double>() == 60);
-  CHECK(values.of(4, 2).read<double>() == 2.5);
+  CHECK(values.of(1, 2).read<double>() == 2.5);
   CHECK(values.warming_up(0).read<double>() == 1);
+}
+
+TEST_CASE("noise values: a table of one column is for every thread") {
+  const File file("5\n7");
+  const Values values(unchecked(Scalar::f64), file.name(), 2, 3);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) CHECK(values.of(rank, 1).read<double>() == 7);
 }
 
 TEST_CASE("noise values: integers keep every bit") {
   const File file("9007199254740993 18446744073709551615");
-  const Values values(unchecked(Scalar::u64), file.name(), 1);
+  const Values values(unchecked(Scalar::u64), file.name(), 1, 2);
   CHECK(values.of(0, 0).read<std::uint64_t>() == 9007199254740993u);
   CHECK(values.of(1, 0).read<std::uint64_t>() == 18446744073709551615u);
 }
 
 TEST_CASE("noise values: all that is wrong with a table is said with its place") {
   const File file("1 2\n3 x4\n5\n");
-  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1),
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
                     "noise_values.tmp:2:3: expected a number of type f64, found 'x4'\n"
                     "noise_values.tmp:3:1: expected 2 columns as in the first row, found 1");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 7),
+                    Catch::StartsWith("noise_values.tmp:1:1: expected 1 column, or 7 for as many "
+                                      "threads, found 2\n"));
   const File empty("# nothing\n");
-  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), empty.name(), 1),
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), empty.name(), 1, 2),
                     Catch::Contains("expected a row of values, found none"));
-  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "no_such_file", 1),
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "no_such_file", 1, 2),
                     "--values: expected best, worst or a file, but cannot read 'no_such_file'");
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "paths/transport_zmq.hpp"
+#include "tests/support/processes.hpp"
 
 namespace {
 
@@ -26,19 +27,6 @@ using namespace std::chrono_literals;
 void pause_shortly() {
   runtime::Runtime clock;
   clock.run([&clock] { clock.sleep_for(10ms); });
-}
-
-/// A port that nobody listened on a moment ago.
-int free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  REQUIRE(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) == 0);
-  REQUIRE(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  close(descriptor);
-  return ntohs(address.sin_port);
 }
 
 /// Of the sockets of this process; goes with it.
@@ -51,7 +39,7 @@ std::string free_address(const std::string& scheme) {
   static Folder folder;
   static int count = 0;
   if (scheme == "ipc") return fmt::format("ipc://{}/{}", folder.name, ++count);
-  return fmt::format("tcp://localhost:{}", free_port());
+  return fmt::format("tcp://localhost:{}", test_support::free_ports(1));
 }
 
 std::shared_ptr<const Plan> plan_of(const std::string& scheme, int hosts) {

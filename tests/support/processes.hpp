@@ -7,9 +7,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,27 +21,46 @@
 
 namespace test_support {
 
-/// The first of `count` ports in a row on which nobody listened a moment ago.
+inline bool can_bind(int family, const sockaddr* address, socklen_t bytes, bool keep) {
+  const int descriptor = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool can = bind(descriptor, address, bytes) == 0;
+  if (!can || !keep) close(descriptor);
+  return can;
+}
+
+/// Takes a block of ports for this process alone, for as long as it lives: tests run side by side,
+/// and a port that is free now may be another's a moment later.
+inline bool claim_block(int block) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;  // a name that begins with a zero is in no file system
+  const std::string name = fmt::format("paths-test-ports-{}", block);
+  std::copy(name.begin(), name.end(), address.sun_path + 1);
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return can_bind(AF_UNIX, reinterpret_cast<sockaddr*>(&address), bytes, true);
+}
+
+inline bool is_free_port(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return can_bind(AF_INET, reinterpret_cast<sockaddr*>(&address), sizeof address, false);
+}
+
+/// The first of `count` ports in a row that nobody else uses.
 inline int free_ports(int count) {
-  const auto is_free = [](int port) {
-    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    const bool free = bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    close(descriptor);
-    return free;
-  };
-  static int next = 20000 + getpid() % 10000;
-  for (int first = next;; ++first) {
-    if (first + count > 32000) first = 20000;
-    int run = 0;
-    while (run < count && is_free(first + run)) ++run;
-    if (run < count) continue;
-    next = first + count;
-    return first;
+  constexpr int first_port = 20'000, ports = 12'000, block_ports = 20;
+  if (count > block_ports) throw std::runtime_error("more ports than a block has");
+  static int next = getpid();
+  for (int tried = 0; tried < ports / block_ports; ++tried) {
+    const int block = next++ % (ports / block_ports);
+    const int first = first_port + block * block_ports;
+    if (!claim_block(block)) continue;
+    int free = 0;
+    while (free < count && is_free_port(first + free)) ++free;
+    if (free == count) return first;
   }
+  throw std::runtime_error("no free ports");
 }
 
 /// Where the hosts of a config listen: its line about the network.
