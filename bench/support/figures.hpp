@@ -39,8 +39,9 @@ struct ThreadFigures {
 
 /// Everything one run yields. Both forms below define their figures so:
 ///
-/// ms_per_iteration  of the thread that took longest for all of them: mean, p50, p99, max. (Under a
-///                   relaxation a cluster may run ahead of another, so threads differ.)
+/// ms_per_iteration  mean: of the thread that took longest for all iterations; p50, p99: of the
+///                   thread with the longest p50; max: of any. (Under a relaxation a cluster may
+///                   run ahead of others until it must wait for them: the pace is the slowest's.)
 /// compute, allreduce  means over threads and iterations.
 /// wan               frames that crossed a link between clusters, and the bytes of their payloads,
 ///                   over all rounds, those of the warm-up included; without `control` frames. A
