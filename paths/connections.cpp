@@ -51,7 +51,6 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> 
       transport_(std::move(transport)),
       serve_(std::move(serve)),
       gone_(std::move(gone)),
-      peers_(plan_->hosts.size()),
       counted_(plan_->graphs.size() + 1) {
   count_planned_connections();
 }
@@ -77,7 +76,8 @@ void Connections::meet(std::uint32_t host, StageId stage) {
 
 bool Connections::has_met(std::uint32_t host) const {
   runtime::Lock lock(mutex_);
-  return peers_[host].met;
+  const auto peer = peers_.find(host);
+  return peer != peers_.end() && peer->second.met;
 }
 
 void Connections::stop(runtime::Deadline deadline) {
@@ -297,7 +297,7 @@ void Connections::greet(Connection& connection, const Frame& frame) {
   } else if (!(theirs == plan_->digest)) {
     differs = fmt::format("host {} runs config {}, host {} config {}", frame.text, theirs.text(),
                           plan_->hosts[host_].name, plan_->digest.text());
-  } else if (frame.from_host >= peers_.size()) {
+  } else if (frame.from_host >= plan_->hosts.size()) {
     differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
   } else {
     connection.peer = frame.from_host;

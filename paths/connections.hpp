@@ -104,7 +104,7 @@ class Connections final : public Receiver {
   Serve serve_;
   Gone gone_;
   mutable runtime::Mutex mutex_;
-  std::vector<Peer> peers_;
+  std::unordered_map<std::uint32_t, Peer> peers_;  // not of all hosts: there may be very many
   std::set<std::string> refused_;  // said already: a peer comes on several connections
   runtime::WaitList parting_;      // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all

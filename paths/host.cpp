@@ -292,14 +292,22 @@ std::string Host::finish() {
   // What still serves waits in an element for a tuple that will not come.
   for (const std::string& element : space_.names()) space_.delete_element(element);
   auto all_ended = [this] { return services_.empty(); };
-  if (!in_time || !wait_until(all_ended, "the end of services of", false)) {
-    for (auto& service : services_now()) service.cancel();
-    wait_until(all_ended, "the end of services of", false);
-  }
+  if (!in_time || !wait_until(all_ended, "the end of services of", false)) end_services();
   connections_.stop(in_time ? deadline() : runtime::Deadline{runtime_.now(), true});
   // Peers that parted meanwhile were counted out in contexts of their own.
-  wait_until(all_ended, "the end of services of", false);
+  end_services();
   return in_time ? std::string() : missed_peers();
+}
+
+/// A cancelled context gives up its present wait; one that was about to wait, the next time.
+void Host::end_services() {
+  constexpr base::Nanos pause = std::chrono::milliseconds(10);
+  for (;;) {
+    for (auto& service : services_now()) service.cancel();
+    runtime::Lock lock(mutex_);
+    if (services_.empty()) return;
+    changed_.wait(lock, {runtime_.now() + pause, true}, {"the end of services of", name(), index_});
+  }
 }
 
 std::string Host::missed_peers() const {

@@ -97,6 +97,7 @@ class Host {
   void count_release(std::uint32_t path);
   void service_ended(std::uint64_t number);
   std::vector<runtime::Task> services_now();
+  void end_services();
   /// Blocks until `done` holds; false when the deadline came first, which does not count if the
   /// wait `can_last` and every host from which paths come here has been met.
   template <class Done>
