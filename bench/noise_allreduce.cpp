@@ -27,7 +27,15 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
   app.add_option("--compute-time", options.compute_time,
                  "Of an iteration; a host divides it by its speed")
       ->capture_default_str();
-  app.add_option("--replay", options.replay, "Noise: lines 'start_ns duration_ns'");
+  app.add_option("--replay", options.replay,
+                 "Noise: a file of lines 'start_ns duration_ns'; or a traced run, whose threads' "
+                 "computing times are taken: what `--trace` wrote");
+  app.add_option("--noise", options.noise,
+                 "Delays to inject: HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, * for "
+                 "every thread; may be repeated");
+  app.add_option("--variation", options.variation_percent,
+                 "Standard deviation of the computing time, in percent")
+      ->check(CLI::Range(0.0, 25.0));
   app.add_option("--values", options.values,
                  "What threads contribute: best (the condition is known from a part in all "
                  "iterations but the last), worst (in none), or a FILE with a row per iteration "

@@ -9,4 +9,7 @@ find_dependency(fmt CONFIG)
 find_dependency(nlohmann_json CONFIG)
 find_dependency(spdlog CONFIG)
 find_dependency(yaml-cpp CONFIG)
+find_dependency(ZLIB)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+# Optional: what it adds is missing without it, and says so.
+pkg_check_modules(OTF2 IMPORTED_TARGET otf2>=3)

@@ -20,6 +20,7 @@ namespace {
 struct RunOptions {
   std::string file;
   std::string clock = "steady";
+  std::string trace;
   std::vector<std::string> program;
   paths::Overrides overrides;
 };
@@ -52,6 +53,8 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
       {"PATHS_ALGORITHM", overrides.algorithm.value_or("")},
       {"PATHS_ROOT", overrides.root.value_or("")},
       {"PATHS_INSTRUMENT", instrument ? (*instrument ? "1" : "0") : ""},
+      {"PATHS_TRACE",
+       options.trace.empty() ? "" : std::filesystem::absolute(options.trace).string()},
       {"PATHS_PORT", overrides.port ? std::to_string(*overrides.port) : ""},
       {"PATHS_TRANSPORT", overrides.transport.value_or("")},
   };
@@ -83,7 +86,8 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   return paths::launch(processes);
 }
 
-int run(const RunOptions& options) {
+int run(RunOptions& options) {
+  options.overrides.traced = !options.trace.empty();
   // Mistakes in the config are said once and before anything has started.
   const paths::Plan plan = paths::load_plan(options.file, wrappers::all_kinds(), options.overrides);
   std::vector<std::string> words = options.program;
@@ -112,6 +116,11 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"steady", "virtual"}))
       ->capture_default_str();
+  command
+      ->add_option("--trace", options->trace,
+                   "a directory to write a trace into, for `paths analyze`; puts event collectors\n"
+                   "around every wrapper unless the config says otherwise")
+      ->type_name("DIR");
   add_override_options(*command, options->overrides);
   set_examples(*command,
                "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"

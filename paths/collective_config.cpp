@@ -42,7 +42,8 @@ class CollectiveReader {
     read_condition_of(reader);
     read_root(reader);
     collective_.fan_out = static_cast<std::uint32_t>(reader.integer("fan_out", 0, 2, 1'000'000));
-    collective_.instrument = overrides_.instrument.value_or(reader.flag("instrument", false));
+    collective_.instrument =
+        overrides_.instrument.value_or(reader.flag("instrument", overrides_.traced));
     reader.finish();
     all_.collectives.push_back(collective_);
   }

@@ -17,6 +17,7 @@ struct Overrides {
   std::optional<std::string> algorithm;  ///< "magpie", "periodic:50", ...: of every collective
   std::optional<std::string> root;       ///< "CLUSTER/HOST"
   std::optional<bool> instrument;
+  bool traced = false;  ///< instruments what the config does not say otherwise of; either level
   std::optional<std::uint16_t> port;     ///< base port; allowed on a low-level config, too
   std::optional<std::string> transport;  ///< "tcp" or "ipc"; likewise
 };

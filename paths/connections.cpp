@@ -144,7 +144,7 @@ void Connections::post(Connection& connection, Frame frame) {
   const bool is_wan = plan_->hosts[connection.peer].cluster != plan_->hosts[host_].cluster;
   Traffic one;
   const OperationKind kind = frame.operation.kind;
-  if (is_control(frame.kind) || kind == OperationKind::release || kind == OperationKind::traffic) {
+  if (is_control(frame.kind) || is_housekeeping(kind)) {
     one.control = 1;
   } else {
     one.messages = 1;

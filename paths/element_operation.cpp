@@ -63,7 +63,8 @@ Result carry_out(pastset::Element& element, const Operation& operation,
     case OperationKind::axe: element.axe(operation.number); break;
     case OperationKind::delete_element: element.delete_element(); break;
     case OperationKind::release:
-    case OperationKind::traffic: break;  // neither concerns the element
+    case OperationKind::traffic:
+    case OperationKind::clock: break;  // none of them concerns the element
   }
   return {};
 }

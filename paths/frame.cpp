@@ -119,7 +119,7 @@ void put_operation(ByteWriter& writer, const Operation& operation) {
 
 Operation get_operation(ByteReader& reader) {
   Operation operation;
-  operation.kind = reader.get_enum(OperationKind::traffic);
+  operation.kind = reader.get_enum(OperationKind::clock);
   operation.one_way = reader.get_flag(flag_one_way);
   operation.path = reader.get<std::uint32_t>();
   operation.thread = reader.get<std::uint32_t>();

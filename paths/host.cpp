@@ -94,6 +94,32 @@ Result Host::call(std::uint32_t to_host, StageId stage, Operation operation) {
   return connections_.call(to_host, stage, std::move(operation), deadline());
 }
 
+std::vector<std::uint32_t> Host::peers_below() const {
+  std::set<std::uint32_t> peers;
+  for (const auto& [id, stage] : stages_)
+    if (stage.below == nullptr && stage.below_id != no_stage)
+      peers.insert(plan_->host_of(stage.below_id));
+  return {peers.begin(), peers.end()};
+}
+
+Host::ClockReading Host::read_clock(std::uint32_t peer) {
+  StageId entrance = no_stage;  // the same connection each time
+  for (const auto& [id, stage] : stages_)
+    if (stage.below == nullptr && stage.below_id != no_stage &&
+        plan_->host_of(stage.below_id) == peer)
+      entrance = std::min(entrance, stage.below_id);
+  ENSURE(entrance != no_stage);
+  Operation question;
+  question.kind = OperationKind::clock;
+  ClockReading reading;
+  reading.peer = peer;
+  reading.asked = runtime_.now();
+  const Result answer = call(peer, entrance, std::move(question));
+  reading.answered = runtime_.now();
+  reading.shown = base::Nanos(static_cast<std::int64_t>(answer.number));
+  return reading;
+}
+
 Traffic Host::wan_traffic(std::string_view graph) const {
   const auto number = plan_->graph_named(graph);
   return number ? connections_.wan_traffic(*number) : Traffic{};
@@ -199,6 +225,11 @@ Frame Host::run(const Frame& request) {
   reply.operation.path = request.operation.path;
   reply.operation.kind = request.operation.kind;
   const Stage* entered = stage(request.stage);
+  if (request.operation.kind == OperationKind::clock) {
+    reply.kind = FrameKind::reply;
+    reply.result.number = static_cast<std::uint64_t>(runtime_.now().count());
+    return reply;
+  }
   try {
     if (entered == nullptr || request.operation.path >= plan_->paths.size())
       throw TravelError(name(), "", "", fmt::format("no stage {} here", request.stage));
@@ -277,6 +308,7 @@ std::string Host::finish() {
     return [&releases] { return releases.seen >= releases.expected; };
   };
   bool in_time = wait_until(all_of(thread_releases_), "the release of the threads' paths at", true);
+  if (before_end_) before_end_();
   for (auto& wrapper : wrappers_) wrapper->stop();
   for (std::uint32_t path : paths()) {
     if (plan_->paths[path].threads > 0) continue;

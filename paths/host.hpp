@@ -2,6 +2,7 @@
 // paths/host.hpp — one process, or one simulated machine: its space, wrappers and service contexts.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -10,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "eventspace/buffer.hpp"
+#include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/connections.hpp"
 #include "paths/plan.hpp"
@@ -46,7 +47,8 @@ class Host {
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// The deadline of a wait that begins now, as the config says.
   runtime::Deadline deadline() const;
-  eventspace::Buffer& events() { return events_; }
+  /// Off until somebody reserves room, before start().
+  eventspace::Recorder& recorder() { return recorder_; }
 
   /// Listens, then starts the wrappers. Every host of the program must get here, in any order.
   void start();
@@ -58,12 +60,26 @@ class Host {
   /// Answers what went wrong at the end: empty, or whom it waited for in vain.
   std::string finish();
 
+  /// Has finish() call this when every thread's path through here was released, before anything is
+  /// stopped: for what asks other hosts all the time. Before finish().
+  void before_end(std::function<void()> work) { before_end_ = std::move(work); }
+
   /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
   /// Throws what was thrown there, or TravelError when the host is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation);
   /// The same without an answer: one frame. Blocks only for credits; a push waiting for credits
   /// is replaced by a newer one of the same path.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
+  /// What the clock of a host that our paths lead to shows, and ours before and after. Throws like
+  /// call().
+  struct ClockReading {
+    std::uint32_t peer = 0;
+    base::Nanos asked{0}, shown{0}, answered{0};
+  };
+  ClockReading read_clock(std::uint32_t peer);
+  /// Hosts that our paths lead to directly.
+  std::vector<std::uint32_t> peers_below() const;
+
   /// Work of this host in a service context of its own.
   runtime::Task spawn_service(std::string_view role, std::function<void()> work);
 
@@ -106,10 +122,11 @@ class Host {
   std::shared_ptr<const Plan> plan_;
   std::uint32_t index_;
   pastset::Space space_;
-  eventspace::Buffer events_;
+  eventspace::Recorder recorder_;
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move
   Connections connections_;
+  std::function<void()> before_end_;
 
   runtime::Mutex mutex_;
   runtime::WaitList changed_;  // the counts below

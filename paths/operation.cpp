@@ -18,9 +18,10 @@ std::string_view operation_name(OperationKind kind) {
     case OperationKind::axe: return "axe";
     case OperationKind::delete_element: return "delete_element";
     case OperationKind::release: return "release";
-    case OperationKind::traffic: break;
+    case OperationKind::traffic: return "traffic";
+    case OperationKind::clock: break;
   }
-  return "traffic";
+  return "clock";
 }
 
 }  // namespace paths

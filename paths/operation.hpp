@@ -25,8 +25,14 @@ enum class OperationKind : std::uint8_t {
   delete_element,
   release,
   traffic,  ///< number: a graph's; every host on the way adds what it has sent for that graph
+  clock,    ///< answered by the host it comes to, without any stage: what its clock shows
 };
 std::string_view operation_name(OperationKind kind);
+/// What a run does to end and to be measured: no part of what it did.
+constexpr bool is_housekeeping(OperationKind kind) {
+  return kind == OperationKind::release || kind == OperationKind::traffic ||
+         kind == OperationKind::clock;
+}
 
 /// Number of a stage in its plan.
 using StageId = std::uint32_t;
@@ -67,6 +73,8 @@ struct Result {
   std::uint64_t sequence = 0;       ///< the round the value is about
   std::uint64_t contributions = 0;  ///< threads whose values are in the payload
   base::Payload payload;
+  /// Of its round, in the last join of this host it came up through.
+  bool last_arriver = false;
 };
 
 }  // namespace paths

@@ -23,6 +23,7 @@ struct CommandLine {
   std::string clock = "steady";
   std::string host;
   std::uint64_t seed = 1;
+  std::string trace;
   Overrides overrides;
 };
 
@@ -56,6 +57,12 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->envname("PATHS_INSTRUMENT")
       ->check(CLI::IsMember({"0", "1"}))
       ->group(common);
+  app.add_option(
+         "--trace", line.trace,
+         "Directory to write a trace into, for `paths analyze`; puts event collectors around "
+         "every wrapper unless the config or --instrument says otherwise")
+      ->envname("PATHS_TRACE")
+      ->group(common);
   app.add_option("--port", line.overrides.port, "First port to listen on")
       ->envname("PATHS_PORT")
       ->check(CLI::Range(1, 65535))
@@ -83,12 +90,15 @@ int report(const std::vector<std::string>& failures) {
   return failures.empty() ? 0 : failed;
 }
 
-int run(const CommandLine& line, const WrapperKinds& kinds, const Program& program) {
+int run(CommandLine line, const std::vector<std::string>& words, const WrapperKinds& kinds,
+        const Program& program) {
+  line.overrides.traced = !line.trace.empty();
   auto plan = std::make_shared<const Plan>(load_plan(line.config, kinds, line.overrides));
   RunOptions options;
   options.clock =
       line.clock == "virtual" ? runtime::ClockKind::virtual_time : runtime::ClockKind::steady;
   options.seed = line.seed;
+  options.trace = {line.trace, words};
   const auto host = which_host(*plan, line);
   options.is_one_host = host && plan->hosts.size() > 1;
   if (host) options.host = *host;
@@ -115,7 +125,7 @@ int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program&
     return report_usage(app, error, argc, argv);
   }
   try {
-    return run(line, kinds, program);
+    return run(line, {argv, argv + argc}, kinds, program);
   } catch (const base::ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return wrong_usage;

@@ -9,6 +9,7 @@
 
 #include "paths/config.hpp"
 #include "paths/thread.hpp"
+#include "paths/tracing.hpp"
 #include "runtime/runtime.hpp"
 
 namespace CLI {
@@ -33,6 +34,7 @@ struct RunOptions {
   bool is_one_host = false;
   std::uint32_t host = 0;  ///< which, when it is one
   std::size_t stack_bytes = 256 * 1024;
+  TraceOptions trace = {};
 };
 
 /// A program: one function of one thread, and what it wants of the command line.
@@ -49,7 +51,8 @@ struct Program {
 
 /// Runs every thread of one host, or of all hosts of the plan, in this process: over sockets when
 /// it is one host of several, else within the process. Answers each failed
-/// thread's message, none when all went well. Throws Deadlock and TravelError (cannot listen).
+/// thread's message, and what of a trace could not be written; none when all went well. Throws
+/// Deadlock, TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
                                   const RunOptions& options,
                                   const std::function<void(Thread&)>& thread,
@@ -57,8 +60,8 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
 
 /// The main() of a program. Which config, clock, host and overrides come from the command line or,
 /// as `paths run` hands them on, from PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
-/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_PORT, PATHS_TRANSPORT. Returns 0, 1 when a thread failed,
-/// 2 for wrong usage or config.
+/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT. Returns 0, 1 when a
+/// thread failed, 2 for wrong usage or config.
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
 
 }  // namespace paths

@@ -57,7 +57,9 @@ class Rounds::Stay {
   /// What the round came to, once it is decided.
   Result answer() const {
     if (round.failure) throw TravelError(*round.failure);
-    return *round.result;
+    Result result = *round.result;
+    result.last_arriver = false;
+    return result;
   }
 
   const Key key;
@@ -238,11 +240,13 @@ Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
     publish(stay.round, brought, nullptr);
     Result result = next(std::move(operation));
     result.payload = std::move(brought.payload);
+    result.last_arriver = false;
     return result;
   }
   try {
     Result result = next(std::move(operation));
     publish(stay.round, result, nullptr);
+    result.last_arriver = rules_.carrier == Carrier::last;
     return result;
   } catch (...) {
     publish(stay.round, std::nullopt, failure_of(std::current_exception(), path));

@@ -10,6 +10,28 @@
 namespace paths {
 namespace {
 
+/// Records when a thread began, at once, and when it ended.
+class Life {
+ public:
+  Life(Host& host, std::uint32_t index) : host_(host) {
+    record_.place = host.plan().hosts[host.index()].first_thread + index;
+    record_.kind = static_cast<std::uint8_t>(eventspace::EventKind::thread);
+    record_.down_nanos = host.runtime().now().count();
+    add();
+  }
+  ~Life() { add(); }
+  Life(const Life&) = delete;
+  Life& operator=(const Life&) = delete;
+
+ private:
+  void add() {
+    record_.up_nanos = host_.runtime().now().count();
+    host_.recorder().add(record_);
+  }
+  Host& host_;
+  eventspace::EventRecord record_;
+};
+
 class PlanRun {
  public:
   PlanRun(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds, const RunOptions& options,
@@ -25,6 +47,7 @@ class PlanRun {
     runtime_.run([this] {
       make_hosts();
       for (auto& host : hosts_) host->start();
+      if (tracing_) tracing_->start();
       run_threads();
       // Each host waits for what the others release, so all end at once.
       std::vector<runtime::Task> ending;
@@ -33,6 +56,8 @@ class PlanRun {
                                         {"end of", host->name(), host->index()},
                                         [this, &host] { add_failure(host->finish()); }));
       for (auto& end : ending) end.join();
+      if (tracing_)
+        for (std::string& failure : tracing_->finish()) add_failure(std::move(failure));
     });
   }
 
@@ -45,12 +70,15 @@ class PlanRun {
 
  private:
   void make_hosts() {
+    if (!options_.trace.directory.empty())
+      tracing_ = std::make_unique<Tracing>(runtime_, *plan_, kinds_, options_.seed, options_.trace);
     for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
       if (options_.is_one_host && index != options_.host) continue;
       auto transport = options_.is_one_host ? make_zmq_transport(runtime_, plan_, index)
                                             : network_.transport(index);
       hosts_.push_back(
           std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport)));
+      if (tracing_) tracing_->add(*hosts_.back());
     }
   }
 
@@ -64,6 +92,7 @@ class PlanRun {
   }
 
   void run_thread(Host& host, std::uint32_t index) {
+    const Life life(host, index);
     Thread thread(host, index, options_.seed);
     std::string failure;
     bool others_know = true;
@@ -102,6 +131,7 @@ class PlanRun {
   runtime::Runtime runtime_;
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<Tracing> tracing_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // runtime/runtime.cpp — the runtime as others see it.
 #include "runtime/runtime.hpp"
 
+#include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -19,6 +21,20 @@ Runtime::~Runtime() = default;
 
 bool Runtime::is_virtual() const { return executor_->is_virtual(); }
 Nanos Runtime::now() const { return executor_->now(); }
+
+Nanos Runtime::utc_at_zero() const {
+  ENSURE(!is_virtual());
+  return std::chrono::system_clock::now().time_since_epoch() - now();
+}
+
+std::string Runtime::utc_text() {
+  const std::time_t seconds =
+      std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
 
 void Runtime::sleep_until(Nanos when) {
   Context* self = Context::current();

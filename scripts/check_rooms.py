@@ -36,6 +36,8 @@ DOORS = [
     (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/transport_zmq.cpp"),
     (r"CLI/", "commands/ bench/ examples/ paths/command_line.cpp paths/program.cpp"),
     (r"xxh", "base/"),
+    (r"zlib", "eventspace/page.cpp"),
+    (r"otf2/", "eventspace/export_otf2.cpp"),
     (r"nlohmann/", "paths/ eventspace/ commands/ bench/ tests/"),
     (r"spdlog/", "runtime/ paths/"),
     (r"benchmark/", "bench/ tests/"),

@@ -14,7 +14,8 @@ COLUMNS = 100
 FUNCTION_LINES = 70
 CODE = {".cpp", ".hpp", ".py", ".cmake"}
 TEXT = CODE | {".txt", ".md", ".yaml", ".yml", ".json", ".in", ""}
-SKIPPED = re.compile(r"^(build|\..*|__pycache__)$")  # folders; .ci is looked at all the same
+# Folders; .ci is looked at all the same.
+SKIPPED = re.compile(r"^(build|\..*|__pycache__|node_modules)$")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 REAL_TIME = "// tidy: real time"
 

@@ -11,15 +11,18 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "eventspace/record.hpp"
 #include "paths/element_operation.hpp"
 #include "paths/plan.hpp"
 
 namespace wrappers {
 
 using paths::Condition;
+using paths::Host;
 using paths::Operation;
 using paths::OperationKind;
 using paths::Result;
+using paths::StageId;
 
 /// What a root knew when it moved this: design of the tuple in paths/condition.hpp.
 struct ConditionCheck::Part {
@@ -76,6 +79,58 @@ class ConditionCheck::Turn {
  private:
   ConditionCheck& check_;
   const std::uint64_t sequence_;
+};
+
+/// The round's reads of the other clusters' caches, as records: made when it is over.
+class ConditionCheck::CacheReads {
+ public:
+  CacheReads(Host& host, StageId stage, std::uint64_t sequence, std::size_t clusters)
+      : host_(host), is_on_(host.recorder().is_on()) {
+    if (!is_on_) return;
+    eventspace::EventRecord read;
+    read.place = stage;
+    read.sequence = sequence;
+    read.kind = static_cast<std::uint8_t>(eventspace::EventKind::cache_read);
+    read.flags = eventspace::event_undecided;
+    read.down_nanos = host.runtime().now().count();
+    reads_.assign(clusters, read);
+  }
+  ~CacheReads() {
+    for (const eventspace::EventRecord& read : reads_) {
+      if (!is_own(read)) host_.recorder().add(finished(read));
+    }
+  }
+  CacheReads(const CacheReads&) = delete;
+  CacheReads& operator=(const CacheReads&) = delete;
+
+  /// A tuple of this round or a later one tells what its cluster knows of it.
+  void note(const std::vector<Seen>& all, const pastset::Element* own) {
+    if (!is_on_) return;
+    for (std::uint32_t slot = 0; slot < reads_.size(); ++slot) {
+      eventspace::EventRecord& read = reads_[slot];
+      read.slot = slot;
+      if (all[slot].element == own) own_ = slot;
+      if (read.flags != eventspace::event_undecided) continue;
+      if (!all[slot].part || all[slot].part->sequence < read.sequence) continue;
+      read.flags = is_first_look_ ? eventspace::event_cached : 0;
+      read.up_nanos = host_.runtime().now().count();
+      read.bytes = eventspace::capped_bytes(all[slot].part->sequence - read.sequence);
+    }
+    is_first_look_ = false;
+  }
+
+ private:
+  bool is_own(const eventspace::EventRecord& read) const { return read.slot == own_; }
+  eventspace::EventRecord finished(eventspace::EventRecord read) const {
+    if (read.flags == eventspace::event_undecided) read.up_nanos = host_.runtime().now().count();
+    return read;
+  }
+
+  Host& host_;
+  const bool is_on_;
+  bool is_first_look_ = true;
+  std::uint32_t own_ = 0;
+  std::vector<eventspace::EventRecord> reads_;
 };
 
 namespace {
@@ -155,14 +210,17 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
   store.payload = encode(own);
   next(std::move(store));
   if (auto result = prove(own.value, own.contributions, own.sequence)) return *std::move(result);
-  return wait_for_decision(operation, own);
+  return wait_for_decision(operation, own, next.stage().id);
 }
 
-Result ConditionCheck::wait_for_decision(const Operation& operation, const Part& own) {
+Result ConditionCheck::wait_for_decision(const Operation& operation, const Part& own,
+                                         paths::StageId stage) {
   const runtime::Deadline deadline = host_.deadline();
+  CacheReads reads(host_, stage, own.sequence, elements_.size());
   while (true) {
     const std::uint64_t changes = changes_->count();
     const std::vector<Seen> all = look(own);
+    reads.note(all, result_.get());
     if (auto result = decide_from(all, operation)) return *std::move(result);
     fail_if_hopeless(all, operation);
     if (changes_->wait(changes, deadline)) continue;

@@ -50,6 +50,8 @@ struct ConditionCheckSwitches {
 ///          marked cluster throws that error and marks in turn; while an unmarked cluster may
 ///          still bring the proof, it waits for that one.
 /// Throws:  TravelError.
+/// Records: for each round that its own value does not decide, a read of every other cluster's
+///          cache: from wanting the value to having it, or to deciding without it.
 class ConditionCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
@@ -67,9 +69,11 @@ class ConditionCheck final : public paths::Wrapper {
   struct Part;
   struct Seen;
   class Turn;
+  class CacheReads;
 
   paths::Result decide(paths::Operation operation, const paths::Next& next);
-  paths::Result wait_for_decision(const paths::Operation& operation, const Part& own);
+  paths::Result wait_for_decision(const paths::Operation& operation, const Part& own,
+                                  paths::StageId stage);
   std::vector<Seen> look(const Part& own) const;
   std::optional<paths::Result> decide_from(const std::vector<Seen>& all,
                                            const paths::Operation& operation);

@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
+#include "eventspace/record.hpp"
 #include "tuning/link_trace.hpp"
 
 namespace wrappers {
@@ -34,7 +36,7 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
   const LaneKey key{next.stage().id, operation.slot};
   if (join_lane(operation, key, next)) return {};
   if (operation.kind != OperationKind::release) {
-    travel(operation.failure ? 0 : operation.payload.size());
+    travel(operation.failure ? 0 : operation.payload.size(), operation.sequence, next);
     wait_for_lane(key);
   }
   return next(std::move(operation));
@@ -45,6 +47,7 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
 paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next& next) {
   const bool answered = !operation.one_way && operation.kind != OperationKind::release;
   if (!answered) return next(std::move(operation));
+  const std::uint64_t sequence = operation.sequence;
   paths::Result result;
   std::exception_ptr failure;
   try {
@@ -52,22 +55,34 @@ paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next
   } catch (const paths::TravelError&) {
     failure = std::current_exception();
   }
-  travel(failure ? 0 : result.payload.size());
+  travel(failure ? 0 : result.payload.size(), sequence, next);
   if (failure) std::rethrow_exception(failure);
   return result;
 }
 
-void EmulateLink::travel(std::size_t bytes) {
+void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths::Next& next) {
   runtime::Lock lock(mutex_);
-  const base::Nanos arrives = offer(bytes);
+  const base::Nanos arrives = offer(bytes, sequence, next);
   lock.unlock();
   host_.runtime().sleep_until(arrives);
 }
 
-base::Nanos EmulateLink::offer(std::size_t bytes) {
-  const auto passage = model_.pass(host_.runtime().now(), busy_until_, bytes);
+base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next) {
+  const base::Nanos now = host_.runtime().now();
+  const base::Nanos queued = std::max(busy_until_ - now, base::Nanos(0));
+  const auto passage = model_.pass(now, busy_until_, bytes);
   busy_until_ = passage.free_again;
   last_arrival_ = std::max(last_arrival_, passage.arrives);
+  eventspace::EventRecord record;
+  record.place = next.stage().id;
+  record.slot = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(queued.count(), std::numeric_limits<std::uint32_t>::max()));
+  record.sequence = sequence;
+  record.kind = static_cast<std::uint8_t>(eventspace::EventKind::link);
+  record.down_nanos = now.count();
+  record.up_nanos = last_arrival_.count();
+  record.bytes = eventspace::capped_bytes(bytes);
+  host_.recorder().add(record);
   return last_arrival_;
 }
 
@@ -80,7 +95,7 @@ bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const path
   const bool empty = !lanes_.contains(key);
   if (release && empty) return false;
   const std::size_t bytes = operation.failure ? 0 : operation.payload.size();
-  const base::Nanos arrives = release ? base::Nanos(0) : offer(bytes);
+  const base::Nanos arrives = release ? base::Nanos(0) : offer(bytes, operation.sequence, next);
   lanes_[key].push_back({std::move(operation), arrives});
   lock.unlock();
   if (empty) {

@@ -27,6 +27,7 @@ namespace wrappers {
 /// Order:   of one contributor none; those of different contributors arrive in the order in which
 ///          they were sent.
 /// Throws:  nothing of its own; what comes up passes through when it has arrived.
+/// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::Wrapper {
  public:
   EmulateLink(paths::Host& host, tuning::LinkModel model) : host_(host), model_(std::move(model)) {}
@@ -45,8 +46,9 @@ class EmulateLink final : public paths::Wrapper {
 
   paths::Result go_down(paths::Operation operation, const paths::Next& next);
   paths::Result come_up(paths::Operation operation, const paths::Next& next);
-  void travel(std::size_t bytes);
-  base::Nanos offer(std::size_t bytes);  // with mutex_ held
+  void travel(std::size_t bytes, std::uint64_t sequence, const paths::Next& next);
+  /// With mutex_ held: when it arrives.
+  base::Nanos offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next);
   bool join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next);
   void wait_for_lane(LaneKey key);
   void empty_lane(LaneKey key, const paths::Next& next);

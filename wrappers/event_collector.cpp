@@ -9,51 +9,50 @@
 
 #include "eventspace/record.hpp"
 #include "paths/host.hpp"
+#include "paths/plan.hpp"
 
 namespace wrappers {
 namespace {
 
-/// What a run does to end and to be counted is no part of what it did.
-bool is_recorded(paths::OperationKind kind) {
-  return kind != paths::OperationKind::release && kind != paths::OperationKind::traffic;
-}
-
-std::uint32_t capped(std::size_t bytes) {
-  return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, eventspace::event_bytes_max));
+bool is_recorded(const paths::Operation& operation, const paths::Next& next) {
+  return next.host().recorder().is_on() && !paths::is_housekeeping(operation.kind);
 }
 
 eventspace::EventRecord passing_down(const paths::Operation& operation, const paths::Next& next) {
   eventspace::EventRecord record;
-  record.collector = next.stage().id;
+  record.place = next.stage().id;
   record.slot = operation.slot;
   record.sequence = operation.sequence;
+  record.kind = static_cast<std::uint8_t>(operation.kind);
+  record.bytes = eventspace::capped_bytes(operation.payload.size());
+  if (operation.one_way) record.flags |= eventspace::event_one_way;
+  if (next.host().plan().paths[operation.path].host != next.host().index())
+    record.flags |= eventspace::event_remote;
   record.down_nanos = next.host().runtime().now().count();
-  record.bytes_and_flags =
-      capped(operation.payload.size()) | static_cast<std::uint32_t>(operation.kind)
-                                             << eventspace::event_kind_shift;
-  if (operation.one_way) record.bytes_and_flags |= eventspace::event_one_way;
   return record;
 }
 
 void passed_up(eventspace::EventRecord& record, const paths::Next& next) {
   record.up_nanos = next.host().runtime().now().count();
-  next.host().events().add(record);
+  next.host().recorder().add(record);
 }
 
 }  // namespace
 
 paths::Result EventCollector::operate(paths::Operation operation, paths::Next next) {
-  if (!is_recorded(operation.kind)) return next(std::move(operation));
+  if (!is_recorded(operation, next)) return next(std::move(operation));
   eventspace::EventRecord record = passing_down(operation, next);
   try {
     paths::Result result = next(std::move(operation));
     // What was read has its size on the way up.
-    const std::uint32_t down_bytes = record.bytes_and_flags & eventspace::event_bytes_max;
-    record.bytes_and_flags += std::max(capped(result.payload.size()), down_bytes) - down_bytes;
+    record.bytes =
+        std::max<std::uint32_t>(record.bytes, eventspace::capped_bytes(result.payload.size()));
+    if (result.last_arriver) record.flags |= eventspace::event_last_arriver;
+    if (result.proved) record.flags |= eventspace::event_proved;
     passed_up(record, next);
     return result;
   } catch (...) {
-    record.bytes_and_flags |= eventspace::event_failed;
+    record.flags |= eventspace::event_failed;
     passed_up(record, next);
     throw;
   }

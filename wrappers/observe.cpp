@@ -25,7 +25,8 @@ bool only_reads(OperationKind kind) {
     case OperationKind::last:
     case OperationKind::delta:
     case OperationKind::release:
-    case OperationKind::traffic: return true;
+    case OperationKind::traffic:
+    case OperationKind::clock: return true;
     case OperationKind::move:
     case OperationKind::set_delta:
     case OperationKind::axe:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "eventspace/record.hpp"
 #include "paths/element_operation.hpp"
 #include "paths/plan.hpp"
 
@@ -49,10 +50,13 @@ void Prefetch::fetch(std::uint32_t path) {
   wanted.path = path;
   try {
     while (true) {
+      const std::int64_t left_nanos = host_.runtime().now().count();
       paths::Result newest = ask(wanted, next);
+      const std::size_t bytes = newest.payload.size();
+      into_->move(std::move(newest.payload));
+      record(wanted, left_nanos, bytes, next);
       wanted.number = newest.number + 1;
       ++wanted.sequence;
-      into_->move(std::move(newest.payload));
     }
   } catch (const runtime::Cancelled&) {
     throw;
@@ -72,6 +76,18 @@ paths::Result Prefetch::ask(paths::Operation operation, const paths::Next& next)
       if (host_.runtime().now() < deadline.at) throw;
     }
   }
+}
+
+void Prefetch::record(const paths::Operation& asked, std::int64_t down_nanos, std::size_t bytes,
+                      const paths::Next& next) {
+  eventspace::EventRecord record;
+  record.place = next.stage().id;
+  record.sequence = asked.sequence;
+  record.kind = static_cast<std::uint8_t>(eventspace::EventKind::prefetch);
+  record.down_nanos = down_nanos;
+  record.up_nanos = host_.runtime().now().count();
+  record.bytes = eventspace::capped_bytes(bytes);
+  host_.recorder().add(record);
 }
 
 paths::WrapperKind prefetch_kind() {

@@ -26,6 +26,7 @@ namespace wrappers {
 /// Order:   keeps that of the far element.
 /// Throws:  nothing of its own. When the far end fails or carries an error mark, the element is
 ///          marked with that error and no more is fetched.
+/// Records: each read: when it left, and when its tuple was in the element.
 class Prefetch final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
@@ -38,6 +39,8 @@ class Prefetch final : public paths::Wrapper {
  private:
   void fetch(std::uint32_t path);
   paths::Result ask(paths::Operation operation, const paths::Next& next);
+  void record(const paths::Operation& asked, std::int64_t down_nanos, std::size_t bytes,
+              const paths::Next& next);
 
   paths::Host& host_;
   const std::uint32_t wrapper_;

@@ -9,9 +9,13 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <numbers>
+#include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/errors.hpp"
+#include "eventspace/computation_times.hpp"
 
 namespace bench {
 namespace {
@@ -63,6 +67,11 @@ Noise::Noise(const std::string& file) {
   mistakes.throw_if_any();
 }
 
+Noise::Noise(Nanos duration, Nanos period)
+    : delays_{{period - duration, duration}}, period_(period) {
+  ENSURE(duration < period);
+}
+
 Nanos Noise::stretched(Nanos from, Nanos span) const {
   Nanos period_begin = from - from % period_;
   auto delay = std::partition_point(delays_.begin(), delays_.end(), [&](const Delay& one) {
@@ -80,24 +89,99 @@ Nanos Noise::stretched(Nanos from, Nanos span) const {
   }
 }
 
+ComputationTimes::ComputationTimes(const std::string& directory, const std::string& collective,
+                                   std::uint32_t threads)
+    : nanos_(eventspace::computation_times(eventspace::TraceDirectory(directory), collective)) {
+  if (nanos_.size() != threads)
+    throw std::invalid_argument(
+        fmt::format("--replay: the run traced in {} had {} threads, the config has {}: whose "
+                    "computing is whose?",
+                    directory, nanos_.size(), threads));
+  for (std::uint32_t rank = 0; rank < threads; ++rank)
+    if (nanos_[rank].empty())
+      throw std::invalid_argument(
+          fmt::format("--replay: {} has no computation of thread {} before a move on '{}'",
+                      directory, rank, collective));
+}
+
+Nanos ComputationTimes::of(std::uint32_t rank, std::uint64_t iteration) const {
+  return Nanos(nanos_[rank][iteration % nanos_[rank].size()]);
+}
+
+InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& plan) {
+  const auto equals = text.find('=');
+  const auto slash = text.find('/', equals == std::string::npos ? 0 : equals);
+  const std::string thread = text.substr(0, equals);
+  std::optional<Nanos> duration, period;
+  if (equals != std::string::npos && slash != std::string::npos) {
+    duration = base::parse_time(text.substr(equals + 1, slash - equals - 1));
+    period = base::parse_time(text.substr(slash + 1));
+  }
+  if (!duration || !period || *duration <= Nanos(0) || *duration >= *period)
+    throw std::invalid_argument(fmt::format(
+        "--noise: expected HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, found '{}'",
+        text));
+  bool is_known = thread == "*";
+  for (const auto& host : plan.hosts)
+    for (std::uint32_t i = 0; i < host.threads; ++i)
+      is_known = is_known || thread == fmt::format("{}/{}", host.name, i);
+  if (!is_known)
+    throw std::invalid_argument(
+        fmt::format("--noise: expected a thread of the config such as {}/0, or *, found '{}'",
+                    plan.hosts.front().name, thread));
+  return {thread, std::make_shared<const Noise>(*duration, *period)};
+}
+
 Compute::Compute(paths::Thread& thread, const ComputeOptions& options)
     : thread_(thread), options_(options), time_(divided(options.time, thread.speed())) {
+  const std::string name = fmt::format("{}/{}", thread.host().name(), thread.index());
+  for (const InjectedNoise& injected : options.injected) {
+    if (injected.thread != "*" && injected.thread != name) continue;
+    const auto period = static_cast<std::uint64_t>(injected.noise->period().count());
+    injected_.push_back({injected.noise, Nanos(thread.random().below(period))});
+  }
   if (options.kind == ComputeOptions::Kind::sort) tune();
-  if (options.kind == ComputeOptions::Kind::replay) {
+  if (options.noise != nullptr) {
     const auto period = static_cast<std::uint64_t>(options.noise->period().count());
     noise_begins_ = Nanos(thread.random().below(period));
   }
 }
 
 void Compute::run() {
+  const Nanos begin = thread_.now();
+  compute();
+  const Nanos took = thread_.now() - begin;
+  Nanos delayed = took;
+  for (const Injected& one : injected_) delayed = one.noise->stretched(one.begins + begin, delayed);
+  if (delayed == took) return;
+  if (thread_.host().runtime().is_virtual()) {
+    thread_.sleep_for(delayed - took);
+  } else {
+    spin(delayed - took);
+  }
+}
+
+void Compute::compute() {
+  const Nanos time = varied_time();
   switch (options_.kind) {
     case ComputeOptions::Kind::sort: return sort();
-    case ComputeOptions::Kind::spin: return spin();
+    case ComputeOptions::Kind::spin: return spin(time);
     case ComputeOptions::Kind::sleep:
-    case ComputeOptions::Kind::declared: return thread_.sleep_for(time_);
+    case ComputeOptions::Kind::declared: return thread_.sleep_for(time);
     case ComputeOptions::Kind::replay: break;
   }
-  thread_.sleep_for(options_.noise->stretched(noise_begins_ + thread_.now(), time_));
+  if (options_.times != nullptr)
+    return thread_.sleep_for(options_.times->of(thread_.rank(), iteration_++));
+  thread_.sleep_for(options_.noise->stretched(noise_begins_ + thread_.now(), time));
+}
+
+/// Normal, within four standard deviations (Box and Muller 1958).
+Nanos Compute::varied_time() {
+  if (options_.variation == 0) return time_;
+  const double radius = std::sqrt(-2 * std::log(1 - thread_.random().unit()));
+  const double normal = radius * std::cos(2 * std::numbers::pi * thread_.random().unit());
+  const double factor = 1 + options_.variation * std::clamp(normal, -4.0, 4.0);
+  return divided(time_, 1 / std::max(factor, 0.01));
 }
 
 void Compute::sort() {
@@ -131,8 +215,8 @@ void Compute::tune() {
   }
 }
 
-void Compute::spin() {
-  const Nanos end = thread_.now() + time_;
+void Compute::spin(Nanos span) {
+  const Nanos end = thread_.now() + span;
   while (thread_.now() < end)
     for (int i = 0; i < steps_between_looks; ++i) spun_ += thread_.random().next();
 }

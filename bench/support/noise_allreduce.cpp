@@ -3,12 +3,11 @@
 #include "bench/support/noise_allreduce.hpp"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <span>
@@ -16,7 +15,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
-#include "base/version.hpp"
+#include "bench/support/provenance.hpp"
 #include "pastset/tuple.hpp"
 
 namespace bench {
@@ -45,7 +44,7 @@ ComputeOptions::Kind read_compute(const NoiseOptions& options, bool is_virtual) 
                     "expected declared, sleep or replay",
                     options.compute));
   if ((kind == Kind::replay) == options.replay.empty())
-    throw std::invalid_argument("--compute replay and --replay FILE need each other");
+    throw std::invalid_argument("--compute replay and --replay FILE or DIR need each other");
   return kind;
 }
 
@@ -84,19 +83,6 @@ class Progress {
   const bool is_shown_;
 };
 
-nlohmann::ordered_json provenance(double wall_seconds) {
-  utsname machine{};
-  uname(&machine);
-  const std::time_t now = std::time(nullptr);  // tidy: real time
-  char text[sizeof "2000-01-01T00:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return {{"time", text},
-          {"machine", machine.nodename},
-          {"system", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
-          {"wall_seconds", wall_seconds},
-          {"version", base::version}};
-}
-
 }  // namespace
 
 void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
@@ -114,7 +100,15 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
                     "'{}'",
                     options_.compute_time));
   compute_.time = *time;
-  if (!options_.replay.empty()) compute_.noise = std::make_shared<const Noise>(options_.replay);
+  if (std::filesystem::is_directory(options_.replay)) {
+    compute_.times = std::make_shared<const ComputationTimes>(options_.replay, collective_.name,
+                                                              plan.thread_count());
+  } else if (!options_.replay.empty()) {
+    compute_.noise = std::make_shared<const Noise>(options_.replay);
+  }
+  compute_.variation = options_.variation_percent / 100;
+  for (const std::string& text : options_.noise)
+    compute_.injected.push_back(InjectedNoise::parse(text, plan));
   reporting_hosts_ = hosts_that_reach(plan, report_element);
   const bool is_ours = !run.is_one_host || run.host == first_host(plan);
   if (is_ours && !options_.json.empty() && !std::ofstream(options_.json, std::ios::app))

@@ -24,6 +24,8 @@ struct NoiseOptions {
   std::string compute;                  ///< "" is declared on the virtual clock, else sort
   std::string compute_time = "30ms";
   std::string replay;
+  std::vector<std::string> noise;  ///< to inject: InjectedNoise
+  double variation_percent = 0;
   std::string values = "best";
   std::string json;
 };

@@ -216,7 +216,7 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
   CHECK(refusal(options) == "--compute-time: expected a time such as 30ms, found '30'");
   options = {};
   options.compute = "replay";
-  CHECK(refusal(options) == "--compute replay and --replay FILE need each other");
+  CHECK(refusal(options) == "--compute replay and --replay FILE or DIR need each other");
   options = {};
   options.collective = "product";
   CHECK(refusal(options) ==

@@ -86,13 +86,13 @@ using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
 class HostProcess {
  public:
   HostProcess(const Sim& sim, std::uint32_t host, const HostThread& thread,
-              const HostFinish& finish = {}) {
+              const HostFinish& finish = {}, const std::string& trace = {}) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     pid_ = fork();
     if (pid_ == 0) {
       close(ends[0]);
-      _exit(run(sim, host, thread, finish, ends[1]));
+      _exit(run(sim, host, thread, finish, trace, ends[1]));
     }
     close(ends[1]);
     from_ = ends[0];
@@ -142,7 +142,7 @@ class HostProcess {
 
  private:
   static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
-                 const HostFinish& finish, int to) {
+                 const HostFinish& finish, const std::string& trace, int to) {
     runtime::Mutex mutex;
     const Say say = [&](const std::string& line) {
       runtime::Lock lock(mutex);
@@ -152,6 +152,7 @@ class HostProcess {
     paths::RunOptions options;
     options.is_one_host = true;
     options.host = host;
+    options.trace.directory = trace;
     try {
       const auto failures = paths::run_plan(
           sim.shared_plan(), sim.kinds(), options, [&](paths::Thread& one) { thread(one, say); },
@@ -184,10 +185,11 @@ class HostProcess {
 
 /// All hosts of a plan, by name.
 inline std::map<std::string, HostProcess> start_hosts(const Sim& sim, const HostThread& thread,
-                                                      const HostFinish& finish = {}) {
+                                                      const HostFinish& finish = {},
+                                                      const std::string& trace = {}) {
   std::map<std::string, HostProcess> hosts;
   for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
-    hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, thread, finish));
+    hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, thread, finish, trace));
   return hosts;
 }
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "eventspace/record.hpp"
 #include "pastset/tuple.hpp"
 #include "tests/support/one_host.hpp"
 
@@ -348,4 +349,44 @@ TEST_CASE("condition_check: settings that decide nothing are refused") {
   CHECK_THAT(mistakes_of({{"combine", two("c", "b")}}), Catch::Contains("found 'c'"));
   CHECK_THAT(mistakes_of({{"combine", two("other", "b")}}),
              Catch::Contains("needs the template \"partial: u64, u64, f64, u8, u64, f64\""));
+}
+
+TEST_CASE("condition_check: records what it read of other clusters, and what it did not need") {
+  Root t;
+  t.here->host().recorder().reserve(16);
+  t.run([&] {
+    t.move(0, 10);  // proved by its own value
+    CHECK(t.here->host().recorder().snapshot().empty());
+    t.cache("a", tuple(3, 1));
+    t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });
+    t.move(1, 3);  // a is two rounds ahead: it proved; its tuple had come before
+  });
+  const auto records = t.here->host().recorder().snapshot();
+  REQUIRE(records.size() == 2);
+  CHECK(records[0].slot == 0);
+  CHECK(records[0].flags == eventspace::event_cached);
+  CHECK(records[0].bytes == 2);
+  CHECK(records[0].up_nanos == 0);
+  CHECK(records[1].slot == 2);
+  CHECK(records[1].flags == eventspace::event_undecided);
+  for (const auto& record : records) {
+    CHECK(record.kind == static_cast<std::uint64_t>(eventspace::EventKind::cache_read));
+    CHECK(record.sequence == 1);
+  }
+}
+
+TEST_CASE("condition_check: a value it waited for is recorded with the wait") {
+  Root t;
+  t.here->host().recorder().reserve(16);
+  t.run([&] {
+    t.cache("a", tuple(0, 1));
+    t.at(5ms, [&] { t.cache("c", tuple(0, 8)); });
+    t.move(0, 3);
+  });
+  const auto records = t.here->host().recorder().snapshot();
+  REQUIRE(records.size() == 2);
+  CHECK(records[0].flags == eventspace::event_cached);
+  CHECK(records[1].flags == 0);
+  CHECK(records[1].down_nanos == 0);
+  CHECK(records[1].up_nanos == Nanos(5ms).count());
 }

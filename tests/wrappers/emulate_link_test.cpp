@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "eventspace/record.hpp"
 #include "tests/wrappers/chain.hpp"
 
 namespace {
@@ -266,4 +267,29 @@ TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
   CHECK(mistakes_of("{trace: good.trace, latency: 9ms}", config) ==
         config + ":1:9: trace: expected either latency or trace, found both");
   CHECK_THAT(mistakes_of("{latency: fast}", config), Catch::Contains("a time such as 30ms"));
+}
+
+TEST_CASE("emulate_link: records each message, how long it waited and when it arrived") {
+  Linked t(LinkModel(10ms, 8e6));
+  t.chain.host().recorder().reserve(16);
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(2000, 0));
+    t.chain.operate(t.going_down, push_of(500, 1));
+    t.chain.wait_until(100ms);
+    t.chain.operate(t.coming_up, move_of(zeros(500), 2));
+  });
+  const auto records = t.chain.host().recorder().snapshot();
+  REQUIRE(records.size() == 3);
+  for (const auto& record : records)
+    CHECK(record.kind == static_cast<std::uint64_t>(eventspace::EventKind::link));
+  const auto is = [](const eventspace::EventRecord& record, const paths::Stage& stage,
+                     std::uint64_t sequence, Nanos sent, Nanos waited, Nanos arrived) {
+    return record.place == stage.id && record.sequence == sequence &&
+           record.down_nanos == sent.count() && record.slot == waited.count() &&
+           record.up_nanos == arrived.count();
+  };
+  CHECK(is(records[0], t.going_down, 0, 0ms, 0ms, 12ms));
+  CHECK(is(records[1], t.going_down, 1, 0ms, 2ms, 12ms + 500us));
+  CHECK(is(records[2], t.coming_up, 2, 100ms, 0ms, 110ms + 500us));
+  CHECK(records[1].bytes == 500);
 }

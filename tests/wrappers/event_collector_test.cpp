@@ -14,13 +14,11 @@ using namespace std::chrono_literals;
 using namespace wrapper_tests;
 
 std::int64_t nanos(base::Nanos time) { return time.count(); }
-OperationKind kind_of(const EventRecord& record) {
-  return static_cast<OperationKind>(record.bytes_and_flags >> eventspace::event_kind_shift);
-}
+OperationKind kind_of(const EventRecord& record) { return static_cast<OperationKind>(record.kind); }
 
 struct Collected {
   explicit Collected(Answer::Function function) : element(std::move(function)) {
-    chain.host().events().reserve(16);
+    chain.host().recorder().reserve(16);
   }
   Chain chain;
   Answer element;
@@ -28,7 +26,7 @@ struct Collected {
   const paths::Stage& end = chain.stage(element);
   const paths::Stage& top = chain.stage(collector, &end);
 
-  std::vector<EventRecord> records() { return chain.host().events().snapshot(); }
+  std::vector<EventRecord> records() { return chain.host().recorder().snapshot(); }
 };
 
 }  // namespace
@@ -50,12 +48,12 @@ TEST_CASE("event collector: stamps the way down and the way up") {
   });
   const auto records = t.records();
   REQUIRE(records.size() == 1);
-  CHECK(records[0].collector == t.top.id);
+  CHECK(records[0].place == t.top.id);
   CHECK(records[0].slot == 5u);
   CHECK(records[0].sequence == 17u);
   CHECK(records[0].down_nanos == nanos(10ms));
   CHECK(records[0].up_nanos == nanos(30ms));
-  CHECK((records[0].bytes_and_flags & eventspace::event_bytes_max) == 8);
+  CHECK(records[0].bytes == 8);
   CHECK(kind_of(records[0]) == OperationKind::move);
 }
 
@@ -66,17 +64,19 @@ TEST_CASE("event collector: a read counts the bytes that came up") {
     return result;
   });
   t.chain.run([&] { t.chain.operate(t.top, operation(OperationKind::observe)); });
-  REQUIRE(t.records().size() == 1);
-  CHECK((t.records()[0].bytes_and_flags & eventspace::event_bytes_max) == 1000);
-  CHECK(kind_of(t.records()[0]) == OperationKind::observe);
+  const auto records = t.records();
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].bytes == 1000);
+  CHECK(kind_of(records[0]) == OperationKind::observe);
 }
 
 TEST_CASE("event collector: records a failure and lets it pass") {
   Collected t([](const paths::Operation&) -> paths::Result { throw std::runtime_error("gone"); });
   t.chain.run(
       [&] { CHECK_THROWS_AS(t.chain.operate(t.top, move_of(zeros(8))), paths::TravelError); });
-  REQUIRE(t.records().size() == 1);
-  CHECK((t.records()[0].bytes_and_flags & eventspace::event_failed) != 0);
+  const auto records = t.records();
+  REQUIRE(records.size() == 1);
+  CHECK((records[0].flags & eventspace::event_failed) != 0);
 }
 
 TEST_CASE("event collector: marks pushes, caps sizes and leaves releases out") {
@@ -87,9 +87,23 @@ TEST_CASE("event collector: marks pushes, caps sizes and leaves releases out") {
     push.one_way = true;
     t.chain.operate(t.top, push);
   });
-  REQUIRE(t.records().size() == 1);
-  CHECK(t.records()[0].bytes_and_flags ==
-        (eventspace::event_bytes_max | eventspace::event_one_way |
-         static_cast<std::uint32_t>(OperationKind::move) << eventspace::event_kind_shift));
+  const auto records = t.records();
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].bytes == eventspace::event_bytes_max);
+  CHECK(records[0].flags == eventspace::event_one_way);
+  CHECK(kind_of(records[0]) == OperationKind::move);
   CHECK(t.element.arrived.size() == 2);
+}
+
+TEST_CASE("event collector: marks who was last in the join below, and what was proved") {
+  Collected t([](const paths::Operation&) {
+    paths::Result result;
+    result.last_arriver = true;
+    result.proved = true;
+    return result;
+  });
+  t.chain.run([&] { t.chain.operate(t.top, move_of(zeros(8))); });
+  const auto records = t.records();
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].flags == (eventspace::event_last_arriver | eventspace::event_proved));
 }

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "eventspace/record.hpp"
 #include "pastset/errors.hpp"
 #include "tests/support/one_host.hpp"
 
@@ -148,4 +149,28 @@ TEST_CASE("prefetch: stop ends a pending read") {
     CHECK(here.host().element("near")->last() == 0);
     CHECK_FALSE(here.host().element("near")->error_mark());
   });
+}
+
+TEST_CASE("prefetch: records each read, from its leaving to the tuple's being here") {
+  Fetched t;
+  t.here->host().recorder().reserve(16);
+  t.here->run([&] {
+    t.here->sleep(30ms);
+    t.put(5);
+    t.near().newest(0);
+    t.here->sleep(50ms);
+    t.put(6);
+    t.near().newest(1);
+  });
+  const auto records = t.here->host().recorder().snapshot();
+  REQUIRE(records.size() == 2);
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    CHECK(records[i].kind == static_cast<std::uint64_t>(eventspace::EventKind::prefetch));
+    CHECK(records[i].sequence == i);
+    CHECK(records[i].bytes == 8);
+  }
+  CHECK(records[0].down_nanos == Nanos(0ms).count());
+  CHECK(records[0].up_nanos == Nanos(40ms).count());
+  CHECK(records[1].down_nanos == Nanos(40ms).count());
+  CHECK(records[1].up_nanos == Nanos(100ms).count());
 }

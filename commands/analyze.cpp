@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/analyze.cpp — `paths analyze`: where the time of a traced run went.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "eventspace/analyze_trace.hpp"
+#include "eventspace/compare.hpp"
+#include "eventspace/export_csv.hpp"
+#include "eventspace/export_noise.hpp"
+#include "eventspace/export_otf2.hpp"
+#include "eventspace/export_perfetto.hpp"
+#include "eventspace/page.hpp"
+
+namespace commands {
+namespace {
+
+using eventspace::HostClocks;
+using eventspace::TraceDirectory;
+using eventspace::TraceReport;
+
+struct AnalyzeOptions {
+  std::vector<std::string> directories;
+  std::string compare, json, html, csv, otf2, perfetto, noise;
+  std::optional<std::uint32_t> noise_thread;
+  bool measured_clocks = false;
+  std::size_t rows = 8;
+};
+
+/// A line that is written over, on a terminal only.
+class ProgressLine {
+ public:
+  ProgressLine() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() {
+    if (shown_ >= 0) fmt::print(stderr, "\r\033[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(double share) {
+    const int percent = static_cast<int>(100 * share);
+    if (!is_terminal_ || percent == shown_) return;
+    shown_ = percent;
+    fmt::print(stderr, "\rreading {}%", percent);
+  }
+
+ private:
+  const bool is_terminal_;
+  int shown_ = -1;
+};
+
+TraceDirectory opened(const std::vector<std::string>& names) {
+  return TraceDirectory(std::vector<std::filesystem::path>(names.begin(), names.end()));
+}
+
+/// "-" is the standard output.
+void write_file(const std::string& name, const std::string& text) {
+  if (name == "-") {
+    std::cout << text;
+    return;
+  }
+  std::ofstream file(name, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file)
+    throw std::system_error(errno, std::generic_category(),
+                            fmt::format("{}: cannot be written", name));
+}
+
+eventspace::PageHead head_of(const TraceReport& report) {
+  eventspace::PageHead head;
+  head.title = report.directory;
+  for (const auto& file : report.files) {
+    if (file.losses.is_header_damaged) continue;
+    head.command = file.header.command;
+    head.version = file.header.version;
+    head.clock = file.header.clock;
+    head.started = file.header.started;
+    break;
+  }
+  head.losses = losses_of(report);
+  return head;
+}
+
+TraceReport analyze(const TraceDirectory& trace, const HostClocks& clocks,
+                    const AnalyzeOptions& options) {
+  ProgressLine line;
+  const auto progress = [&line](double share) { line.show(share); };
+  const HostClocks used = options.measured_clocks ? clocks : HostClocks::own(trace);
+  if (options.html.empty()) return eventspace::analyze_trace(trace, used, {}, progress);
+  eventspace::PageTimelineOptions shown;
+  shown.has_common_clock = clocks.is_common();
+  eventspace::PageTimeline timeline(trace.structure, shown);
+  std::vector<eventspace::EventRecord> on_one_clock;
+  TraceReport report = eventspace::analyze_trace(
+      trace, used, {}, progress,
+      [&](std::uint32_t host, std::span<const eventspace::EventRecord> given) {
+        on_one_clock.assign(given.begin(), given.end());
+        if (!used.moves())
+          for (auto& record : on_one_clock) clocks.apply(host, record);
+        timeline.add(host, on_one_clock);
+      });
+  eventspace::write_page(options.html, trace.structure, report.report, timeline.finish(),
+                         head_of(report));
+  return report;
+}
+
+void write_exports(const TraceDirectory& trace, const HostClocks& clocks,
+                   const AnalyzeOptions& options) {
+  if (!options.csv.empty()) eventspace::export_csv(trace, options.csv, clocks);
+  if (!options.otf2.empty()) eventspace::export_otf2(trace, options.otf2, clocks);
+  if (!options.perfetto.empty()) eventspace::export_perfetto(trace, options.perfetto, clocks);
+  if (!options.noise.empty()) eventspace::export_noise(trace, options.noise, options.noise_thread);
+}
+
+bool needs_clocks(const AnalyzeOptions& options) {
+  return options.measured_clocks || !options.html.empty() || !options.csv.empty() ||
+         !options.otf2.empty() || !options.perfetto.empty();
+}
+
+void run(const AnalyzeOptions& options) {
+  const TraceDirectory trace = opened(options.directories);
+  const HostClocks clocks =
+      needs_clocks(options) ? HostClocks::best(trace) : HostClocks::own(trace);
+  const TraceReport report = analyze(trace, clocks, options);
+  write_exports(trace, clocks, options);
+  if (options.compare.empty()) {
+    if (!options.json.empty()) write_file(options.json, to_json(report).dump(1) + "\n");
+    if (options.json != "-") std::cout << to_text(report, options.rows);
+    return;
+  }
+  const TraceDirectory with(options.compare);
+  const TraceReport other = eventspace::analyze_trace(with, HostClocks::own(with));
+  const auto comparison = eventspace::compare(report.report, other.report);
+  if (!options.json.empty()) write_file(options.json, to_json(comparison).dump(1) + "\n");
+  if (options.json != "-") std::cout << to_text(comparison, options.rows);
+}
+
+void add_outputs(CLI::App& command, AnalyzeOptions& options) {
+  const std::string group = "Write";
+  command.add_option("--html", options.html, "one page to look at in a browser, from disk")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--json", options.json, "every figure; - is standard output")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--csv", options.csv, "every record, a line each")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--otf2", options.otf2, "an OTF2 archive, for Vampir and others")
+      ->type_name("DIR")
+      ->group(group);
+  command.add_option("--perfetto", options.perfetto, "a trace for ui.perfetto.dev")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--noise", options.noise,
+                  "lines 'start_ns duration_ns', for noise_allreduce --replay and others")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--noise-thread", options.noise_thread,
+                  "only of the thread of that rank (default: all, one behind another)")
+      ->type_name("RANK")
+      ->group(group)
+      ->needs("--noise");
+}
+
+}  // namespace
+
+void add_analyze_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<AnalyzeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "analyze", "Say where the time of a traced run went: what costs most, then the figures");
+  command
+      ->add_option("DIR", options->directories,
+                   "what `paths run --trace DIR` wrote; several of one run, when machines share no "
+                   "files")
+      ->required();
+  command
+      ->add_option("--compare", options->compare,
+                   "say what changed from DIR to this one, and what only seems to have")
+      ->type_name("DIR");
+  command->add_flag("--common-clock", options->measured_clocks,
+                    "put all hosts on one clock by their looks at each other's, for one-way times");
+  command->add_option("--rows", options->rows, "of each table shown")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  add_outputs(*command, *options);
+  set_examples(*command,
+               "  paths run configs/two-clusters.yaml --trace trace -- noise_allreduce\n"
+               "  paths analyze trace --html trace.html\n"
+               "  paths analyze before --compare after\n");
+  command->callback([options, &exit_code] {
+    run(*options);
+    exit_code = succeeded;
+  });
+}
+
+}  // namespace commands

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/recorder.cpp — rings with one writer and one reader each.
+#include "eventspace/recorder.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/errors.hpp"
+
+namespace eventspace {
+namespace {
+
+/// The lanes of this OS thread by the recorder's number. It is kept apart from who owns its memory
+/// so that looking into it needs no check whether it was constructed.
+struct LaneTable {
+  void** lanes = nullptr;
+  std::size_t size = 0;
+};
+constinit thread_local LaneTable own_table;
+thread_local std::vector<void*> own_table_memory;
+
+void put_into_own_table(std::uint64_t number, void* lane) {
+  if (number >= own_table_memory.size()) {
+    own_table_memory.resize(std::max<std::size_t>(number + 1, 2 * own_table_memory.size()));
+    own_table = {own_table_memory.data(), own_table_memory.size()};
+  }
+  own_table_memory[number] = lane;
+}
+
+/// Never used again, so that a thread does not take a lane of a recorder that is gone for one of
+/// the recorder that came to lie in its place.
+std::uint64_t next_recorder_number() {
+  static std::atomic<std::uint64_t> next{0};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Exclusive for its lifetime. Who waits, waits in the kernel: takers write files.
+class Turn {
+ public:
+  explicit Turn(std::atomic_flag& taken) : taken_(taken) {
+    while (taken_.test_and_set(std::memory_order_acquire))
+      taken_.wait(true, std::memory_order_relaxed);
+  }
+  ~Turn() {
+    taken_.clear(std::memory_order_release);
+    taken_.notify_one();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic_flag& taken_;
+};
+
+}  // namespace
+
+/// What the adding thread writes is on a cache line of its own.
+struct Recorder::Lane {
+  explicit Lane(std::size_t lane_records)
+      : capacity(lane_records), ring(std::allocator<EventRecord>().allocate(lane_records)) {}
+  ~Lane() { std::allocator<EventRecord>().deallocate(ring, capacity); }
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  bool add(const EventRecord& record) {
+    const std::uint64_t count = added.load(std::memory_order_relaxed);
+    if (count - taken_seen == capacity) {
+      taken_seen = taken.load(std::memory_order_acquire);
+      if (count - taken_seen == capacity) return false;
+    }
+    std::construct_at(ring + place, record);
+    if (++place == capacity) place = 0;
+    added.store(count + 1, std::memory_order_release);
+    return true;
+  }
+
+  Taken untaken() const {
+    const std::uint64_t first = taken.load(std::memory_order_relaxed);
+    const std::size_t count = added.load(std::memory_order_acquire) - first;
+    const std::size_t begin = first % capacity;
+    const std::size_t before_wrap = std::min(count, capacity - begin);
+    return {number,
+            first,
+            dropped.load(std::memory_order_relaxed),
+            {std::span<const EventRecord>(ring + begin, before_wrap),
+             std::span<const EventRecord>(ring, count - before_wrap)}};
+  }
+
+  const std::size_t capacity;
+  EventRecord* const ring;
+  Lane* older = nullptr;
+  std::uint32_t number = 0;
+  alignas(64) std::atomic<std::uint64_t> added{0};
+  std::uint64_t taken_seen = 0;
+  std::size_t place = 0;  ///< added % capacity, without the division
+  std::atomic<std::uint64_t> dropped{0};
+  alignas(64) std::atomic<std::uint64_t> taken{0};
+};
+
+Recorder::Recorder(std::size_t lane_records, WhenFull when_full) {
+  reserve(lane_records, when_full);
+}
+
+Recorder::~Recorder() {
+  for (Lane* lane = newest_.load(); lane != nullptr;) {
+    const std::unique_ptr<Lane> gone(lane);
+    lane = lane->older;
+  }
+}
+
+void Recorder::reserve(std::size_t lane_records, WhenFull when_full) {
+  ENSURE(newest_.load() == nullptr);
+  if (!is_on() && lane_records > 0) number_ = next_recorder_number();
+  lane_records_ = lane_records;
+  when_full_ = when_full;
+}
+
+Recorder::Lane& Recorder::new_lane() {
+  auto lane = std::make_unique<Lane>(lane_records_);
+  put_into_own_table(number_, lane.get());
+  Lane* newest = newest_.load(std::memory_order_acquire);
+  do {
+    lane->older = newest;
+    lane->number = newest == nullptr ? 0 : newest->number + 1;
+  } while (!newest_.compare_exchange_weak(newest, lane.get(), std::memory_order_acq_rel));
+  return *lane.release();
+}
+
+void Recorder::add(const EventRecord& record) {
+  if (!is_on()) return;
+  void* const known = number_ < own_table.size ? own_table.lanes[number_] : nullptr;
+  Lane& lane = known != nullptr ? *static_cast<Lane*>(known) : new_lane();
+  if (lane.add(record)) return;
+  if (when_full_ == WhenFull::flush && flush_) {
+    flush_();
+    if (lane.add(record)) return;
+  }
+  lane.dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Recorder::take(const std::function<void(const Taken&)>& consumer) {
+  const Turn turn(taking_);
+  std::vector<Lane*> lanes;
+  for (Lane* lane = newest_.load(std::memory_order_acquire); lane != nullptr; lane = lane->older)
+    lanes.push_back(lane);
+  std::reverse(lanes.begin(), lanes.end());
+  for (Lane* lane : lanes) {
+    const Taken taken = lane->untaken();
+    consumer(taken);
+    lane->taken.store(taken.first + taken.count(), std::memory_order_release);
+  }
+}
+
+std::vector<EventRecord> Recorder::snapshot() {
+  std::vector<EventRecord> all;
+  take([&all](const Taken& taken) {
+    for (const auto records : taken.records) all.insert(all.end(), records.begin(), records.end());
+  });
+  return all;
+}
+
+std::uint64_t Recorder::added() const {
+  std::uint64_t sum = 0;
+  for (Lane* lane = newest_.load(std::memory_order_acquire); lane != nullptr; lane = lane->older)
+    sum += lane->added.load(std::memory_order_relaxed);
+  return sum;
+}
+
+std::uint64_t Recorder::dropped() const {
+  std::uint64_t sum = 0;
+  for (Lane* lane = newest_.load(std::memory_order_acquire); lane != nullptr; lane = lane->older)
+    sum += lane->dropped.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace eventspace

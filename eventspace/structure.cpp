@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/structure.cpp — the structure as JSON, whose numbers all refer to something.
+#include "eventspace/structure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace eventspace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int structure_version = 1;
+
+/// What is wrong, the first few: a structure of another kind is wrong everywhere.
+class Wrongs {
+ public:
+  void add(std::string what) {
+    if (++count_ <= told_max) told_.push_back(std::move(what));
+  }
+  void expect_one_of(std::size_t count, std::uint64_t number, std::string_view of,
+                     std::string_view where, std::size_t index) {
+    if (number >= count)
+      add(fmt::format("{}[{}] refers to {} {}, there are {}", where, index, of, number, count));
+  }
+  void throw_if_any() const {
+    if (count_ == 0) return;
+    throw std::runtime_error(
+        fmt::format("{}{}", fmt::join(told_, "; "),
+                    count_ > told_max ? fmt::format("; and {} more", count_ - told_max) : ""));
+  }
+
+ private:
+  static constexpr std::size_t told_max = 5;
+  std::size_t count_ = 0;
+  std::vector<std::string> told_;
+};
+
+void check_hosts(const Structure& structure, Wrongs& wrongs) {
+  std::uint64_t rank = 0;
+  for (std::size_t i = 0; i < structure.hosts.size(); ++i) {
+    const auto& host = structure.hosts[i];
+    wrongs.expect_one_of(structure.clusters.size(), host.cluster, "cluster", "hosts", i);
+    if (host.first_thread != rank)
+      wrongs.add(
+          fmt::format("hosts[{}] begins with thread {}, expected {}: ranks go on from host "
+                      "to host",
+                      i, host.first_thread, rank));
+    rank = std::uint64_t{host.first_thread} + host.threads;
+    if (rank > std::numeric_limits<std::uint32_t>::max())
+      wrongs.add(fmt::format("hosts[{}] has too many threads", i));
+  }
+}
+
+void check_wrappers(const Structure& structure, Wrongs& wrongs) {
+  for (std::size_t i = 0; i < structure.wrappers.size(); ++i) {
+    const auto& wrapper = structure.wrappers[i];
+    wrongs.expect_one_of(structure.hosts.size(), wrapper.host, "host", "wrappers", i);
+    for (const std::uint32_t cluster : wrapper.combines)
+      wrongs.expect_one_of(structure.clusters.size(), cluster, "cluster", "wrappers", i);
+  }
+}
+
+/// Who goes down from stage to stage must come to an end.
+void check_ends(const Structure& structure, Wrongs& wrongs) {
+  const auto& stages = structure.stages;
+  std::vector<std::uint32_t> seen_from(stages.size(), no_stage);
+  for (std::uint32_t begin = 0; begin < stages.size(); ++begin) {
+    std::uint32_t stage = begin;
+    while (stage < stages.size() && seen_from[stage] == no_stage) {
+      seen_from[stage] = begin;
+      stage = stages[stage].below;
+    }
+    if (stage < stages.size() && seen_from[stage] == begin)
+      wrongs.add(fmt::format("stages[{}] is below itself", stage));
+  }
+}
+
+void check_stages(const Structure& structure, Wrongs& wrongs) {
+  for (std::size_t i = 0; i < structure.stages.size(); ++i) {
+    const auto& stage = structure.stages[i];
+    wrongs.expect_one_of(structure.wrappers.size(), stage.wrapper, "wrapper", "stages", i);
+    if (stage.below != no_stage)
+      wrongs.expect_one_of(structure.stages.size(), stage.below, "stage", "stages", i);
+  }
+  check_ends(structure, wrongs);
+}
+
+void check_paths(const Structure& structure, Wrongs& wrongs) {
+  for (std::size_t i = 0; i < structure.paths.size(); ++i) {
+    const auto& path = structure.paths[i];
+    wrongs.expect_one_of(structure.stages.size(), path.stage, "stage", "paths", i);
+    wrongs.expect_one_of(structure.hosts.size(), path.host, "host", "paths", i);
+    if (path.host >= structure.hosts.size()) continue;
+    const auto& host = structure.hosts[path.host];
+    if (path.threads > 0 && std::uint64_t{path.first_thread} + path.threads > host.threads)
+      wrongs.add(fmt::format("paths[{}] is of threads {} to {} of host {}, which has {}", i,
+                             path.first_thread, std::uint64_t{path.first_thread} + path.threads - 1,
+                             host.name, host.threads));
+  }
+}
+
+/// Without the check a negative or a large number would become another one.
+std::uint32_t number_of(const Json& json) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
+    throw std::runtime_error(
+        fmt::format("expected a number up to {}, found {}", most,
+                    json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return json.get<std::uint32_t>();
+}
+
+std::uint32_t stage_of(const Json& json) { return json.is_null() ? no_stage : number_of(json); }
+
+Structure::Host host_of(const Json& json) {
+  return {json.at("name"), number_of(json.at("cluster")), number_of(json.at("first_thread")),
+          number_of(json.at("threads"))};
+}
+
+Structure::Wrapper wrapper_of(const Json& json) {
+  Structure::Wrapper wrapper{json.at("name"),
+                             json.at("kind"),
+                             number_of(json.at("host")),
+                             number_of(json.at("slots")),
+                             json.at("settings"),
+                             json.at("position")};
+  if (json.contains("combines"))
+    for (const Json& cluster : json.at("combines")) wrapper.combines.push_back(number_of(cluster));
+  return wrapper;
+}
+
+Structure::Path path_of(const Json& json) {
+  return {json.at("graph"),
+          number_of(json.at("host")),
+          number_of(json.at("first_thread")),
+          number_of(json.at("threads")),
+          number_of(json.at("slot")),
+          stage_of(json.at("stage"))};
+}
+
+/// One of a list, and where it stood when it is no such thing.
+template <class Read>
+void read_list(const Json& all, const char* name, const Read& read) {
+  std::size_t index = 0;
+  for (const Json& one : all.at(name)) {
+    try {
+      read(one);
+    } catch (const std::exception& error) {
+      throw std::runtime_error(fmt::format("{}[{}]: {}", name, index, error.what()));
+    }
+    ++index;
+  }
+}
+
+Structure read_structure(const Json& all) {
+  if (all.at("version") != structure_version)
+    throw std::runtime_error(fmt::format("is of version {}; this program reads version {}",
+                                         all.at("version").dump(), structure_version));
+  Structure structure;
+  all.at("clusters").get_to(structure.clusters);
+  read_list(all, "hosts", [&](const Json& one) { structure.hosts.push_back(host_of(one)); });
+  read_list(all, "wrappers",
+            [&](const Json& one) { structure.wrappers.push_back(wrapper_of(one)); });
+  read_list(all, "stages", [&](const Json& one) {
+    structure.stages.push_back(
+        {number_of(one.at(0)), stage_of(one.at(1)), number_of(one.at(2)), number_of(one.at(3))});
+  });
+  read_list(all, "paths", [&](const Json& one) { structure.paths.push_back(path_of(one)); });
+  return structure;
+}
+
+/// A line each, so that people and text tools find their way in a large one.
+void append_list(std::string& text, std::string_view name, const std::vector<std::string>& lines) {
+  text +=
+      fmt::format(",\n\"{}\": [{}{}]", name, lines.empty() ? "" : "\n", fmt::join(lines, ",\n"));
+}
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json json_of_stage(std::uint32_t stage) { return stage == no_stage ? Json() : Json(stage); }
+
+}  // namespace
+
+std::uint32_t Structure::thread_count() const {
+  return hosts.empty() ? 0 : hosts.back().first_thread + hosts.back().threads;
+}
+
+std::uint32_t Structure::host_of_thread(std::uint32_t rank) const {
+  // Of those that begin with the same rank only the last has threads.
+  const auto behind = std::upper_bound(
+      hosts.begin(), hosts.end(), rank,
+      [](std::uint32_t wanted, const Host& host) { return wanted < host.first_thread; });
+  return static_cast<std::uint32_t>(behind - hosts.begin()) - 1;
+}
+
+std::string Structure::thread_name(std::uint32_t rank) const {
+  if (rank >= thread_count()) return fmt::format("thread {}", rank);
+  const Host& host = hosts[host_of_thread(rank)];
+  return fmt::format("{}/{}", host.name, rank - host.first_thread);
+}
+
+std::string to_json(const Structure& structure) {
+  std::vector<std::string> hosts, wrappers, stages, paths;
+  for (const auto& host : structure.hosts)
+    hosts.push_back(line_of({{"name", host.name},
+                             {"cluster", host.cluster},
+                             {"first_thread", host.first_thread},
+                             {"threads", host.threads}}));
+  for (const auto& wrapper : structure.wrappers) {
+    Json json = {{"name", wrapper.name},         {"kind", wrapper.kind},
+                 {"host", wrapper.host},         {"slots", wrapper.slots},
+                 {"settings", wrapper.settings}, {"position", wrapper.position}};
+    if (!wrapper.combines.empty()) json["combines"] = wrapper.combines;
+    wrappers.push_back(line_of(json));
+  }
+  for (const auto& stage : structure.stages)
+    stages.push_back(line_of({stage.wrapper, json_of_stage(stage.below), stage.slot, stage.role}));
+  for (const auto& path : structure.paths)
+    paths.push_back(line_of({{"graph", path.graph},
+                             {"host", path.host},
+                             {"first_thread", path.first_thread},
+                             {"threads", path.threads},
+                             {"slot", path.slot},
+                             {"stage", json_of_stage(path.stage)}}));
+  std::string text = fmt::format("{{\"version\": {},\n\"clusters\": {}", structure_version,
+                                 line_of(Json(structure.clusters)));
+  append_list(text, "hosts", hosts);
+  append_list(text, "wrappers", wrappers);
+  append_list(text, "stages", stages);
+  append_list(text, "paths", paths);
+  return text + "}\n";
+}
+
+Structure structure_from_json(std::string_view text) {
+  try {
+    Structure structure = read_structure(Json::parse(text));
+    Wrongs wrongs;
+    check_hosts(structure, wrongs);
+    check_wrappers(structure, wrongs);
+    check_stages(structure, wrongs);
+    check_paths(structure, wrongs);
+    wrongs.throw_if_any();
+    return structure;
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("the structure of the run: {}", error.what()));
+  }
+}
+
+}  // namespace eventspace

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// page/no_page.cpp — in place of the page, when the program is built without Node.
+#include "eventspace/page.hpp"
+
+namespace eventspace {
+
+std::string_view page_template() { return {}; }
+
+}  // namespace eventspace

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// page/src/summary.ts — what costs most, the run in a few figures, and the time by cause.
+import { cause_of, causes } from './causes';
+import type { Critical, Data, Finding } from './data';
+import { basis, h, own_clock, section, where } from './dom';
+import { count, percent, plural, time } from './format';
+import { table } from './table';
+
+const names: Record<string, string> = {
+  slow_host: 'Slow host',
+  noisy_thread: 'Noisy thread',
+  slow_link: 'Slow link',
+  slow_network: 'Slow network',
+  late_broadcast: 'Late broadcast',
+};
+const findings_shown = 5;
+
+function figure_of(finding: Finding): string {
+  if (finding.unit === 'percent') return `${finding.figure.toFixed(1)}%`;
+  if (finding.unit === 'times') return `${finding.figure.toFixed(2)}×`;
+  return time(finding.figure);
+}
+
+function card(finding: Finding): HTMLElement {
+  const name = names[finding.kind] ?? finding.kind.replaceAll('_', ' ');
+  return h(
+    'li',
+    { class: `finding ${finding.kind}` },
+    h('p', { class: 'figure' }, figure_of(finding)),
+    h(
+      'div',
+      {},
+      h('h3', {}, name, basis(finding.basis)),
+      h(
+        'p',
+        {},
+        finding.sentence.replace(
+          /^[a-z]+ /,
+          (word) => word.charAt(0).toUpperCase() + word.slice(1),
+        ),
+      ),
+      h(
+        'p',
+        { class: 'quiet' },
+        finding.cost_nanos > 0 ? `Cost ${time(finding.cost_nanos)} in all · ` : '',
+        h('code', {}, where(finding.place)),
+      ),
+    ),
+  );
+}
+
+function findings_of(findings: Finding[]): HTMLElement {
+  if (findings.length === 0)
+    return h(
+      'p',
+      { class: 'good' },
+      'Nothing stands out: no host, thread, link or broadcast is worse than the others of its kind.',
+    );
+  const list = h('ol', { class: 'findings' }, ...findings.slice(0, findings_shown).map(card));
+  if (findings.length <= findings_shown) return list;
+  const more = h(
+    'button',
+    {
+      type: 'button',
+      onclick: () => {
+        list.append(...findings.slice(findings_shown).map(card));
+        more.remove();
+      },
+    },
+    `Show ${plural(findings.length - findings_shown, 'more finding')}`,
+  );
+  return h('div', {}, list, more);
+}
+
+const tile = (figure: string, text: string): HTMLElement =>
+  h('div', { class: 'tile' }, h('dt', {}, text), h('dd', {}, figure));
+
+export function summary(data: Data): HTMLElement {
+  const { report, shape, head } = data;
+  const slowest = [...report.critical_paths].sort(
+    (a, b) => (b.iteration_nanos.p50 ?? 0) - (a.iteration_nanos.p50 ?? 0),
+  )[0];
+  const tiles = h('dl', { class: 'tiles' });
+  if (slowest?.iteration_nanos.count) {
+    const of = slowest.cluster ? ` in ${slowest.cluster}, the slowest` : '';
+    tiles.append(
+      tile(time(slowest.iteration_nanos.p50), `median iteration${of}`),
+      tile(
+        time(slowest.iteration_nanos.p99),
+        `99% of iterations are shorter${of && `, in ${slowest.cluster}`}`,
+      ),
+      tile(count(slowest.rounds), 'iterations'),
+    );
+  }
+  tiles.append(
+    tile(
+      count(shape.hosts.reduce((sum, host) => sum + host.threads, 0)),
+      `threads on ${plural(shape.hosts.length, 'host')} in ${plural(shape.clusters.length, 'cluster')}`,
+    ),
+    tile(count(report.coverage.records), 'records'),
+  );
+  const losses = h('ul', { class: 'losses' }, ...head.losses.map((loss) => h('li', {}, loss)));
+  return section(
+    'findings',
+    'What costs most',
+    '',
+    findings_of(report.findings),
+    tiles,
+    head.losses.length > 0 && losses,
+  );
+}
+
+interface Share {
+  text: string;
+  style: string;
+  nanos: number;
+}
+
+function shares_of(critical: Critical): Share[] {
+  const shares = causes.map((cause) => ({
+    text: cause.text as string,
+    style: cause.style,
+    nanos: 0,
+  }));
+  for (const [name, nanos] of Object.entries(critical.nanos_by_cause))
+    shares[causes.indexOf(cause_of(name))].nanos += nanos;
+  return shares.filter((share) => share.nanos > 0);
+}
+
+function bar_of(critical: Critical): HTMLElement {
+  const shares = shares_of(critical);
+  const all = shares.reduce((sum, share) => sum + share.nanos, 0) || 1;
+  const name = critical.cluster ? `${critical.graph} in ${critical.cluster}` : critical.graph;
+  const text = shares.map((share) => `${share.text} ${percent(share.nanos / all)}`).join(', ');
+  return h(
+    'tr',
+    {},
+    h('th', { scope: 'row' }, name),
+    h(
+      'td',
+      { class: 'number' },
+      critical.iteration_nanos.count ? time(critical.iteration_nanos.p50) : '–',
+    ),
+    h(
+      'td',
+      { class: 'stackcell' },
+      h(
+        'div',
+        { class: 'stack', role: 'img', 'aria-label': text },
+        ...shares.map((share) => {
+          const part = share.nanos / all;
+          return h(
+            'span',
+            {
+              style: `flex:${part} 0 0;--colour:var(${share.style})`,
+              title: `${share.text}: ${time(share.nanos)}, ${percent(part)}`,
+            },
+            part > 0.06 ? percent(part) : '',
+          );
+        }),
+      ),
+    ),
+  );
+}
+
+export function legend(keys: readonly string[]): HTMLElement {
+  return h(
+    'ul',
+    { class: 'legend', 'aria-label': 'Colours' },
+    ...causes
+      .filter((cause) => keys.includes(cause.key))
+      .map((cause) => h('li', { style: `--colour:var(${cause.style})` }, cause.text)),
+  );
+}
+
+export function time_by_cause(data: Data): HTMLElement | null {
+  const all = data.report.critical_paths;
+  if (all.length === 0) return null;
+  const parts = all.flatMap((critical) =>
+    critical.parts.map((part) => ({
+      ...part,
+      graph: critical.cluster ? `${critical.graph} in ${critical.cluster}` : critical.graph,
+    })),
+  );
+  const most = Math.max(1, ...parts.map((part) => part.nanos));
+  return section(
+    'causes',
+    'Where the time went',
+    `${own_clock}; network and links: two-way`,
+    h(
+      'p',
+      {},
+      'Every iteration is as long as its slowest way through the tree: from the thread that came last, over the last to arrive of each join, and back. This is what that way consisted of, added up over all iterations.',
+    ),
+    legend(causes.map((cause) => cause.key).filter((key) => key !== 'waiting')),
+    h(
+      'table',
+      { class: 'stacks' },
+      h('caption', { class: 'unseen' }, 'Time on the critical path by cause'),
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'collective'),
+          h('th', { scope: 'col', class: 'number' }, 'median'),
+          h('th', { scope: 'col' }, 'share of the time by cause'),
+        ),
+      ),
+      h('tbody', {}, ...all.map(bar_of)),
+    ),
+    table(
+      parts,
+      [
+        { title: 'thread or wrapper', value: (part) => part.what },
+        { title: 'cause', value: (part) => cause_of(part.cause).text },
+        { title: 'host', value: (part) => part.host },
+        { title: 'collective', value: (part) => part.graph },
+        {
+          title: 'time in all',
+          value: (part) => part.nanos,
+          show: (part) => time(part.nanos),
+          bar: (part) => part.nanos / most,
+        },
+        { title: 'iterations', value: (part) => part.rounds, show: (part) => count(part.rounds) },
+        {
+          title: 'in the config',
+          value: (part) => part.position,
+          show: (part) => h('code', {}, part.position),
+        },
+      ],
+      {
+        caption: 'What the critical paths went through',
+        sorted_by: 4,
+        page_rows: 8,
+        search: (part) => `${part.what} ${part.host} ${part.cause} ${part.graph}`,
+      },
+    ),
+  );
+}

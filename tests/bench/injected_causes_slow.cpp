@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bench/injected_causes_slow.cpp — what is wrong with a run is what its report names.
+//
+// Whole runs on the virtual clock, through a config, a trace directory and its analysis. Causes
+// are drawn at random in place and size; PATHS_SEEDS says how many runs (default 60), PATHS_SEED
+// with which seed they begin.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "bench/support/noise_allreduce.hpp"
+#include "eventspace/analyze_trace.hpp"
+#include "runtime/random.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using eventspace::FindingKind;
+
+/// What was injected, or named, and how much of it: "slow_host east-1": 1.2.
+using Causes = std::map<std::string, double>;
+
+struct Drawn {
+  std::string config;
+  bench::NoiseOptions options;
+  Causes causes;
+};
+
+class Drawing {
+ public:
+  explicit Drawing(std::uint64_t seed) : random_(seed) {}
+
+  Drawn draw() {
+    clusters_.resize(static_cast<std::size_t>(random_.between(3, 4)));
+    hosts_ = random_.between(3, 5);
+    threads_ = random_.between(1, 2);
+    latency_ = random_.between(5, 20);
+    drawn_.options.iterations = 1000;
+    drawn_.options.variation_percent = 0.5;
+    if (random_.chance(0.5)) slow_host();
+    if (random_.chance(0.5)) noisy_thread();
+    if (random_.chance(0.5)) late_broadcast();
+    const bool is_slow_link = random_.chance(0.5);
+    std::string config = "clusters:\n";
+    for (std::size_t i = 0; i < clusters_.size(); ++i)
+      config += fmt::format("  {}: {{hosts: {}, threads: {}{}}}\n", names[i], hosts_, threads_,
+                            clusters_[i]);
+    config += "links:\n" + links(is_slow_link) + "collectives:\n";
+    drawn_.config = config + "  sum: {operation: sum, template: f64, algorithm: sequential}\n";
+    return drawn_;
+  }
+
+ private:
+  static constexpr const char* names[] = {"north", "east", "south", "west"};
+  std::size_t cluster(std::int64_t first = 0) {
+    return static_cast<std::size_t>(
+        random_.between(first, static_cast<std::int64_t>(clusters_.size()) - 1));
+  }
+  std::string host() {
+    return fmt::format("{}-{}", names[cluster()], random_.between(0, hosts_ - 1));
+  }
+
+  void slow_host() {
+    const std::size_t where = cluster();
+    const std::string name = fmt::format("{}-{}", names[where], random_.between(0, hosts_ - 1));
+    const std::int64_t percent = random_.between(105, 150);
+    clusters_[where] += fmt::format(", speed: {{{}: 100/{}}}", name, percent);
+    drawn_.causes["slow_host " + name] = static_cast<double>(percent) / 100;
+  }
+  /// A hundredth of the time at least. Less often than a thread computes: what delays nearly every
+  /// computation only makes the thread look slow.
+  void noisy_thread() {
+    const std::int64_t duration = random_.between(1, 10);
+    const std::int64_t period = random_.between(80, std::min<std::int64_t>(300, 100 * duration));
+    const std::string thread = fmt::format("{}/{}", host(), random_.between(0, threads_ - 1));
+    drawn_.options.noise = {fmt::format("{}={}ms/{}ms", thread, duration, period)};
+    drawn_.causes["noisy_thread " + thread] = static_cast<double>(duration) * 1e6;
+  }
+  void late_broadcast() {
+    const std::size_t where = cluster(1);  // the tree's root is in the first
+    const std::int64_t delay = random_.between(2, 30);
+    clusters_[where] += fmt::format(", broadcast_delay: {}ms", delay);
+    drawn_.causes[fmt::format("late_broadcast sum.broadcast_delay.{}", names[where])] =
+        static_cast<double>(delay) * 1e6;
+  }
+  std::string links(bool is_one_slow) {
+    const std::size_t slow = cluster(1);
+    const bool is_down = random_.chance(0.5);
+    const double factor = static_cast<double>(random_.between(13, 40)) / 10;
+    std::string text;
+    for (std::size_t i = 0; i < clusters_.size(); ++i)
+      for (std::size_t j = 0; j < clusters_.size(); ++j) {
+        if (i == j) continue;
+        double latency = static_cast<double>(latency_) * 1000;
+        if (is_one_slow && (is_down ? i == slow && j == 0 : i == 0 && j == slow)) {
+          latency *= factor;
+          drawn_.causes[fmt::format("slow_link wan.{}.{}", names[i], names[j])] = factor;
+        }
+        text += fmt::format("  - {{from: {}, to: {}, latency: {:.0f}us}}\n", names[i], names[j],
+                            latency);
+      }
+    return text;
+  }
+
+  runtime::Random random_;
+  std::vector<std::string> clusters_;  ///< what is written behind hosts and threads
+  std::int64_t hosts_ = 0, threads_ = 0, latency_ = 0;
+  Drawn drawn_;
+};
+
+/// Gone with what is in it.
+struct Directory {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("paths-causes-{}", getpid());
+  Directory() { std::filesystem::remove_all(path); }
+  ~Directory() { std::filesystem::remove_all(path); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+};
+
+eventspace::Report traced(const Drawn& drawn, std::uint64_t seed) {
+  const Directory directory;
+  paths::Overrides overrides;
+  overrides.traced = true;
+  const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
+      base::parse_settings(drawn.config, "drawn.yaml"), wrappers::all_kinds(), overrides));
+  paths::RunOptions options;
+  options.clock = runtime::ClockKind::virtual_time;
+  options.seed = seed;
+  options.trace.directory = directory.path.string();
+  bench::NoiseAllreduce noise(drawn.options);
+  noise.prepare(*plan, options);
+  const auto failures = paths::run_plan(plan, wrappers::all_kinds(), options,
+                                        [&](paths::Thread& thread) { noise.run(thread); });
+  REQUIRE(failures == std::vector<std::string>());
+  const eventspace::TraceDirectory trace(directory.path);
+  return eventspace::analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+}
+
+Causes named(const eventspace::Report& report) {
+  Causes causes;
+  for (const eventspace::Finding& finding : report.findings) {
+    double figure = finding.figure;
+    std::string where = finding.place.wrapper;
+    if (finding.kind == FindingKind::slow_host) {
+      where = finding.place.host;
+      figure = 1 + figure / 100;
+    }
+    if (finding.kind == FindingKind::noisy_thread) where = finding.thread;
+    causes[fmt::format("{} {}", finding_name(finding.kind), where)] = figure;
+  }
+  return causes;
+}
+
+std::string text(const Causes& causes) {
+  std::string all;
+  for (const auto& [cause, figure] : causes) all += fmt::format("{} ({:.4g}); ", cause, figure);
+  return all;
+}
+
+/// Computing varies by half a percent, and noise is told from that by its median.
+bool is_near(double found, double injected) {
+  return std::abs(found - injected) <= 0.05 * injected;
+}
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* given = std::getenv(name);
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+TEST_CASE("injected causes: a report names exactly them, with their figures") {
+  const std::uint64_t seeds = setting("PATHS_SEEDS", 60);
+  const std::uint64_t first = setting("PATHS_SEED", 1);
+  std::uint64_t wrong = 0, wrong_figures = 0, injected = 0;
+  std::string all;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const Drawn drawn = Drawing(seed).draw();
+    const Causes found = named(traced(drawn, seed));
+    bool is_right = found.size() == drawn.causes.size();
+    bool are_figures_right = true;
+    for (const auto& [cause, figure] : drawn.causes) {
+      const auto one = found.find(cause);
+      is_right = is_right && one != found.end();
+      are_figures_right = are_figures_right && is_right && is_near(one->second, figure);
+    }
+    injected += drawn.causes.size();
+    if (is_right && are_figures_right) continue;
+    ++(is_right ? wrong_figures : wrong);
+    all += fmt::format("seed {}\n  injected {}\n  named    {}\n", seed, text(drawn.causes),
+                       text(found));
+  }
+  INFO(all);
+  const std::string summary =
+      fmt::format("{} causes in {} runs; named wrongly in {}, with a wrong figure in {}", injected,
+                  seeds, wrong, wrong_figures);
+  INFO(summary);
+  CHECK(wrong * 100 <= seeds);
+  // Noise that keeps step with the iterations falls partly into waiting, every time, and is as
+  // short as the rest of it then.
+  CHECK(wrong_figures * 100 <= 3 * seeds);
+  if (std::getenv("PATHS_SEEDS") != nullptr) WARN(summary << '\n' << all);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/analysis_causes_test.cpp — causes drawn at random are named, and no others.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+#include <set>
+#include <string>
+
+#include "eventspace/analysis.hpp"
+#include "eventspace/analysis_findings.hpp"
+#include "runtime/random.hpp"
+#include "tests/eventspace/sample_run.hpp"
+
+namespace {
+
+using namespace eventspace;
+using runtime::Random;
+using sample::ms;
+using sample::us;
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* given = std::getenv(name);
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
+}
+
+/// Normal, of mean 0 and deviation 1 (Box and Muller 1958), the same for the same numbers.
+double normal(std::uint64_t seed, std::uint64_t stream) {
+  Random random(seed, stream);
+  const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
+  return radius * std::cos(2 * std::numbers::pi * random.unit());
+}
+
+class Drawn {
+ public:
+  explicit Drawn(std::uint64_t seed) : random_(seed) {
+    const std::vector<std::string> known = {"alpha", "beta", "gamma", "delta"};
+    options.clusters.assign(known.begin(), known.begin() + random_.between(2, 4));
+    options.hosts = static_cast<std::uint32_t>(random_.between(3, 6));
+    options.threads = static_cast<std::uint32_t>(random_.between(1, 3));
+    options.wan = random_.between(1, 20) * ms;
+    options.lan = random_.between(5, 200) * us;
+    const double sigma = 0.005 * static_cast<double>(options.computation);
+    options.jitter = [sigma, seed](std::uint32_t thread, std::uint64_t iteration) {
+      return static_cast<std::int64_t>(sigma * normal(seed << 20 | thread, iteration));
+    };
+    iterations = static_cast<std::uint64_t>(random_.between(500, 1000));
+    if (random_.chance(0.5)) slow_host();
+    if (random_.chance(0.5)) noise();
+    if (random_.chance(0.5)) slow_link();
+    if (random_.chance(0.5)) late_broadcast();
+  }
+
+  sample::Options options;
+  std::uint64_t iterations = 0;
+  std::set<std::string> names;  ///< of what is wrong
+
+  /// Noise is wrong only as far as it met its thread while that computed.
+  void met(const sample::Run& run) {
+    if (options.noise.empty()) return;
+    noise_met = run.noise_met(options.noise[0].thread);
+    if (noise_met > 0) names.insert("noisy_thread " + noisy_);
+  }
+  std::int64_t noise_met = 0;
+
+ private:
+  std::string cluster(std::int64_t first) {
+    const auto last = static_cast<std::int64_t>(options.clusters.size()) - 1;
+    return options.clusters[static_cast<std::size_t>(random_.between(first, last))];
+  }
+  void slow_host() {
+    const std::string name =
+        cluster(0) + "-" + std::to_string(random_.between(0, options.hosts - 1));
+    options.slow_hosts[name] = static_cast<double>(random_.between(105, 150)) / 100;
+    names.insert("slow_host " + name);
+  }
+  void noise() {
+    const auto clusters = static_cast<std::int64_t>(options.clusters.size());
+    const std::int64_t cluster = random_.between(0, clusters - 1);
+    const std::int64_t host = random_.between(0, options.hosts - 1);
+    const std::int64_t thread = random_.between(0, options.threads - 1);
+    const auto rank =
+        static_cast<std::uint32_t>((cluster * options.hosts + host) * options.threads + thread);
+    const std::int64_t period = random_.between(20'000, 300'000) * us;
+    options.noise = {
+        {rank, random_.between(1'000, 10'000) * us, period, random_.between(0, period / us) * us}};
+    noisy_ = options.clusters[static_cast<std::size_t>(cluster)] + "-" + std::to_string(host) +
+             "/" + std::to_string(thread);
+  }
+  void slow_link() {
+    const std::string other = cluster(1);
+    const std::string name = random_.chance(0.5) ? "wan." + other + ".alpha" : "wan.alpha." + other;
+    options.slow_links[name] = static_cast<double>(random_.between(130, 400)) / 100;
+    names.insert("slow_link " + name);
+  }
+  void late_broadcast() {
+    const std::string name = "sum.join." + cluster(0);
+    options.late_replies[name] = random_.between(2, 30) * ms;
+    names.insert("late_broadcast " + name);
+  }
+
+  std::string noisy_;
+  Random random_;
+};
+
+Report analyse(Drawn& drawn) {
+  sample::Run run(drawn.options);
+  Analysis analysis(run.structure);
+  for (std::uint64_t round = 0; round < drawn.iterations; ++round) {
+    const auto& records = run.next_round();
+    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
+  }
+  drawn.met(run);
+  return analysis.finish();
+}
+
+std::set<std::string> named_in(const Report& report) {
+  std::set<std::string> names;
+  for (const Finding& finding : report.findings) {
+    const std::string& where = !finding.thread.empty()          ? finding.thread
+                               : !finding.place.wrapper.empty() ? finding.place.wrapper
+                                                                : finding.place.host;
+    names.insert(std::string(finding_name(finding.kind)) + " " + where);
+  }
+  return names;
+}
+
+bool has_right_figure(const Finding& finding, const Drawn& drawn) {
+  switch (finding.kind) {
+    case FindingKind::slow_host: {
+      const double factor = drawn.options.slow_hosts.at(finding.place.host);
+      return finding.figure == Approx((factor - 1) * 100).margin(0.5);
+    }
+    case FindingKind::slow_link:
+      return finding.figure ==
+             Approx(drawn.options.slow_links.at(finding.place.wrapper)).epsilon(0.001);
+    case FindingKind::noisy_thread: {
+      // It may come twice in a computation that takes longer than its period.
+      const auto noise = static_cast<double>(drawn.options.noise[0].nanos);
+      const bool twice = drawn.options.noise[0].period_nanos < drawn.options.computation;
+      return finding.figure == Approx(noise).margin(0.3 * ms) ||
+             (twice && finding.figure == Approx(2 * noise).margin(0.3 * ms));
+    }
+    case FindingKind::late_broadcast:
+      return finding.figure ==
+             Approx(static_cast<double>(drawn.options.late_replies.begin()->second)).epsilon(0.01);
+    default: return false;
+  }
+}
+
+std::string in_words(const std::set<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all.empty() ? "nothing" : all;
+}
+
+}  // namespace
+
+TEST_CASE("analysis: of causes drawn at random, exactly those are named, with their figures") {
+  const std::uint64_t seeds = setting("PATHS_SEEDS", 40);
+  const std::uint64_t first = setting("PATHS_SEED", 1);
+  std::uint64_t wrong = 0;
+  std::uint64_t wrong_figures = 0;
+  std::uint64_t periods = 0;
+  std::uint64_t wrong_periods = 0;
+  std::string why;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    Drawn drawn(seed);
+    const Report report = analyse(drawn);
+    const std::set<std::string> named = named_in(report);
+    if (named != drawn.names) {
+      ++wrong;
+      why += "seed " + std::to_string(seed) + ": " + in_words(drawn.names) + "; named " +
+             in_words(named) + '\n';
+      continue;
+    }
+    for (const ThreadReport& thread : report.threads) {
+      if (!thread.period_nanos || thread.outliers < 30) continue;
+      const auto period = static_cast<double>(drawn.options.noise.at(0).period_nanos);
+      ++periods;
+      wrong_periods += *thread.period_nanos != Approx(period).epsilon(0.01);
+    }
+    for (const Finding& finding : report.findings) {
+      if (has_right_figure(finding, drawn)) continue;
+      ++wrong_figures;
+      why += "seed " + std::to_string(seed) + ": " + finding.sentence + '\n';
+    }
+  }
+  INFO(wrong << " of " << seeds << " seeds from " << first << " named wrongly, " << wrong_figures
+             << " figures wrong, " << wrong_periods << " of " << periods << " periods\n"
+             << why);
+  CHECK(wrong <= (seeds + 99) / 100);
+  CHECK(wrong_figures <= (seeds + 99) / 100);
+  // Some cannot be told from others by a thread that computes once an iteration.
+  CHECK(wrong_periods <= 1 + periods / 50);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/analysis_distribution_test.cpp — quantiles of many numbers, and periods.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "eventspace/analysis_period.hpp"
+#include "eventspace/distribution.hpp"
+
+namespace {
+
+using eventspace::Computed;
+using eventspace::Distribution;
+using eventspace::find_period;
+
+constexpr std::int64_t ms = 1'000'000;
+
+std::int64_t pseudo_random(std::uint64_t number, std::int64_t below) {
+  std::uint64_t mixed = number * 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 31) * 0x94d049bb133111eb;
+  return static_cast<std::int64_t>((mixed ^ mixed >> 29) % static_cast<std::uint64_t>(below));
+}
+
+}  // namespace
+
+TEST_CASE("distribution: nothing is all zeros") {
+  const Distribution nothing;
+  CHECK(nothing.summary() == eventspace::Summary{});
+  CHECK(nothing.count_at_most(5) == 0);
+}
+
+TEST_CASE("distribution: few numbers are exact, by nearest rank") {
+  Distribution few(100);
+  for (std::int64_t value = 100; value >= 1; --value) few.add(value * 7);
+  const auto summary = few.summary();
+  CHECK(summary.count == 100);
+  CHECK(summary.mean == Approx(353.5));
+  CHECK(summary.min == 7);
+  CHECK(summary.p10 == 70);
+  CHECK(summary.p50 == 350);
+  CHECK(summary.p90 == 630);
+  CHECK(summary.p99 == 693);
+  CHECK(summary.max == 700);
+  CHECK(few.count_at_most(350) == 50);
+}
+
+TEST_CASE("distribution: many numbers are within 1%, over all sizes") {
+  for (const int power : {9, 20, 33, 45}) {
+    Distribution many(64);
+    std::vector<std::int64_t> all;
+    for (std::uint64_t number = 0; number < 20'000; ++number) {
+      const auto scale = std::pow(2.0, power) * (1 + static_cast<double>(number % 100) / 20);
+      all.push_back(pseudo_random(number, std::int64_t{1} << power) +
+                    static_cast<std::int64_t>(scale / 3));
+      many.add(all.back());
+    }
+    std::sort(all.begin(), all.end());
+    for (const double share : {0.01, 0.1, 0.5, 0.9, 0.99, 0.999}) {
+      const auto exact = all[static_cast<std::size_t>(std::ceil(share * 20'000)) - 1];
+      INFO("2^" << power << " share " << share);
+      CHECK(static_cast<double>(many.quantile(share)) ==
+            Approx(static_cast<double>(exact)).epsilon(0.01));
+      CHECK(static_cast<double>(many.count_at_most(exact)) ==
+            Approx(share * 20'000).margin(0.02 * 20'000));
+    }
+    CHECK(many.quantile(0) == all.front());
+    CHECK(many.quantile(1) == all.back());
+  }
+}
+
+TEST_CASE("distribution: equal numbers stay exact, however many") {
+  Distribution same(16);
+  for (int i = 0; i < 100'000; ++i) same.add(30'123'457);
+  CHECK(same.quantile(0.5) == 30'123'457);
+  CHECK(same.mean() == Approx(30'123'457.0));
+  for (int i = 0; i < 20'000; ++i) same.add(35'123'457);
+  CHECK(same.quantile(0.5) == 30'123'457);
+  CHECK(same.quantile(0.9) == 35'123'457);
+  CHECK(same.count_at_most(31'000'000) == 100'000);
+}
+
+TEST_CASE("distribution: a sum that is too great stays the greatest there is") {
+  Distribution great(2);
+  for (int i = 0; i < 5; ++i) great.add(std::int64_t{1} << 62);
+  CHECK(great.sum() == std::numeric_limits<std::int64_t>::max());
+  CHECK(great.quantile(0.5) == std::int64_t{1} << 62);
+}
+
+TEST_CASE("distribution: numbers below zero are kept, and are the least") {
+  Distribution mixed(2);
+  for (const std::int64_t value : {-500, -300, 40, 50, 60}) mixed.add(value);
+  CHECK(mixed.summary().min == -500);
+  CHECK(mixed.quantile(0.4) == -400);  // both share a range
+  CHECK(mixed.quantile(0.6) == 40);
+  CHECK(mixed.mean() == Approx(-130.0));
+}
+
+TEST_CASE("period: ticks that are met only while computing give their period") {
+  // 30 ms computed in every 68.6 ms: less than half of the ticks are met, and half the rate of
+  // computations is less than that of the ticks.
+  for (const std::int64_t period : {100 * ms, 45 * ms, 333 * ms}) {
+    std::vector<Computed> computed;
+    for (std::int64_t begin = 0; begin < 600'000 * ms; begin += 68'634'700) {
+      const std::int64_t next_tick = (begin + period - 1) / period * period;
+      computed.push_back({begin, 30 * ms, next_tick < begin + 30 * ms});
+    }
+    const auto found = find_period(computed);
+    REQUIRE(found.has_value());
+    CHECK(found->nanos == Approx(static_cast<double>(period)).epsilon(0.001));
+    CHECK(found->agreement > 0.95);
+  }
+}
+
+TEST_CASE("period: there is none in what is late at random, seldom, or always") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::vector<Computed> computed;
+    for (std::uint64_t number = 0; number < 2000; ++number) {
+      const bool is_late = pseudo_random(seed * 100'000 + number, 10) < 2;
+      computed.push_back({static_cast<std::int64_t>(number) * 40 * ms, 30 * ms, is_late});
+    }
+    INFO("seed " << seed);
+    CHECK_FALSE(find_period(computed).has_value());
+  }
+  std::vector<Computed> computed;
+  CHECK_FALSE(find_period(computed).has_value());
+  for (std::int64_t number = 0; number < 100; ++number)
+    computed.push_back({number * 40 * ms, 30 * ms, true});
+  CHECK_FALSE(find_period(computed).has_value());
+  for (std::size_t number = 7; number < 100; ++number) computed[number].is_late = false;
+  CHECK_FALSE(find_period(computed).has_value());
+}
+
+TEST_CASE("blocks: are means of equally many numbers, in their order, and few") {
+  eventspace::Blocks blocks;
+  CHECK(blocks.means().empty());
+  for (int number = 0; number < 256; ++number) blocks.add(number);
+  REQUIRE(blocks.means().size() == 256);
+  CHECK(blocks.means()[17] == 17);
+  blocks.add(256);  // two in each from now on: the last is not whole yet
+  REQUIRE(blocks.means().size() == 128);
+  CHECK(blocks.means()[127] == Approx(254.5));
+  for (int number = 257; number < 100'000; ++number) blocks.add(number);
+  CHECK(blocks.means().size() <= 256);
+  CHECK(blocks.means().size() >= 128);
+  const auto means = blocks.means();
+  CHECK(std::is_sorted(means.begin(), means.end()));
+}

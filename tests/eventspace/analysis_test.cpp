@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/analysis_test.cpp — what was put into a run is what the analysis finds.
+#include "eventspace/analysis.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/eventspace/sample_run.hpp"
+
+namespace {
+
+using namespace eventspace;
+using sample::ms;
+using sample::us;
+
+struct Fed {
+  std::uint64_t iterations = 1000;
+  std::size_t rounds_at_once = 100;  ///< a host's records of so many rounds come in one chunk
+  std::uint32_t lost_host = none_lost;
+  std::uint64_t lost_from = 0;  ///< the round from which on its records are lost
+  bool has_lives = true;
+  AnalysisOptions options = {};
+  static constexpr std::uint32_t none_lost = 0xffffffff;
+};
+
+Report analyse(sample::Run& run, const Fed& fed = {}) {
+  Analysis analysis(run.structure, fed.options);
+  std::vector<std::vector<EventRecord>> chunks(run.structure.hosts.size());
+  const auto flush = [&] {
+    for (std::uint32_t host = 0; host < chunks.size(); ++host) {
+      analysis.add(host, chunks[host]);
+      chunks[host].clear();
+    }
+  };
+  for (std::uint64_t round = 0; round < fed.iterations; ++round) {
+    const auto& records = run.next_round();
+    for (std::uint32_t host = 0; host < chunks.size(); ++host) {
+      if (host == fed.lost_host && round >= fed.lost_from) continue;
+      chunks[host].insert(chunks[host].end(), records[host].begin(), records[host].end());
+    }
+    if (round % fed.rounds_at_once == fed.rounds_at_once - 1) flush();
+  }
+  flush();
+  if (fed.has_lives) {
+    const auto& lives = run.thread_records();
+    for (std::uint32_t host = 0; host < lives.size(); ++host) analysis.add(host, lives[host]);
+  }
+  return analysis.finish();
+}
+
+Report analyse(sample::Options options, const Fed& fed = {}) {
+  sample::Run run(std::move(options));
+  return analyse(run, fed);
+}
+
+template <typename Rows, typename Is>
+const auto& the(const Rows& rows, const Is& is) {
+  const auto found = std::find_if(rows.begin(), rows.end(), is);
+  REQUIRE(found != rows.end());
+  return *found;
+}
+const JoinReport& join_of(const Report& report, const std::string& name) {
+  return the(report.joins, [&](const JoinReport& one) { return one.place.wrapper == name; });
+}
+const ThreadReport& thread_of(const Report& report, const std::string& name) {
+  return the(report.threads, [&](const ThreadReport& one) { return one.name == name; });
+}
+const LinkReport& link_of(const Report& report, const std::string& name) {
+  return the(report.links, [&](const LinkReport& one) { return one.place.wrapper == name; });
+}
+
+void check_all_equal(const Summary& summary, std::uint64_t count, std::int64_t value) {
+  CHECK(summary.count == count);
+  CHECK(summary.min == value);
+  CHECK(summary.p50 == value);
+  CHECK(summary.max == value);
+  CHECK(summary.mean == Approx(static_cast<double>(value)));
+}
+
+}  // namespace
+
+TEST_CASE("analysis: when nothing is wrong, nothing is named") {
+  for (const std::int64_t wan : {0 * ms, 5 * ms, 30 * ms}) {
+    sample::Options options;
+    options.wan = wan;
+    const Report report = analyse(options);
+    INFO(to_text(report));
+    CHECK(report.findings.empty());
+    CHECK(report.coverage.unknown == 0);
+    CHECK(report.coverage.without_computation == 0);
+    REQUIRE(report.critical.size() == 1);
+    CHECK(report.critical[0].rounds == 1000);
+    CHECK(report.critical[0].incomplete_rounds == 0);
+    CHECK(to_text(report).find("Nothing stands out.") != std::string::npos);
+  }
+}
+
+TEST_CASE("analysis: natural differences of 1% between computations are not named") {
+  sample::Options options;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
+    return static_cast<std::int64_t>((thread * 7919 + iteration * 104729) % 301) * us;
+  };
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  CHECK(report.findings.empty());
+}
+
+TEST_CASE("analysis: a thread's computations are the gaps between its operations") {
+  const Report report = analyse(sample::Options{});
+  CHECK(report.threads.size() == 16);
+  for (const ThreadReport& thread : report.threads)
+    check_all_equal(thread.computation, 1000, 30 * ms);  // the first is known from its life
+  const Report without = analyse(sample::Options{}, {.has_lives = false});
+  check_all_equal(without.threads[0].computation, 999, 30 * ms);
+}
+
+TEST_CASE("analysis: two-way network is the near side's time less the far side's") {
+  const Report report = analyse(sample::Options{});
+  CHECK(report.crossings.size() == 8);  // three in each cluster, and beta's two
+  for (const CrossingReport& crossing : report.crossings) {
+    check_all_equal(crossing.two_way, 1000, 100 * us);
+    CHECK(crossing.one_way_half_mean == Approx(50.0 * us));
+    CHECK(crossing.messages == 2000);
+    CHECK(crossing.is_wan ==
+          (crossing.to_host == "alpha-0" && crossing.place.host == "beta-gateway"));
+  }
+}
+
+TEST_CASE("analysis: a join's waits, departures and last arrivers are those that happened") {
+  // Beta comes 5.1 ms + 2 us later than alpha's slowest: two forwards of 50 us, the link, and as
+  // many joins.
+  const Report report = analyse(sample::Options{});
+  const JoinReport& root = join_of(report, "sum.join");
+  CHECK(root.rounds == 1000);
+  REQUIRE(root.contributors.size() == 2);
+  CHECK(root.contributors[0].name == "sum.join.alpha");
+  CHECK(root.contributors[1].name == "sum.join.beta");
+  CHECK(root.contributors[1].last == 1000);
+  CHECK(root.contributors[1].is_remote);
+  CHECK_FALSE(root.contributors[0].is_remote);
+  check_all_equal(root.contributors[1].arrival_wait, 1000, 0);
+  check_all_equal(root.through, 1000, 1 * us);
+  check_all_equal(root.below, 1000, 3 * us);
+  check_all_equal(root.departure_spread, 1000, 0);
+  // In the first round all begin at once; afterwards beta's threads begin later by the way back.
+  CHECK(root.contributors[0].arrival_wait.min == 5 * ms + 100 * us);
+  CHECK(root.contributors[0].arrival_wait.max == 10 * ms + 200 * us);
+  CHECK(root.contributors[0].arrival_wait.p50 == 10 * ms + 200 * us);
+  const JoinReport& host = join_of(report, "sum.join.beta-1");
+  CHECK(host.contributors[0].name == "beta-1/0");
+  CHECK(host.contributors[0].last + host.contributors[1].last == 1000);
+}
+
+TEST_CASE("analysis: the one who says that he was last is believed among equals") {
+  // All threads of a host arrive at one moment; the sample lets the first of them say it.
+  const Report report = analyse(sample::Options{});
+  CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
+}
+
+TEST_CASE("analysis: links have the time they were given, each direction its own") {
+  sample::Options options;
+  options.slow_links = {{"wan.beta.alpha", 2.0}};
+  const Report report = analyse(options);
+  const LinkReport& slow = link_of(report, "wan.beta.alpha");
+  check_all_equal(slow.travel, 1000, 10 * ms);
+  CHECK(slow.declared_nanos == 5 * ms);
+  CHECK(slow.from_cluster == "beta");
+  CHECK(slow.to_cluster == "alpha");
+  CHECK(slow.is_wan);
+  CHECK(slow.source == "collectors around it");
+  check_all_equal(link_of(report, "wan.alpha.beta").travel, 1000, 5 * ms);
+  CHECK(link_of(report, "wan.alpha.beta").from_cluster == "alpha");
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::slow_link);
+  CHECK(report.findings[0].place.wrapper == "wan.beta.alpha");
+  CHECK(report.findings[0].figure == Approx(2.0));
+  CHECK(report.findings[0].cost_nanos == 1000 * 5 * ms);
+}
+
+TEST_CASE("analysis: a link is slow against the way back when nothing is declared") {
+  sample::Options options;
+  options.slow_links = {{"wan.beta.alpha", 1.5}};
+  sample::Run run(options);
+  for (Structure::Wrapper& wrapper : run.structure.wrappers) wrapper.settings = "";
+  const Report report = analyse(run);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].place.wrapper == "wan.beta.alpha");
+  CHECK(report.findings[0].figure == Approx(1.5));
+}
+
+TEST_CASE("analysis: one of many links that is slow both ways is found among those of its kind") {
+  sample::Options options;
+  options.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"};
+  options.slow_links = {{"wan.gamma.alpha", 2.0}, {"wan.alpha.gamma", 2.0}};
+  sample::Run run(options);
+  for (Structure::Wrapper& wrapper : run.structure.wrappers)
+    if (wrapper.name == "wan.gamma.alpha" || wrapper.name == "wan.alpha.gamma")
+      wrapper.settings = "latency: 10ms";  // it is declared so: all is as it should be, but slow
+  const Report report = analyse(run);
+  REQUIRE(report.findings.size() == 2);
+  for (const Finding& finding : report.findings) {
+    CHECK(finding.kind == FindingKind::slow_link);
+    CHECK(finding.place.wrapper.find("gamma") != std::string::npos);
+    CHECK(finding.figure == Approx(2.0));
+  }
+}
+
+TEST_CASE("analysis: records of a link itself leave out what waited in it") {
+  sample::Run run(sample::Options{});
+  std::uint32_t stage = 0;
+  while (run.structure.wrapper_of(stage).name != "wan.beta.alpha") ++stage;
+  Analysis analysis(run.structure);
+  EventRecord record;
+  record.place = stage;
+  record.kind = static_cast<std::uint64_t>(EventKind::link);
+  record.slot = 70'000;
+  record.up_nanos = 5'070'000;
+  record.bytes = 8;
+  const std::uint32_t host = run.structure.host_of(stage);
+  for (int i = 0; i < 10; ++i) analysis.add(host, std::span(&record, 1));
+  const Report report = analysis.finish();
+  const LinkReport& link = link_of(report, "wan.beta.alpha");
+  CHECK(link.source == "link records");
+  check_all_equal(link.travel, 10, 5 * ms);
+  check_all_equal(link.queued, 10, 70 * us);
+  CHECK(link.payload_bytes == 80);
+}
+
+TEST_CASE("analysis: a slow host is named with its percentage, and its threads are not noisy") {
+  for (const double factor : {1.05, 1.2, 1.5}) {
+    sample::Options options;
+    options.slow_hosts = {{"beta-2", factor}};
+    const Report report = analyse(options);
+    INFO(to_text(report));
+    REQUIRE(report.findings.size() == 1);
+    const Finding& finding = report.findings[0];
+    CHECK(finding.kind == FindingKind::slow_host);
+    CHECK(finding.place.host == "beta-2");
+    CHECK(finding.place.cluster == "beta");
+    CHECK(finding.figure == Approx((factor - 1) * 100).epsilon(1e-6));
+    // It is the one all wait for.
+    const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
+    CHECK(finding.cost_nanos == 1000 * more);
+    CHECK(thread_of(report, "beta-2/0").outliers == 0);
+  }
+}
+
+TEST_CASE("analysis: periodic noise is found with amount and period, on its thread only") {
+  for (const std::int64_t period : {100 * ms, 61 * ms, 250 * ms, 1234 * ms}) {
+    sample::Options options;
+    options.noise = {
+        {.thread = 11, .nanos = 5 * ms, .period_nanos = period, .first_nanos = 3 * ms}};
+    const Report report = analyse(options, {.iterations = 5000});
+    INFO(to_text(report));
+    const ThreadReport& thread = thread_of(report, "beta-1/1");
+    CHECK(thread.noise_median_nanos == 5 * ms);
+    CHECK(thread.noise_nanos == static_cast<std::int64_t>(thread.outliers) * 5 * ms);
+    CHECK(thread.base_nanos == 30 * ms);
+    REQUIRE(thread.period_nanos.has_value());
+    CHECK(*thread.period_nanos == Approx(static_cast<double>(period)).epsilon(0.001));
+    const bool is_much = thread.noise_share >= 0.005;
+    CHECK(report.findings.size() == (is_much ? 1 : 0));
+    if (!is_much) continue;
+    CHECK(report.findings[0].kind == FindingKind::noisy_thread);
+    CHECK(report.findings[0].thread == "beta-1/1");
+    CHECK(report.findings[0].figure == Approx(5.0 * ms));
+  }
+}
+
+TEST_CASE("analysis: noise in most computations is still noise, not a slow host") {
+  sample::Options options;
+  options.threads = 1;
+  options.noise = {{.thread = 6, .nanos = 5 * ms, .period_nanos = 43 * ms, .first_nanos = 0}};
+  const Report report = analyse(options, {.iterations = 5000});
+  INFO(to_text(report));
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::noisy_thread);
+  CHECK(report.findings[0].thread == "beta-2/0");
+}
+
+TEST_CASE("analysis: iterations are counted in which a thread was late against its own mean") {
+  // Thread 3 is 7 ms late in every 10th iteration, thread 12 40 ms in every 100th: their means are
+  // 30.7 and 30.4 ms. In the 5th of each hundred thread 1 is 2 ms late.
+  sample::Options options;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    if (thread == 3 && iteration % 10 == 0) return 7 * ms;
+    if (thread == 12 && iteration % 100 == 50) return 40 * ms;
+    if (thread == 1 && iteration % 100 == 5) return 2 * ms;
+    return 0;
+  };
+  const Report report = analyse(options);
+  REQUIRE(report.lateness.size() == 1);
+  const LatenessReport& lateness = report.lateness[0];
+  CHECK(lateness.iterations == 1000);
+  CHECK(lateness.over == std::array<std::uint64_t, 4>{110, 100, 10, 10});
+  // Beta is critical, so alpha's noise is hidden, but in the first iteration, where all begin at
+  // once and 7 ms are more than beta's way, by 1.9 ms. What is waited for, 15 others wait for.
+  CHECK(lateness.noise_nanos == 700 * ms + 400 * ms + 20 * ms);
+  CHECK(lateness.effective_noise_nanos == 401'900 * us);
+  CHECK(lateness.absorbed_noise_nanos == 718'100 * us);
+  CHECK(lateness.waited_for_noise_nanos == 15 * 401'900 * us);
+  CHECK(lateness.noise_amplification == Approx(16 * 401.9 / 1120));
+}
+
+TEST_CASE("analysis: judging early, to save memory, counts the same when nothing changes") {
+  sample::Options options;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    return thread == 3 && iteration % 10 == 0 ? 7 * ms : 0;
+  };
+  Fed fed;
+  fed.options.computations = 2000;
+  const Report report = analyse(options, fed);
+  CHECK(report.coverage.judged_early > 10'000);
+  CHECK(report.lateness[0].over == std::array<std::uint64_t, 4>{100, 100, 0, 0});
+}
+
+TEST_CASE("analysis: a late broadcast is named by the join that woke its own threads first") {
+  sample::Options options;
+  options.late_replies = {{"sum.join.beta", 12 * ms}};
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  REQUIRE(report.findings.size() == 1);
+  const Finding& finding = report.findings[0];
+  CHECK(finding.kind == FindingKind::late_broadcast);
+  CHECK(finding.place.wrapper == "sum.join.beta");
+  CHECK(finding.place.host == "beta-0");
+  CHECK(finding.figure == Approx(12.0 * ms));
+  CHECK(finding.cost_nanos == 1000 * 12 * ms);
+  CHECK(join_of(report, "sum.join.beta").late_replies == 1000);
+  check_all_equal(join_of(report, "sum.join.beta").departure_spread, 1000, 12 * ms);
+}
+
+TEST_CASE("analysis: a slow connection within a cluster is named by its forward's host") {
+  sample::Options options;
+  options.hosts = 6;
+  options.slow_forwards = {{"beta-3", 400 * us}};
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::slow_network);
+  CHECK(report.findings[0].place.host == "beta-3");
+  CHECK(report.findings[0].figure == Approx(9.0));  // 900 us against 100 us
+}
+
+TEST_CASE("analysis: several causes at once are all named, and nothing else") {
+  sample::Options options;
+  options.clusters = {"alpha", "beta", "gamma"};
+  options.slow_hosts = {{"alpha-3", 1.2}};
+  options.noise = {{.thread = 12, .nanos = 5 * ms, .period_nanos = 100 * ms, .first_nanos = 0}};
+  options.slow_links = {{"wan.gamma.alpha", 2.0}};
+  options.late_replies = {{"sum.join.gamma", 20 * ms}};
+  const Report report = analyse(options, {.iterations = 3000});
+  INFO(to_text(report));
+  std::map<FindingKind, std::string> named;
+  for (const Finding& finding : report.findings)
+    named[finding.kind] = finding.place.wrapper + finding.thread;
+  CHECK(report.findings.size() == 4);
+  CHECK(the(report.findings, [](const Finding& one) {
+          return one.kind == FindingKind::slow_host;
+        }).place.host == "alpha-3");
+  CHECK(named[FindingKind::noisy_thread] == "beta-2/0");
+  CHECK(named[FindingKind::slow_link] == "wan.gamma.alpha");
+  CHECK(named[FindingKind::late_broadcast] == "sum.join.gamma");
+}
+
+TEST_CASE("analysis: an iteration's critical path has all its time, by cause") {
+  sample::Options options;
+  options.slow_hosts = {{"beta-2", 1.2}};
+  const Report report = analyse(options);
+  const CriticalReport& critical = report.critical.at(0);
+  // beta-2/0: 36 ms, four joins of 1 us, three forwards of 100 us, two links of 5 ms, the store.
+  // The last arriver of the host is its thread 0; its own first computation is known too late.
+  const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
+  CHECK(cause(Cause::computation) == 999 * 36 * ms);
+  CHECK(cause(Cause::noise) == 0);
+  CHECK(cause(Cause::join) == 1000 * 3 * us);
+  CHECK(cause(Cause::network) == 1000 * 300 * us);
+  CHECK(cause(Cause::link) == 1000 * 10 * ms);
+  CHECK(cause(Cause::internal) == 1000 * 3 * us);
+  CHECK(cause(Cause::check) == 0);
+  check_all_equal(critical.iteration, 999, 46 * ms + 306 * us);
+  REQUIRE(!critical.parts.empty());
+  CHECK(critical.parts[0].what == "beta-2/0");
+  CHECK(critical.parts[0].rounds == 1000);
+  CHECK(thread_of(report, "beta-2/0").critical_rounds == 1000);
+}
+
+TEST_CASE("analysis: a path's WAN share is what lies between clusters, two-way") {
+  const Report report = analyse(sample::Options{});
+  const PathReport& near =
+      the(report.paths, [](const PathReport& one) { return one.host == "alpha-1"; });
+  CHECK(near.wan_share == 0);
+  check_all_equal(near.network_two_way, 2000, 100 * us);
+  const PathReport& far =
+      the(report.paths, [](const PathReport& one) { return one.host == "beta-1"; });
+  check_all_equal(far.wan_two_way, 2000, 10 * ms + 100 * us);
+  check_all_equal(far.network_two_way, 2000, 10 * ms + 300 * us);
+  check_all_equal(far.total, 2000, 10 * ms + 306 * us);
+  CHECK(far.wan_share == Approx(10.1 / 10.306));
+}
+
+TEST_CASE("analysis: noise whose period is a multiple of the iteration is said to resonate") {
+  // An iteration takes 40.306 ms: 30 of computation, two links, three forwards, joins, the store.
+  // It is beta's; alpha's noise is hidden, or it would change the iteration and with it the phase.
+  sample::Options options;
+  options.noise = {
+      {.thread = 1, .nanos = 5 * ms, .period_nanos = 2 * 40'306 * us, .first_nanos = 10 * ms}};
+  const Report resonant = analyse(options);
+  INFO(to_text(resonant));
+  CHECK(thread_of(resonant, "alpha-0/1").resonates);
+  REQUIRE(resonant.findings.size() == 1);
+  CHECK(resonant.findings[0].sentence.find("it resonates") != std::string::npos);
+  options.noise[0].period_nanos = 100 * ms;
+  const Report other = analyse(options);
+  CHECK_FALSE(thread_of(other, "alpha-0/1").resonates);
+  CHECK(other.findings.at(0).sentence.find("resonates") == std::string::npos);
+}
+
+TEST_CASE("analysis: noise hidden behind others is absorbed, noise all wait for is amplified") {
+  // Beta is critical by its links; alpha has 10 ms to spare.
+  for (const auto& [thread, amplification] : {std::pair{1u, 0.0}, std::pair{11u, 16.0}}) {
+    sample::Options options;
+    options.jitter = [noisy = thread](std::uint32_t one, std::uint64_t iteration) -> std::int64_t {
+      return one == noisy && iteration % 10 == 5 ? 3 * ms : 0;
+    };
+    const LatenessReport lateness = analyse(options).lateness.at(0);
+    CHECK(lateness.noise_nanos == 100 * 3 * ms);
+    CHECK(lateness.absorbed_noise_nanos == (thread == 1 ? 300 * ms : 0));
+    CHECK(lateness.noise_amplification == Approx(amplification));
+  }
+}
+
+TEST_CASE("analysis: who leaves a join first and last is counted") {
+  sample::Options options;
+  options.late_replies = {{"sum.join.beta", 12 * ms}};  // to all but the first contributor
+  const Report late = analyse(options);
+  const JoinReport& join = join_of(late, "sum.join.beta");
+  CHECK(join.contributors[0].left_first == 1000);
+  CHECK(join.contributors[1].left_first == 0);
+  CHECK(join.contributors[1].left_last == 1000);
+  const Report all_at_once = analyse(sample::Options{});
+  const JoinReport& together = join_of(all_at_once, "sum.join.beta");
+  for (const auto& from : together.contributors) CHECK(from.left_first + from.left_last == 0);
+}
+
+TEST_CASE("analysis: a cluster has the totals of its hosts and threads") {
+  const Report report = analyse(sample::Options{});
+  REQUIRE(report.clusters.size() == 2);
+  const ClusterReport& alpha = report.clusters[0];
+  const ClusterReport& beta = report.clusters[1];
+  CHECK(beta.name == "beta");
+  CHECK(beta.hosts == 5);
+  CHECK(beta.threads == 8);
+  CHECK(beta.computation_nanos == 8 * 1000 * 30 * ms);
+  CHECK(beta.critical_rounds == 1000);
+  CHECK(alpha.critical_rounds == 0);
+  CHECK(beta.wan_messages == 2000);
+  CHECK(beta.wan_payload_bytes == 8000);
+  CHECK(alpha.wan_messages == 0);
+  CHECK(alpha.lan_messages == 3 * 2000);
+  CHECK(alpha.records + beta.records == report.coverage.records);
+  CHECK(to_json(report)["clusters"][1]["wan_messages"] == 2000);
+}
+
+TEST_CASE("analysis: records that come again after their round was whole begin no other") {
+  sample::Run run(sample::Options{});
+  Analysis analysis(run.structure);
+  std::uint64_t again = 0;
+  for (int round = 0; round < 20; ++round) {
+    const auto& records = run.next_round();
+    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
+    if (round != 7) continue;
+    again = records[2].size();
+    analysis.add(2, records[2]);
+  }
+  const Report report = analysis.finish();
+  CHECK(report.coverage.repeated == again);
+  CHECK(report.critical[0].rounds == 20);
+  CHECK(report.critical[0].incomplete_rounds == 0);
+}
+
+TEST_CASE("analysis: when a host's records are lost, what remains is analysed and the loss said") {
+  Fed fed;
+  fed.lost_host = 2;  // alpha-2
+  fed.lost_from = 600;
+  fed.options.open_rounds_bytes = 1 << 20;
+  const Report report = analyse(sample::Options{}, fed);
+  INFO(to_text(report));
+  CHECK(report.findings.empty());
+  CHECK(report.critical[0].rounds == 600);
+  CHECK(report.critical[0].incomplete_rounds == 400);
+  CHECK(report.hosts[2].missing_rounds == 400);
+  CHECK(report.hosts[1].missing_rounds == 0);
+  CHECK(join_of(report, "sum.join.alpha").rounds == 1000);  // all seen on alpha-0
+  CHECK(join_of(report, "sum.join.alpha-2").rounds == 600);
+  CHECK(thread_of(report, "alpha-2/0").computation.count == 600);
+  CHECK(to_text(report).find("400 rounds lack records of host alpha-2") != std::string::npos);
+}
+
+TEST_CASE("analysis: a gap in a thread's operations is not taken for a computation") {
+  sample::Run run(sample::Options{});
+  Analysis analysis(run.structure);
+  for (int round = 0; round < 30; ++round) {
+    const auto& records = run.next_round();
+    if (round >= 10 && round < 20) continue;
+    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
+  }
+  const Report report = analysis.finish();
+  CHECK(report.critical[0].rounds == 20);
+  CHECK(report.coverage.without_computation == 16);
+  check_all_equal(report.threads[0].computation, 18, 30 * ms);
+}
+
+TEST_CASE("analysis: records that fit nothing are counted and do no harm") {
+  sample::Run run(sample::Options{});
+  Analysis analysis(run.structure);
+  std::vector<EventRecord> records(8);
+  records[0].place = 1u << 30;  // no such stage
+  records[1].place = 1;         // of another host
+  records[2].place = 1;         // no such slot
+  records[2].slot = 77;
+  records[3].kind = 99;  // no such kind
+  records[4].kind = static_cast<std::uint64_t>(EventKind::thread);
+  records[4].place = 123456;                                            // no such thread
+  records[5].kind = static_cast<std::uint64_t>(EventKind::cache_read);  // no such check
+  records[6].up_nanos = std::numeric_limits<std::int64_t>::min();
+  records[7].down_nanos = -1;  // a span of three hundred years
+  records[7].up_nanos = std::numeric_limits<std::int64_t>::max();
+  analysis.add(0, std::span(records).first(1));
+  analysis.add(3, std::span(records).subspan(1, 1));
+  analysis.add(0, std::span(records).subspan(2));
+  analysis.add(99, std::span(records).first(2));
+  const Report report = analysis.finish();
+  CHECK(report.coverage.records == 10);
+  CHECK(report.coverage.unknown >= 7);
+  CHECK(report.findings.empty());
+}
+
+TEST_CASE("analysis: rounds that failed are counted and left out of all figures") {
+  sample::Run run(sample::Options{});
+  Analysis analysis(run.structure);
+  for (int round = 0; round < 10; ++round) {
+    auto& records = run.next_round();
+    for (std::uint32_t host = 0; host < records.size(); ++host) {
+      if (round == 4)
+        for (EventRecord& record : records[host]) record.flags = event_failed;
+      analysis.add(host, records[host]);
+    }
+  }
+  const Report report = analysis.finish();
+  CHECK(report.critical[0].rounds == 9);
+  CHECK(report.critical[0].failed_rounds == 1);
+  CHECK(join_of(report, "sum.join").rounds == 9);
+}
+
+TEST_CASE("analysis: the JSON says which clocks its figures are from, and has all sections") {
+  sample::Options options;
+  options.slow_hosts = {{"beta-2", 1.2}};
+  const auto json = to_json(analyse(options));
+  for (const char* section :
+       {"clocks", "coverage", "findings", "critical_paths", "lateness", "hosts", "threads", "joins",
+        "crossings", "links", "stages", "paths", "conditionals"})
+    CHECK(json.contains(section));
+  CHECK(json["findings"][0]["kind"] == "slow_host");
+  CHECK(json["findings"][0]["basis"] == "one host's own clock");
+  CHECK(json["crossings"][0].contains("one_way_nanos_half_of_two_way"));
+  CHECK(json["threads"].size() == 16);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/export_otf2_test.cpp — what OTF2's own tool reads in our archives.
+#include "eventspace/export_otf2.hpp"
+
+#include <catch2/catch.hpp>
+#include <regex>
+#include <sstream>
+
+#include "tests/eventspace/export_sample.hpp"
+
+namespace {
+
+using namespace eventspace;
+using namespace export_sample;
+using trace_sample::Folder;
+
+/// What otf2-print says of an archive.
+struct Printed {
+  std::map<std::string, int> events;
+  std::map<std::string, int> regions;  // entered
+  std::map<int, int> group_of_location;
+  std::map<std::string, int> messages;  // sent less received
+  bool is_nested = true;
+  bool is_in_order = true;
+};
+
+void add_event(const std::smatch& words, Printed& printed,
+               std::map<int, std::vector<std::string>>& open, std::map<int, std::uint64_t>& at) {
+  const std::string what = words[1], facts = words[4];
+  const int location = std::stoi(words[2]);
+  const std::uint64_t time = std::stoull(words[3]);
+  printed.is_in_order = printed.is_in_order && at[location] <= time;
+  at[location] = time;
+  ++printed.events[what];
+  if (what == "ENTER") {
+    open[location].push_back(facts);
+    std::smatch region;
+    if (std::regex_search(facts, region, std::regex("Region: \"([^\"]*)\"")))
+      ++printed.regions[region[1]];
+  }
+  if (what == "LEAVE") {
+    printed.is_nested =
+        printed.is_nested && !open[location].empty() && open[location].back() == facts;
+    if (!open[location].empty()) open[location].pop_back();
+  }
+  std::smatch message;
+  const std::regex ranks("(?:Receiver|Sender): (\\d+) .*Tag: (\\d+)");
+  if (!what.starts_with("MPI_") || !std::regex_search(facts, message, ranks)) return;
+  const int here = printed.group_of_location[location];
+  const int there = std::stoi(message[1]);
+  const bool is_send = what == "MPI_SEND";
+  printed.messages[fmt::format("{} to {}: {}", is_send ? here : there, is_send ? there : here,
+                               message[2].str())] += is_send ? 1 : -1;
+}
+
+Printed read(const std::string& text) {
+  Printed printed;
+  std::map<int, std::vector<std::string>> open;
+  std::map<int, std::uint64_t> at;
+  const std::regex location("LOCATION +(\\d+) .*Group: .*<(\\d+)>.*");
+  const std::regex event("([A-Z_]+) +(\\d+) +(\\d+)  (.*)");
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch words;
+    if (std::regex_match(line, words, location))
+      printed.group_of_location[std::stoi(words[1])] = std::stoi(words[2]);
+    else if (std::regex_match(line, words, event))
+      add_event(words, printed, open, at);
+  }
+  for (const auto& [number, regions] : open)
+    printed.is_nested = printed.is_nested && regions.empty();
+  return printed;
+}
+
+bool has_otf2(const TraceDirectory& trace, const fs::path& directory) {
+  const std::string why = refusal([&] { export_otf2(trace, directory, own_clocks(trace)); });
+  if (why.empty()) return true;
+  CHECK_THAT(why, Catch::Contains("built without OTF2"));
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("otf2: its own tool finds every record, nested and in order, and messages in pairs") {
+  const Folder folder;
+  write_run(folder.path() / "run", 20);
+  const TraceDirectory trace(folder.path() / "run");
+  if (!has_otf2(trace, folder.path() / "archive")) return;
+  const std::string archive = (folder.path() / "archive" / "traces.otf2").string();
+  const std::string events = output_of("otf2-print", "-Werror " + archive);
+  if (events.empty()) {
+    WARN("otf2-print is not installed");
+    return;
+  }
+  const Printed printed = read(output_of("otf2-print", "-G -Werror " + archive) + events);
+  CHECK(printed.is_nested);
+  CHECK(printed.is_in_order);
+  CHECK(printed.events.at("ENTER") == printed.events.at("LEAVE"));
+  CHECK(printed.regions.at("computation") == 8 * 20);
+  CHECK(printed.regions.at("thread") == 8);
+  CHECK(printed.regions.at("sum") == 8 * 20);
+  CHECK(printed.regions.at("store") == 20);
+  CHECK(printed.regions.at("forward to alpha-0") == 2 * 20);
+  // Four crossings, there and back: alpha-1, beta-1, beta-0 to the gateway, and the gateway.
+  CHECK(printed.events.at("MPI_SEND") == 8 * 20);
+  for (const auto& [message, unmatched] : printed.messages) {
+    INFO(message);
+    CHECK(unmatched == 0);
+  }
+}
+
+TEST_CASE("otf2: each host is a process, also one that recorded nothing") {
+  const Folder folder;
+  write_run(folder.path() / "run", 0);
+  fs::remove(folder.path() / "run" / "beta-1.trace");
+  const TraceDirectory trace(folder.path() / "run");
+  if (!has_otf2(trace, folder.path() / "archive")) return;
+  const std::string printed =
+      output_of("otf2-print", "-G -Werror " + (folder.path() / "archive" / "traces.otf2").string());
+  if (printed.empty()) {
+    WARN("otf2-print is not installed");
+    return;
+  }
+  std::set<int> groups;
+  for (const auto& [location, group] : read(printed).group_of_location) groups.insert(group);
+  CHECK(groups == std::set<int>{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("otf2: a directory with something in it is left alone, and named") {
+  const Folder folder;
+  write_run(folder.path() / "run", 1);
+  const TraceDirectory trace(folder.path() / "run");
+  if (!has_otf2(trace, folder.path() / "archive")) return;
+  CHECK_THAT(refusal([&] { export_otf2(trace, folder.path() / "archive", own_clocks(trace)); }),
+             Catch::Contains("archive: cannot write OTF2: is there already"));
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/export_sample.hpp — a small run as a trace directory, to export.
+#pragma once
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "eventspace/timeline.hpp"
+#include "tests/eventspace/sample_run.hpp"
+#include "tests/eventspace/trace_sample.hpp"
+
+namespace export_sample {
+
+namespace fs = std::filesystem;
+
+/// A trace directory that is written record by record.
+class Writing {
+ public:
+  Writing(const fs::path& directory, const eventspace::Structure& structure) {
+    eventspace::write_structure(directory, structure);
+    for (std::uint32_t host = 0; host < structure.hosts.size(); ++host) {
+      auto header = trace_sample::header(structure.hosts[host].name);
+      header.host_number = host;
+      hosts_.push_back(std::make_unique<Host>(directory, header));
+    }
+  }
+  ~Writing() {
+    for (const auto& host : hosts_) host->writer.finish();
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+
+  void add(std::uint32_t host, const eventspace::EventRecord& record) {
+    hosts_[host]->recorder.add(record);
+  }
+  void add(const std::vector<std::vector<eventspace::EventRecord>>& by_host) {
+    for (std::uint32_t host = 0; host < by_host.size(); ++host)
+      for (const eventspace::EventRecord& record : by_host[host]) add(host, record);
+  }
+
+ private:
+  struct Host {
+    Host(const fs::path& directory, const eventspace::TraceHeader& header)
+        : recorder(1 << 12, eventspace::WhenFull::flush), writer(directory, header, recorder) {
+      recorder.on_full([this] { writer.flush(); });
+    }
+    eventspace::Recorder recorder;
+    eventspace::TraceWriter writer;
+  };
+  std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+/// Two clusters of two hosts with two threads each, and two gateways.
+inline void write_run(const fs::path& directory, int rounds,
+                      eventspace::sample::Options options = {}) {
+  options.hosts = 2;
+  eventspace::sample::Run run(std::move(options));
+  Writing writing(directory, run.structure);
+  for (int round = 0; round < rounds; ++round) writing.add(run.next_round());
+  writing.add(run.thread_records());
+}
+
+/// sample::Run's hosts on the first one's clock.
+inline eventspace::HostClocks one_clock(const eventspace::TraceDirectory& trace) {
+  std::vector<eventspace::ClockLine> lines(trace.structure.hosts.size());
+  for (std::uint32_t host = 0; host < lines.size(); ++host)
+    lines[host].offset_nanos = -1'000'000'000LL * (host * 7919 % 101);
+  return eventspace::HostClocks::measured(trace, std::move(lines));
+}
+inline eventspace::HostClocks own_clocks(const eventspace::TraceDirectory& trace) {
+  return eventspace::HostClocks::own(trace);
+}
+
+/// What a program printed; nothing when it is not installed.
+inline std::string output_of(const std::string& program, const std::string& arguments) {
+  if (std::system(fmt::format("command -v {} >/dev/null", program).c_str()) != 0) return "";
+  FILE* pipe = ::popen(fmt::format("{} {} 2>&1", program, arguments).c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::string text(1 << 16, '\0');
+  std::string all;
+  while (const std::size_t got = std::fread(text.data(), 1, text.size(), pipe))
+    all.append(text, 0, got);
+  const int status = ::pclose(pipe);
+  return status == 0 ? all : fmt::format("{} failed: {}", program, all);
+}
+
+/// Why something was refused; nothing when it was not.
+template <typename Function>
+std::string refusal(const Function& function) {
+  try {
+    function();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace export_sample

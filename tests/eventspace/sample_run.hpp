@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/sample_run.hpp — a run whose every time is known: a tree, and its records.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "eventspace/record.hpp"
+#include "eventspace/structure.hpp"
+
+namespace eventspace::sample {
+
+constexpr std::int64_t us = 1'000;
+constexpr std::int64_t ms = 1'000'000;
+
+struct Noise {
+  std::uint32_t thread = 0;
+  std::int64_t nanos = 0;
+  std::int64_t period_nanos = 0;
+  std::int64_t first_nanos = 0;
+};
+
+/// A sequential tree: joins of hosts, of clusters, and of all on the first host of the first one.
+/// Clusters but the first send through a gateway, over an emulated link for each direction.
+struct Options {
+  std::vector<std::string> clusters = {"alpha", "beta"};
+  std::uint32_t hosts = 4;  ///< of each cluster, without the gateway
+  std::uint32_t threads = 2;
+  std::uint32_t passed_through = 0;  ///< wrappers that do nothing, in front of each host's join
+  std::int64_t computation = 30 * ms;
+  std::int64_t lan = 50 * us;  ///< one-way
+  std::int64_t wan = 5 * ms;   ///< one-way, as declared
+  std::int64_t join = 1 * us;
+  std::int64_t store = 3 * us;
+  // What is wrong, by name.
+  std::map<std::string, double> slow_hosts = {};
+  std::vector<Noise> noise = {};
+  std::map<std::string, double> slow_links = {};           ///< "wan.beta.alpha": factor
+  std::map<std::string, std::int64_t> late_replies = {};   ///< join: to other hosts, after local
+  std::map<std::string, std::int64_t> slow_forwards = {};  ///< from host: more, one-way
+  /// Natural differences: what is added to a computation.
+  std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
+  bool says_who_is_last = true;
+};
+
+class Run {
+ public:
+  explicit Run(Options options) : options_(std::move(options)) {
+    add_hosts();
+    add_trees();
+    free_at_.assign(threads_.size(), 0);
+    noise_met_.assign(threads_.size(), 0);
+    records_.resize(structure.hosts.size());
+  }
+
+  Structure structure;
+
+  /// All records of the next round, by host, as each host made them.
+  std::vector<std::vector<EventRecord>>& next_round() {
+    for (auto& records : records_) records.clear();
+    walks_.clear();
+    arrived_.clear();
+    for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
+      const std::int64_t undisturbed = compute(thread, free_at_[thread]);
+      const std::int64_t end = disturbed(thread, free_at_[thread], undisturbed);
+      noise_met_[thread] += end - undisturbed;
+      go_down(thread, end);
+    }
+    for (auto walk = walks_.rbegin(); walk != walks_.rend(); ++walk) go_up(*walk);
+    for (auto& records : records_) {
+      std::stable_sort(records.begin(), records.end(),
+                       [](const auto& a, const auto& b) { return a.up_nanos < b.up_nanos; });
+    }
+    ++sequence_;
+    return records_;
+  }
+
+  /// Noise that a thread met while it computed: what came while it waited did no harm.
+  std::int64_t noise_met(std::uint32_t thread) const { return noise_met_[thread]; }
+
+  /// The lives of the threads, which are recorded when they end.
+  std::vector<std::vector<EventRecord>>& thread_records() {
+    for (auto& records : records_) records.clear();
+    for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
+      const std::uint32_t host = threads_[thread].host;
+      EventRecord record;
+      record.place = thread;
+      record.kind = static_cast<std::uint64_t>(EventKind::thread);
+      record.down_nanos = clock(host, 0);
+      record.up_nanos = clock(host, free_at_[thread]);
+      records_[host].push_back(record);
+    }
+    return records_;
+  }
+
+ private:
+  struct ThreadPlace {
+    std::uint32_t host = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t stage = no_stage;
+  };
+  struct Step {
+    std::uint32_t stage = 0;
+    std::uint32_t slot = 0;
+    std::size_t record = none_;  // of a collector: place among the records of its host
+    std::int64_t came = 0;
+  };
+  struct Walk {
+    std::uint32_t thread = 0;
+    std::vector<Step> steps;
+    std::int64_t turned = 0;            // at the bottom
+    std::uint32_t waits_in = no_stage;  // or the join it did not go beyond
+    std::uint32_t slot = 0;             // there
+  };
+  struct Arrivals {
+    std::uint32_t count = 0;
+    std::int64_t latest = 0;
+    std::int64_t answered = 0;
+    std::vector<std::pair<std::uint32_t, std::size_t>> records;  // host, place: in front of it
+  };
+  static constexpr std::size_t none_ = ~std::size_t{0};
+
+  /// Each host has a clock of its own; nothing may depend on what they show.
+  static std::int64_t clock(std::uint32_t host, std::int64_t time) {
+    return time + 1'000'000'000LL * (host * 7919 % 101);
+  }
+
+  // The structure.
+
+  void add_hosts() {
+    std::uint32_t rank = 0;
+    for (std::uint32_t cluster = 0; cluster < options_.clusters.size(); ++cluster) {
+      structure.clusters.push_back(options_.clusters[cluster]);
+      for (std::uint32_t host = 0; host < options_.hosts; ++host) {
+        structure.hosts.push_back({host_name(cluster, host), cluster, rank, options_.threads});
+        rank += options_.threads;
+      }
+      structure.hosts.push_back({options_.clusters[cluster] + "-gateway", cluster, rank, 0});
+    }
+  }
+  std::string host_name(std::uint32_t cluster, std::uint32_t host) const {
+    return options_.clusters[cluster] + "-" + std::to_string(host);
+  }
+  std::uint32_t host_number(std::uint32_t cluster, std::uint32_t host) const {
+    return cluster * (options_.hosts + 1) + host;
+  }
+
+  std::uint32_t add_wrapper(std::string kind, std::uint32_t host, std::string name = "",
+                            std::uint32_t slots = 1, std::string settings = "") {
+    const auto line = structure.wrappers.size() + 1;
+    structure.wrappers.push_back({std::move(name), std::move(kind), host, slots,
+                                  std::move(settings),
+                                  "sample.yaml:" + std::to_string(line) + ":3"});
+    return static_cast<std::uint32_t>(structure.wrappers.size() - 1);
+  }
+  /// A stage in front of `below`, with a collector before it; answers the collector's stage.
+  std::uint32_t put(std::uint32_t wrapper, std::uint32_t below, std::uint32_t slot,
+                    std::uint32_t role, std::uint32_t slots) {
+    structure.stages.push_back({wrapper, below, slot, role});
+    const auto stage = static_cast<std::uint32_t>(structure.stages.size() - 1);
+    return collect(structure.wrappers[wrapper].host, stage, 0, slots);
+  }
+  std::uint32_t collect(std::uint32_t host, std::uint32_t below, std::uint32_t slot,
+                        std::uint32_t slots) {
+    const std::uint32_t wrapper = add_wrapper("event_collector", host, "", slots);
+    structure.stages.push_back({wrapper, below, slot, 0});
+    return static_cast<std::uint32_t>(structure.stages.size() - 1);
+  }
+  /// A join's own stage; paths enter it by collectors of their own.
+  std::uint32_t put_join(std::string name, std::uint32_t host, std::uint32_t slots,
+                         std::uint32_t below) {
+    const std::uint32_t wrapper = add_wrapper("allreduce", host, std::move(name), slots);
+    structure.stages.push_back({wrapper, below, 0, 0});
+    return static_cast<std::uint32_t>(structure.stages.size() - 1);
+  }
+  std::uint32_t put_link(const std::string& name, std::uint32_t host, std::uint32_t role,
+                         std::uint32_t below) {
+    const auto found = links_.find(name);
+    const std::uint32_t wrapper =
+        found != links_.end() ? found->second
+                              : add_wrapper("emulate_link", host, name, 1,
+                                            "latency: " + std::to_string(options_.wan) + "ns");
+    links_[name] = wrapper;
+    return put(wrapper, below, 0, role, 1);
+  }
+
+  void add_trees() {
+    const auto clusters = static_cast<std::uint32_t>(options_.clusters.size());
+    const std::uint32_t root = host_number(0, 0);
+    const std::uint32_t store = put(add_wrapper("store", root), no_stage, 0, 0, 1);
+    const std::uint32_t all = put_join("sum.join", root, clusters, store);
+    for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
+      std::uint32_t below = collect(root, all, cluster, 1);
+      if (cluster > 0) below = add_crossing(cluster, below);
+      add_cluster(cluster, below);
+    }
+    for (std::uint32_t path = 0; path < structure.paths.size(); ++path) {
+      for (std::uint32_t slot = 0; slot < options_.threads; ++slot)
+        threads_.push_back({structure.paths[path].host, slot, structure.paths[path].stage});
+    }
+  }
+  std::uint32_t add_crossing(std::uint32_t cluster, std::uint32_t below) {
+    const std::string& here = options_.clusters[cluster];
+    const std::string& there = options_.clusters[0];
+    const std::uint32_t gateway = host_number(cluster, options_.hosts);
+    below = put_link("wan." + there + "." + here, host_number(0, 0), 1, below);
+    below = put(add_wrapper("forward", gateway, "", 1, "to: " + host_name(0, 0)), below, 0, 0, 1);
+    below = put_link("wan." + here + "." + there, gateway, 0, below);
+    const std::uint32_t from = host_number(cluster, 0);
+    return put(add_wrapper("forward", from, "", 1, "to: " + here + "-gateway"), below, 0, 0, 1);
+  }
+  void add_cluster(std::uint32_t cluster, std::uint32_t below) {
+    const std::string name = "sum.join." + options_.clusters[cluster];
+    const std::uint32_t join = put_join(name, host_number(cluster, 0), options_.hosts, below);
+    for (std::uint32_t host = 0; host < options_.hosts; ++host) {
+      const std::uint32_t here = host_number(cluster, host);
+      std::uint32_t way = collect(host_number(cluster, 0), join, host, 1);
+      if (host > 0)
+        way =
+            put(add_wrapper("forward", here, "", 1, "to: " + host_name(cluster, 0)), way, 0, 0, 1);
+      way = put_join("sum.join." + host_name(cluster, host), here, options_.threads, way);
+      way = collect(here, way, 0, options_.threads);
+      for (std::uint32_t number = 0; number < options_.passed_through; ++number)
+        way = put(add_wrapper("relay", here, "", options_.threads), way, 0, 0, options_.threads);
+      structure.paths.push_back({"sum", here, 0, options_.threads, 0, way});
+    }
+  }
+
+  // What happens.
+
+  std::int64_t compute(std::uint32_t thread, std::int64_t begin) const {
+    const std::string& host = structure.hosts[threads_[thread].host].name;
+    const auto slow = options_.slow_hosts.find(host);
+    const double factor = slow == options_.slow_hosts.end() ? 1 : slow->second;
+    auto end =
+        begin + static_cast<std::int64_t>(static_cast<double>(options_.computation) * factor);
+    if (options_.jitter) end += options_.jitter(thread, sequence_);
+    return end;
+  }
+  std::int64_t disturbed(std::uint32_t thread, std::int64_t begin, std::int64_t end) const {
+    std::int64_t later = end;
+    for (const Noise& noise : options_.noise) {
+      if (noise.thread != thread) continue;
+      const std::int64_t period = noise.period_nanos;
+      const std::int64_t before = std::max<std::int64_t>(0, begin - noise.first_nanos);
+      std::int64_t tick = noise.first_nanos + (before + period - 1) / period * period;
+      for (; tick < end; tick += period) later += noise.nanos;
+    }
+    return later;
+  }
+
+  const Structure::Wrapper& wrapper(std::uint32_t stage) const {
+    return structure.wrapper_of(stage);
+  }
+  /// What a wrapper takes on the way down (true) or up.
+  std::int64_t cost(std::uint32_t stage, bool is_down) const {
+    const Structure::Wrapper& one = wrapper(stage);
+    if (one.kind == "store") return is_down ? options_.store : 0;
+    if (one.kind == "allreduce") return is_down ? options_.join : 0;
+    if (one.kind == "forward") {
+      const auto slow = options_.slow_forwards.find(structure.hosts[one.host].name);
+      return options_.lan + (slow == options_.slow_forwards.end() ? 0 : slow->second);
+    }
+    if (one.kind != "emulate_link" || is_down == (structure.stages[stage].role == 1)) return 0;
+    const auto slow = options_.slow_links.find(one.name);
+    const double factor = slow == options_.slow_links.end() ? 1 : slow->second;
+    return static_cast<std::int64_t>(static_cast<double>(options_.wan) * factor);
+  }
+
+  void go_down(std::uint32_t thread, std::int64_t time) {
+    Walk walk;
+    walk.thread = thread;
+    std::uint32_t stage = threads_[thread].stage;
+    std::uint32_t slot = threads_[thread].slot;
+    while (stage != no_stage) {
+      const bool joins = wrapper(stage).kind == "allreduce";
+      if (joins && !arrive(walk, stage, slot, time)) break;
+      if (wrapper(stage).kind == "event_collector") {
+        walk.steps.push_back({stage, slot, pass(stage, slot, time), time});
+      } else {
+        walk.steps.push_back({stage, slot, none_, time});
+        time += cost(stage, true);
+      }
+      slot = structure.stages[stage].slot + (joins ? 0 : slot);
+      stage = structure.stages[stage].below;
+    }
+    walk.turned = time;
+    walks_.push_back(std::move(walk));
+  }
+  std::size_t pass(std::uint32_t stage, std::uint32_t slot, std::int64_t time) {
+    const std::uint32_t host = wrapper(stage).host;
+    EventRecord record;
+    record.place = stage;
+    record.slot = slot;
+    record.sequence = sequence_;
+    record.kind = 1;
+    record.down_nanos = clock(host, time);
+    record.bytes = 8;
+    records_[host].push_back(record);
+    return records_[host].size() - 1;
+  }
+  /// True for the one who goes on, at the time of the last one.
+  bool arrive(Walk& walk, std::uint32_t stage, std::uint32_t slot, std::int64_t& time) {
+    Arrivals& arrivals = arrived_[stage];
+    const std::uint32_t host = wrapper(stage).host;
+    arrivals.records.emplace_back(host, walk.steps.back().record);
+    arrivals.latest = std::max(arrivals.latest, time);
+    if (++arrivals.count < wrapper(stage).slots) {
+      walk.waits_in = stage;
+      walk.slot = slot;
+      return false;
+    }
+    time = arrivals.latest;
+    if (options_.says_who_is_last) {
+      for (const auto& [at, place] : arrivals.records) {
+        if (records_[at][place].down_nanos != clock(at, time)) continue;
+        records_[at][place].flags = event_last_arriver;
+        break;
+      }
+    }
+    return true;
+  }
+
+  std::int64_t departure(std::uint32_t join, std::uint32_t slot) const {
+    const auto late = options_.late_replies.find(wrapper(join).name);
+    return late == options_.late_replies.end() || slot == 0 ? 0 : late->second;
+  }
+  void go_up(const Walk& walk) {
+    std::int64_t time = walk.turned;
+    if (walk.waits_in != no_stage)
+      time = arrived_[walk.waits_in].answered + departure(walk.waits_in, walk.slot);
+    for (auto step = walk.steps.rbegin(); step != walk.steps.rend(); ++step) {
+      const std::uint32_t host = wrapper(step->stage).host;
+      if (step->record != none_) {
+        records_[host][step->record].up_nanos = clock(host, time);
+        continue;
+      }
+      time += cost(step->stage, false);
+      if (wrapper(step->stage).kind != "allreduce") continue;
+      arrived_[step->stage].answered = time;
+      time += departure(step->stage, step->slot);
+    }
+    free_at_[walk.thread] = time;
+  }
+
+  Options options_;
+  std::vector<ThreadPlace> threads_;
+  std::map<std::string, std::uint32_t> links_;
+  std::vector<std::int64_t> free_at_;
+  std::vector<std::int64_t> noise_met_;
+  std::uint64_t sequence_ = 0;
+  std::vector<std::vector<EventRecord>> records_;
+  std::vector<Walk> walks_;
+  std::map<std::uint32_t, Arrivals> arrived_;
+};
+
+}  // namespace eventspace::sample

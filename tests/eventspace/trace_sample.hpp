@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/trace_sample.hpp — trace files to write, spoil and read in tests.
+#pragma once
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "eventspace/trace_reader.hpp"
+#include "eventspace/trace_writer.hpp"
+
+namespace trace_sample {
+
+/// A folder that is gone when the test is over.
+class Folder {
+ public:
+  Folder() {
+    static std::atomic<int> next{0};
+    path_ = std::filesystem::temp_directory_path() /
+            fmt::format("paths-trace-{}-{}", ::getpid(), next.fetch_add(1));
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline eventspace::TraceHeader header(const std::string& host = "alpha-0") {
+  eventspace::TraceHeader header;
+  header.host = host;
+  header.plan = "00112233445566778899aabbccddeeff";
+  header.clock = "virtual";
+  header.seed = 7;
+  header.command = {"noise_allreduce", "--seed", "7"};
+  header.started = "2026-01-02T03:04:05Z";
+  return header;
+}
+
+/// Known again by its number alone, in every field.
+inline eventspace::EventRecord numbered(std::uint64_t number) {
+  eventspace::EventRecord record;
+  record.place = static_cast<std::uint32_t>(3 * number);
+  record.slot = static_cast<std::uint32_t>(number % 5);
+  record.sequence = number;
+  record.kind = number % 20;
+  record.down_nanos = static_cast<std::int64_t>(10 * number);
+  record.up_nanos = record.down_nanos + 5;
+  record.bytes = static_cast<std::uint32_t>(number & eventspace::event_bytes_max);
+  record.flags = number & 0x7f;
+  return record;
+}
+
+/// The file of a host that recorded numbers from 0 and flushed now and then.
+inline std::filesystem::path write_trace(const std::filesystem::path& directory,
+                                         std::uint64_t records, std::uint64_t flush_every,
+                                         const eventspace::TraceHeader& head = header()) {
+  eventspace::Recorder recorder(flush_every);
+  eventspace::TraceWriter writer(directory, head, recorder);
+  for (std::uint64_t number = 0; number < records; ++number) {
+    recorder.add(numbered(number));
+    if ((number + 1) % flush_every == 0) writer.flush();
+  }
+  writer.finish();
+  return directory / eventspace::trace_file_name(head.host);
+}
+
+struct Read {
+  std::vector<eventspace::EventRecord> records;
+  eventspace::TraceLosses losses;
+  bool ended = false;
+};
+
+inline Read read_trace(const std::filesystem::path& file) {
+  eventspace::TraceReader reader(file);
+  Read read;
+  std::vector<eventspace::EventRecord> chunk;
+  while (reader.next(chunk)) read.records.insert(read.records.end(), chunk.begin(), chunk.end());
+  read.losses = reader.losses();
+  read.ended = reader.ended();
+  return read;
+}
+
+/// Of one lane: each record is one that was written, and none comes twice.
+inline bool are_as_written(const std::vector<eventspace::EventRecord>& records) {
+  std::uint64_t next = 0;
+  for (const eventspace::EventRecord& record : records) {
+    if (record.sequence < next || !(record == numbered(record.sequence))) return false;
+    next = record.sequence + 1;
+  }
+  return true;
+}
+
+inline std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+inline void put(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+}  // namespace trace_sample

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/trace_test.cpp — what is written is read; what is damaged is counted, never
+// used.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include "eventspace/file.hpp"
+#include "tests/eventspace/trace_sample.hpp"
+
+namespace {
+
+using namespace eventspace;
+using namespace trace_sample;
+namespace fs = std::filesystem;
+
+constexpr std::size_t ten_records_bytes = sizeof(ChunkHead) + 10 * sizeof(EventRecord);
+constexpr std::size_t end_mark_bytes = sizeof(ChunkHead) + sizeof(LaneTotal);
+
+std::string refusal(const fs::path& file) {
+  try {
+    TraceReader reader(file);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+Structure two_hosts() {
+  Structure structure;
+  structure.clusters = {"alpha"};
+  structure.hosts = {{"alpha-0", 0, 0, 2}, {"alpha-1", 0, 2, 1}};
+  return structure;
+}
+
+std::string refusal_of_directory(const fs::path& directory) {
+  try {
+    TraceDirectory trace(directory);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// As a full disk: no file may grow beyond that.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("trace: what was recorded is read back, with its header, and nothing is lost") {
+  const Folder folder;
+  TraceHeader head = header();
+  head.clock = "steady";
+  head.origin_utc_nanos = 1'700'000'000'123'456'789;
+  const fs::path file = write_trace(folder.path() / "deep" / "down", 5000, 700, head);
+  CHECK(TraceReader(file).header() == head);
+  const Read read = read_trace(file);
+  REQUIRE(read.records.size() == 5000);
+  CHECK(are_as_written(read.records));
+  CHECK(read.losses.has_none());
+  CHECK(read.ended);
+}
+
+TEST_CASE("trace: what is flushed at once is cut into chunks, lane by lane") {
+  const Folder folder;
+  Recorder recorder(10'000);
+  TraceWriter writer(folder.path(), header(), recorder);
+  for (std::uint64_t number = 0; number < 10'000; ++number) recorder.add(numbered(number));
+  writer.finish();
+  TraceReader reader(folder.path() / "alpha-0.trace");
+  std::vector<EventRecord> chunk;
+  std::vector<std::size_t> sizes;
+  while (reader.next(chunk)) {
+    sizes.push_back(chunk.size());
+    CHECK(reader.lane() == 0);
+  }
+  CHECK(sizes == std::vector<std::size_t>{4096, 4096, 1808});
+  CHECK(writer.written() == 10'000);
+}
+
+TEST_CASE("trace: what was flushed survives a process that never ended") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 1000, 100);
+  fs::resize_file(file, fs::file_size(file) - end_mark_bytes);
+  const Read read = read_trace(file);
+  CHECK(read.records.size() == 1000);
+  CHECK_FALSE(read.ended);
+  CHECK(read.losses.has_none());
+}
+
+TEST_CASE("trace: records that nobody took in time are counted in the file") {
+  const Folder folder;
+  Recorder recorder(100);
+  TraceWriter writer(folder.path(), header(), recorder);
+  for (std::uint64_t number = 0; number < 150; ++number) recorder.add(numbered(number));
+  writer.flush();
+  const fs::path file = folder.path() / "alpha-0.trace";
+  CHECK(read_trace(file).losses.records_dropped == 50);
+  for (std::uint64_t number = 150; number < 260; ++number) recorder.add(numbered(number));
+  writer.finish();
+  const Read read = read_trace(file);
+  CHECK(read.records.size() == 200);
+  CHECK(are_as_written(read.records));
+  CHECK(read.losses.records_dropped == 60);
+  CHECK(read.losses.records_missing == 0);
+  CHECK(read.ended);
+}
+
+TEST_CASE("trace: a recorder that flushes when it is full does so into its file") {
+  const Folder folder;
+  Recorder recorder(16, WhenFull::flush);
+  TraceWriter writer(folder.path(), header(), recorder);
+  for (std::uint64_t number = 0; number < 1000; ++number) recorder.add(numbered(number));
+  writer.finish();
+  const Read read = read_trace(folder.path() / "alpha-0.trace");
+  CHECK(read.records.size() == 1000);
+  CHECK(read.losses.has_none());
+}
+
+TEST_CASE("trace: a writer that is given up writes what it has, without an end") {
+  const Folder folder;
+  {
+    Recorder recorder(16);
+    TraceWriter writer(folder.path(), header(), recorder);
+    recorder.add(numbered(0));
+  }
+  const Read read = read_trace(folder.path() / "alpha-0.trace");
+  CHECK(read.records.size() == 1);
+  CHECK_FALSE(read.ended);
+}
+
+TEST_CASE("trace: a file cut off anywhere gives every whole chunk before, and says it is cut") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 40, 10);
+  const std::string whole = bytes_of(file);
+  const std::size_t head = whole.size() - 4 * ten_records_bytes - end_mark_bytes;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    INFO("cut to " << size << " of " << whole.size());
+    put(file, whole.substr(0, size));
+    const Read read = read_trace(file);
+    TraceLosses expected;
+    if (size < head) {
+      expected.is_header_damaged = true;
+      expected.chunks_cut_off = 1;
+      expected.bytes_unused = size;
+    } else {
+      const std::size_t behind_head = size - head;
+      const std::size_t chunks = std::min<std::size_t>(behind_head / ten_records_bytes, 4);
+      const std::size_t rest = behind_head - chunks * ten_records_bytes;
+      REQUIRE(read.records.size() == 10 * chunks);
+      expected.chunks_cut_off = rest > 0 ? 1 : 0;
+      expected.bytes_unused = rest;
+      // The head of a chunk says what its payload would have been.
+      expected.records_missing = rest >= sizeof(ChunkHead) && chunks < 4 ? 10 : 0;
+    }
+    REQUIRE(are_as_written(read.records));
+    REQUIRE_FALSE(read.ended);
+    REQUIRE(read.losses == expected);
+  }
+}
+
+TEST_CASE("trace: a wrong byte anywhere costs its chunk and no other, and is counted") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 40, 10);
+  const std::string whole = bytes_of(file);
+  const std::size_t head = whole.size() - 4 * ten_records_bytes - end_mark_bytes;
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    INFO("byte " << place << " of " << whole.size());
+    std::string damaged = whole;
+    damaged[place] = static_cast<char>(damaged[place] ^ (1 << place % 8));
+    put(file, damaged);
+    if (place < trace_mark.size() + sizeof(trace_version)) {
+      REQUIRE_THAT(refusal(file), Catch::StartsWith(file.string() + ": is "));
+      continue;
+    }
+    const Read read = read_trace(file);
+    const bool in_head = place < head;
+    const bool in_end = place >= whole.size() - end_mark_bytes;
+    REQUIRE(are_as_written(read.records));
+    REQUIRE(read.records.size() == (in_head || in_end ? 40 : 30));
+    REQUIRE(read.losses.is_header_damaged == in_head);
+    REQUIRE(read.losses.records_missing == 40 - read.records.size());
+    REQUIRE(read.losses.damaged_places == 1);
+    REQUIRE(read.losses.chunks_cut_off == 0);
+    REQUIRE(read.losses.bytes_unused == (in_head  ? head
+                                         : in_end ? end_mark_bytes
+                                                  : ten_records_bytes));
+    REQUIRE(read.ended == !in_end);
+  }
+}
+
+TEST_CASE("trace: chunks of another version or kind are passed over and counted") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 30, 10);
+  std::string bytes = bytes_of(file);
+  const std::size_t second = bytes.size() - 2 * ten_records_bytes - end_mark_bytes;
+  ChunkHead head;
+  std::memcpy(&head, bytes.data() + second, sizeof(head));
+  SECTION("version") { head.version = 2; }
+  SECTION("kind") { head.kind = 99; }
+  head.head_checksum = checksum_of(
+      std::as_bytes(std::span(&head, 1)).first(sizeof(head) - sizeof(head.head_checksum)));
+  std::memcpy(bytes.data() + second, &head, sizeof(head));
+  put(file, bytes);
+  const Read read = read_trace(file);
+  CHECK(read.records.size() == 20);
+  CHECK(are_as_written(read.records));
+  CHECK(read.losses.chunks_unknown == 1);
+  CHECK(read.losses.records_missing == 10);
+  CHECK(read.losses.damaged_places == 0);
+  CHECK(read.ended);
+}
+
+TEST_CASE("trace: a chunk that comes twice is used once") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 30, 10);
+  std::string bytes = bytes_of(file);
+  const std::size_t second = bytes.size() - 2 * ten_records_bytes - end_mark_bytes;
+  bytes.insert(second, bytes.substr(second, ten_records_bytes));
+  put(file, bytes);
+  const Read read = read_trace(file);
+  CHECK(read.records.size() == 30);
+  CHECK(are_as_written(read.records));
+  CHECK(read.losses.chunks_repeated == 1);
+  CHECK(read.losses.records_missing == 0);
+}
+
+TEST_CASE("trace: a chunk that was lost whole shows in the numbers of the others") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 40, 10);
+  std::string bytes = bytes_of(file);
+  const std::size_t lost = GENERATE(1, 2, 4);  // the first, one between, the last
+  bytes.erase(bytes.size() - lost * ten_records_bytes - end_mark_bytes, ten_records_bytes);
+  put(file, bytes);
+  const Read read = read_trace(file);
+  CHECK(read.records.size() == 30);
+  CHECK(read.losses.records_missing == 10);
+  CHECK(read.losses.damaged_places == 0);
+}
+
+TEST_CASE("trace: what is no trace is refused, another version with both named") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 1, 1);
+  std::string other = bytes_of(file);
+  other[trace_mark.size()] = 9;
+  put(file, other);
+  CHECK(refusal(file) == file.string() + ": is a trace of version 9; this program reads version 1");
+  put(file, "something else altogether");
+  CHECK(refusal(file) == file.string() + ": is no trace of PATHS");
+  CHECK(refusal(folder.path() / "none") ==
+        (folder.path() / "none").string() + ": cannot read: No such file or directory");
+}
+
+TEST_CASE("trace: a measurement is not written over") {
+  const Folder folder;
+  const fs::path file = write_trace(folder.path(), 1, 1);
+  CHECK_THROWS_WITH(write_trace(folder.path(), 1, 1),
+                    file.string() + ": cannot create: File exists");
+}
+
+TEST_CASE("trace: a directory that cannot be made is an error that names it") {
+  Recorder recorder(16);
+  CHECK_THROWS_WITH(TraceWriter("/proc/nowhere", header(), recorder),
+                    Catch::StartsWith("/proc/nowhere: cannot create: "));
+  CHECK_THROWS_WITH(TraceWriter(Folder().path(), header("../a"), recorder),
+                    "a host named '../a' can have no trace file");
+}
+
+TEST_CASE("trace: a disk that is full is said once, then records count as lost") {
+  const Folder folder;
+  const fs::path file = folder.path() / "alpha-0.trace";
+  const WhenFull when_full = GENERATE(WhenFull::drop, WhenFull::flush);
+  Recorder recorder(10, when_full);
+  TraceWriter writer(folder.path(), header(), recorder);
+  const auto record = [&recorder](std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t i = first; i < first + count; ++i) recorder.add(numbered(i));
+  };
+  record(0, 10);
+  writer.flush();
+  {
+    const FileLimit limit(fs::file_size(file) + ten_records_bytes + 100);
+    record(10, 10);
+    writer.flush();
+    record(20, 10);
+    if (when_full == WhenFull::flush) record(30, 5);  // add() itself never throws
+    CHECK_THROWS_WITH(writer.flush(), file.string() + ": cannot write: File too large");
+    record(40, 3);
+    writer.flush();
+  }
+  record(50, 1);
+  writer.finish();
+  CHECK(writer.written() == 20);
+  CHECK(writer.written() + writer.lost() == recorder.added());
+  CHECK(recorder.dropped() == 0);
+  const Read read = read_trace(file);
+  CHECK(read.records.size() == 20);
+  CHECK(are_as_written(read.records));
+  CHECK(read.losses.chunks_cut_off == 1);
+  CHECK_FALSE(read.ended);
+}
+
+TEST_CASE("trace directory: has the structure, the hosts' files in order and who is missing") {
+  const Folder folder;
+  Structure structure = two_hosts();
+  structure.hosts.push_back({"lost", 0, 3, 1});
+  write_structure(folder.path(), structure);
+  write_structure(folder.path(), structure);  // as every host of a run may
+  write_config(folder.path(), "hosts: []\n");
+  TraceHeader second = header("alpha-1");
+  second.host_number = 1;
+  write_trace(folder.path(), 3, 1, second);
+  write_trace(folder.path(), 3, 1);
+  const TraceDirectory trace(folder.path());
+  CHECK(trace.structure == structure);
+  REQUIRE(trace.files.size() == 2);
+  CHECK(trace.files[0].header == header());
+  CHECK(trace.files[1].host == 1);
+  CHECK(trace.files[1].path == folder.path() / "alpha-1.trace");
+  CHECK(trace.missing_hosts == std::vector<std::string>{"lost"});
+  CHECK(bytes_of(folder.path() / "config.yaml") == "hosts: []\n");
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 4);
+}
+
+TEST_CASE("trace directory: a host whose head is damaged is known by its file's name") {
+  const Folder folder;
+  write_structure(folder.path(), two_hosts());
+  const fs::path file = write_trace(folder.path(), 20, 10);
+  std::string bytes = bytes_of(file);
+  bytes[20] = static_cast<char>(bytes[20] ^ 1);
+  put(file, bytes);
+  const TraceDirectory trace(folder.path());
+  REQUIRE(trace.files.size() == 1);
+  CHECK(trace.files[0].host == 0);
+  CHECK(trace.files[0].header.plan.empty());
+  CHECK(read_trace(trace.files[0].path).records.size() == 20);
+}
+
+TEST_CASE("trace directory: all that is wrong is said at once, file by file") {
+  using Catch::Contains;
+  const Folder folder;
+  const fs::path& path = folder.path();
+  CHECK(refusal_of_directory(path) == path.string() + ": cannot read: No such file or directory");
+  write_config(path, "");
+  CHECK(refusal_of_directory(path) == path.string() + ": no traces here\n" +
+                                          (path / "structure.json").string() +
+                                          ": cannot read: No such file or directory");
+  write_trace(path, 1, 1);
+  TraceHeader other = header("alpha-1");
+  other.plan = "ff";
+  other.host_number = 1;
+  write_trace(path, 1, 1, other);
+  write_trace(path, 1, 1, header("stranger"));
+  put(path / "noise.trace", "1 2 3\n");
+  CHECK_THAT(refusal_of_directory(path),
+             Contains("structure.json: cannot read") && Contains("noise.trace: is no trace"));
+  write_structure(path, two_hosts());
+  CHECK_THAT(
+      refusal_of_directory(path),
+      Contains("alpha-1.trace: is of another run than host alpha-0: its plan is ff, not 00") &&
+          Contains("noise.trace: is no trace of PATHS") &&
+          Contains("stranger.trace: is of host 'stranger', which the run does not have"));
+}
+
+TEST_CASE("trace directory: that of another run is not mixed with this one") {
+  const Folder folder;
+  write_structure(folder.path(), two_hosts());
+  CHECK_THROWS_WITH(write_structure(folder.path(), {}),
+                    (folder.path() / "structure.json").string() + ": is of another run");
+}
+
+TEST_CASE("trace directory: machines that share no files leave one each, read as one") {
+  const Folder one, other;
+  write_structure(one.path(), two_hosts());
+  write_structure(other.path(), two_hosts());
+  TraceHeader second = header("alpha-1");
+  second.host_number = 1;
+  write_trace(one.path(), 3, 1);
+  write_trace(other.path(), 3, 1, second);
+  const std::vector both{one.path(), other.path()};
+  CHECK(TraceDirectory(both).files.size() == 2);
+  write_trace(other.path(), 3, 1);
+  CHECK_THROWS_WITH(TraceDirectory(both), Catch::Contains("is of the same host as"));
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/page/drive.mjs — drives pages in a headless Chromium as a person would, and says what is
+// wrong with them.
+//
+//   node drive.mjs FILE.html...
+//
+// Packages are beside this file, or in the folder that PATHS_PAGE_TEST_PACKAGES names; the browser
+// is Debian's, or the one that CHROMIUM names. With SCREENSHOTS=DIR it leaves pictures of each
+// section there, light and dark.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = process.env.PATHS_PAGE_TEST_PACKAGES ?? dirname(fileURLToPath(import.meta.url));
+const require = createRequire(join(here, "package.json"));
+const { chromium } = require("playwright-core");
+const axe = require("axe-core");
+const first_paint_ms_max = 2000;
+const ready_ms_max = 10000;
+
+const range = (page) => page.$eval("#timeline", (section) => section.view.range);
+const width_of = async (page) => {
+  const [from, to] = await range(page);
+  return to - from;
+};
+const theme_of = (page) =>
+  page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--card").trim());
+
+/** The page in a window of its own, with what it complained of and asked for. */
+async function open(browser, file, scheme) {
+  const page = await browser.newPage({
+    viewport: { width: 1360, height: 900 },
+    colorScheme: scheme,
+  });
+  const wrong = [];
+  page.on(
+    "console",
+    (message) =>
+      ["error", "warning"].includes(message.type()) && wrong.push(`console: ${message.text()}`),
+  );
+  page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+  const url = `file://${resolve(file)}`;
+  page.on(
+    "request",
+    (request) =>
+      request.url() !== url &&
+      !request.url().startsWith("data:") &&
+      wrong.push(`request: ${request.url()}`),
+  );
+  const begin = Date.now();
+  await page.goto(url);
+  await page.waitForSelector("main[data-ready]", { timeout: 60000 });
+  const ready = Date.now() - begin;
+  const painted = await page.evaluate(
+    () => performance.getEntriesByName("first-contentful-paint")[0].startTime,
+  );
+  return { page, wrong, ready, painted };
+}
+
+async function try_timeline(page) {
+  if (!(await page.$("#timeline"))) return;
+  const canvas = await page.$("#timeline canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  await page.click('#timeline button[aria-label="Show all of it"]');
+  const all = await width_of(page);
+  await page.click('#timeline button[aria-label="Zoom in"]');
+  assert((await width_of(page)) < all, "the button zooms in");
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const before = await width_of(page);
+  await canvas.focus();
+  await page.mouse.wheel(0, -300);
+  await page.waitForTimeout(100);
+  assert((await width_of(page)) < before, "the wheel zooms in");
+  const [left] = await range(page);
+  await page.keyboard.press("ArrowRight");
+  assert((await range(page))[0] > left, "a key moves on");
+  const [at] = await range(page);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 + 120, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.up();
+  assert((await range(page))[0] < at, "dragging moves back");
+  await page.keyboard.press("0");
+  assert(Math.abs((await width_of(page)) - all) < 1, "a key shows all again");
+  const said = () => page.textContent("#timeline p[role=status]");
+  const first = await said();
+  await page.keyboard.press("ArrowDown");
+  assert.notEqual(await said(), first, "the chosen row is said in words");
+  for (const level of ["2", "1", "0"]) {
+    await page.selectOption("#timeline .controls .control:nth-of-type(2) select", level);
+    await page.waitForTimeout(50);
+  }
+}
+
+async function try_tables(page) {
+  await page.click("#tables [role=tab]:first-child");
+  const head = page.locator("#tables [role=tabpanel]:not([hidden]) thead th").nth(2);
+  const column = () =>
+    page.$$eval("#tables [role=tabpanel]:not([hidden]) tbody tr td:nth-child(3)", (cells) =>
+      cells.map((cell) => parseFloat(cell.textContent.replaceAll(",", ""))),
+    );
+  await head.locator("button").click();
+  assert.equal(await head.getAttribute("aria-sort"), "descending");
+  let values = await column();
+  assert.deepEqual(
+    values,
+    [...values].sort((a, b) => b - a),
+    "sorted, greatest first",
+  );
+  await head.locator("button").click();
+  assert.equal(await head.getAttribute("aria-sort"), "ascending");
+  values = await column();
+  assert.deepEqual(
+    values,
+    [...values].sort((a, b) => a - b),
+    "sorted, least first",
+  );
+  assert(values.length <= 25, "a page of rows");
+  await page.focus("#tables [role=tab]:first-child");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.getAttribute("#tables [role=tab]:nth-child(2)", "aria-selected"), "true");
+}
+
+async function try_tree(page) {
+  const nodes = () => page.$$eval("#tree .node", (all) => all.length);
+  const before = await nodes();
+  assert(before <= 200, `a tree one can take in, not ${before} nodes`);
+  const toggle = page.locator("#tree .toggle[aria-expanded=false]").first();
+  if ((await toggle.count()) === 0) return;
+  await toggle.focus();
+  await page.keyboard.press("Enter");
+  assert((await nodes()) > before, "a key opens more of the tree");
+  await page.locator("#tree .node.join").first().focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.closest("section")?.id), "joins");
+}
+
+async function try_theme(page) {
+  const system = await theme_of(page);
+  await page.click("#theme");
+  const light = await theme_of(page);
+  await page.click("#theme");
+  assert.notEqual(await theme_of(page), light, "dark is not light");
+  await page.click("#theme");
+  assert.equal(await theme_of(page), system);
+}
+
+async function check_access(page) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(() =>
+    window.axe.run({
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+    }),
+  );
+  assert.deepEqual(
+    found.violations.map(
+      (one) => `${one.id}: ${one.help} (${one.nodes.length}, ${one.nodes[0].html.slice(0, 160)})`,
+    ),
+    [],
+  );
+}
+
+async function take_pictures(page, file, scheme) {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  const name = join(folder, `${basename(file, ".html")}-${scheme}`);
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: `${name}.png` });
+  for (const section of await page.$$("main section"))
+    await section.screenshot({ path: `${name}-${await section.getAttribute("id")}.png` });
+}
+
+async function drive(browser, file) {
+  for (const scheme of ["light", "dark"]) {
+    const { page, wrong, ready, painted } = await open(browser, file, scheme);
+    await take_pictures(page, file, scheme);
+    await check_access(page);
+    if (scheme === "light") {
+      for (const attempt of [try_theme, try_timeline, try_tables, try_tree]) await attempt(page);
+    }
+    assert.deepEqual(wrong, []);
+    assert(painted < first_paint_ms_max, `first paint after ${painted} ms`);
+    assert(ready < ready_ms_max, `ready after ${ready} ms`);
+    console.log(
+      `${basename(file)}, ${scheme}: first paint ${Math.round(painted)} ms, ready ${ready} ms`,
+    );
+    await page.close();
+  }
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+try {
+  for (const file of process.argv.slice(2)) await drive(browser, file);
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/page/page_real.cpp — the page in a browser, with few and with very many threads.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "eventspace/analysis.hpp"
+#include "eventspace/page.hpp"
+#include "tests/eventspace/sample_run.hpp"
+#include "tests/eventspace/trace_sample.hpp"
+
+namespace {
+
+using eventspace::sample::ms;
+
+/// Four clusters with a slow host, a noisy thread and a slow link.
+void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::uint32_t threads,
+                  int rounds) {
+  eventspace::sample::Options options;
+  options.clusters = {"alpha", "beta", "gamma", "delta"};
+  options.hosts = hosts;
+  options.threads = threads;
+  options.slow_hosts = {{"beta-1", 1.2}};
+  options.noise = {{3, 5 * ms, 100 * ms, 7 * ms}};
+  options.slow_links = {{"wan.gamma.alpha", 2}};
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
+    const std::uint64_t mixed = (thread + 1) * 2654435761u ^ iteration * 0x9e3779b97f4a7c15;
+    const std::int64_t spike = thread == 9 && iteration % 100 == 99 ? 20 * ms : 0;
+    return spike + static_cast<std::int64_t>((mixed >> 29) % 300'000);
+  };
+  eventspace::sample::Run run(options);
+  eventspace::Analysis analysis(run.structure);
+  eventspace::PageTimeline timeline(run.structure);
+  const auto add = [&](const auto& records) {
+    for (std::uint32_t host = 0; host < records.size(); ++host) {
+      analysis.add(host, records[host]);
+      timeline.add(host, records[host]);
+    }
+  };
+  for (int round = 0; round < rounds; ++round) add(run.next_round());
+  add(run.thread_records());
+  eventspace::PageHead head;
+  head.title = file.stem().string();
+  head.command = {"noise_allreduce"};
+  head.clock = "steady";
+  eventspace::write_page(file, run.structure, analysis.finish(), timeline.finish(), head);
+}
+
+}  // namespace
+
+TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,000 threads too") {
+  const char* driver = PATHS_SOURCE_DIR "/tests/page/drive.mjs";
+  const std::string packages = PATHS_PAGE_TEST_PACKAGES;
+  const char* chromium = std::getenv("CHROMIUM");
+  if (eventspace::page_template().empty() || packages.empty() ||
+      !std::filesystem::exists(chromium != nullptr ? chromium : "/usr/bin/chromium")) {
+    WARN("not tried: needs Node.js, the packages of tests/page and Chromium");
+    return;
+  }
+  const trace_sample::Folder folder;
+  std::filesystem::create_directories(folder.path());
+  const std::filesystem::path few = folder.path() / "threads-140.html";
+  const std::filesystem::path many = folder.path() / "threads-10000.html";
+  write_sample(few, 7, 5, 400);
+  write_sample(many, 500, 5, 20);
+  const std::string command = "PATHS_PAGE_TEST_PACKAGES='" + packages + "' node '" + driver +
+                              "' '" + few.string() + "' '" + many.string() + "'";
+  CHECK(std::system(command.c_str()) == 0);
+}

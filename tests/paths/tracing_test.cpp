@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/tracing_test.cpp — a simulated run's trace directory says what the run did.
+#include "paths/tracing.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+
+#include "eventspace/analyze_trace.hpp"
+#include "eventspace/computation_times.hpp"
+#include "eventspace/file.hpp"
+#include "paths/structure_of.hpp"
+#include "tests/eventspace/trace_sample.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using eventspace::EventKind;
+using test_support::Sim;
+using trace_sample::Folder;
+
+constexpr const char* config = R"(
+clusters:
+  alpha: {hosts: 2, threads: 2}
+  beta: {hosts: 2, threads: 1, gateway: beta-gate}
+links: [{between: [alpha, beta], latency: 5ms}]
+collectives:
+  sum: {operation: sum, template: f64, algorithm: conditional, condition: {greater: 1000},
+        contributions: non_negative}
+)";
+
+constexpr int iterations = 20;
+
+void compute_and_move(paths::Thread& thread) {
+  for (int i = 0; i < iterations; ++i) {
+    thread.sleep_for((1 + thread.rank()) * 1ms);
+    thread.path("sum").move_value(1.0);
+  }
+}
+
+paths::Overrides traced() {
+  paths::Overrides overrides;
+  overrides.traced = true;
+  return overrides;
+}
+
+void run(const Sim& sim, const std::filesystem::path& directory) {
+  paths::RunOptions options;
+  options.clock = runtime::ClockKind::virtual_time;
+  options.trace = {directory.string(), {"test", "--of", "tracing"}};
+  const auto failures = paths::run_plan(sim.shared_plan(), sim.kinds(), options, compute_and_move);
+  REQUIRE(failures == std::vector<std::string>());
+}
+
+}  // namespace
+
+TEST_CASE("tracing: every host writes what it recorded, and the directory explains itself") {
+  const Folder folder;
+  const Sim sim(config, traced());
+  run(sim, folder.path());
+  const eventspace::TraceDirectory trace(folder.path());
+  CHECK(trace.structure == paths::structure_of(sim.plan()));
+  CHECK(trace.missing_hosts.empty());
+  CHECK(trace.files.size() == sim.plan().hosts.size());
+  for (const auto& file : trace.files) {
+    CHECK(file.header.plan == sim.plan().digest.text());
+    CHECK(file.header.clock == "virtual");
+    CHECK(file.header.command == std::vector<std::string>{"test", "--of", "tracing"});
+  }
+  // What it was made of can be run again.
+  const std::string text = eventspace::read_whole(folder.path() / eventspace::config_file_name);
+  CHECK(Sim(text).plan().digest == sim.plan().digest);
+}
+
+TEST_CASE("tracing: each thread says when it began and ended, each collector each operation") {
+  const Folder folder;
+  const Sim sim(config, traced());
+  run(sim, folder.path());
+  const eventspace::TraceDirectory trace(folder.path());
+  std::map<std::uint64_t, int> kinds;
+  eventspace::MergedTrace merged(trace);
+  std::uint32_t host = 0;
+  std::span<const eventspace::EventRecord> records;
+  while (merged.next(host, records))
+    for (const auto& record : records) ++kinds[record.kind];
+  CHECK(kinds[static_cast<std::uint64_t>(EventKind::thread)] == 2 * 6);
+  CHECK(kinds[static_cast<std::uint64_t>(EventKind::cache_read)] == 2 * iterations);
+  CHECK(kinds[static_cast<std::uint64_t>(EventKind::prefetch)] >= 2 * iterations - 2);
+  CHECK(kinds[static_cast<std::uint64_t>(EventKind::link)] > 0);
+  for (const auto& file : merged.files()) {
+    CHECK(file.ended);
+    CHECK(file.losses.has_none());
+  }
+  const auto report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+  CHECK(report.coverage.unknown == 0);
+  CHECK(report.coverage.without_computation == 0);
+  for (const auto& thread : report.threads) {
+    CHECK(thread.computation.count == iterations);
+    CHECK(thread.computation.p50 == (1 + thread.rank) * 1'000'000);
+  }
+}
+
+TEST_CASE("tracing: what threads computed can be taken out again") {
+  const Folder folder;
+  const Sim sim(config, traced());
+  run(sim, folder.path());
+  const auto times =
+      eventspace::computation_times(eventspace::TraceDirectory(folder.path()), "sum");
+  REQUIRE(times.size() == 6);
+  for (std::int64_t rank = 0; rank < 6; ++rank)
+    CHECK(times[static_cast<std::size_t>(rank)] ==
+          std::vector<std::int64_t>(iterations, (1 + rank) * 1'000'000));
+}
+
+TEST_CASE("tracing: two runs of one seed write the same records") {
+  const Folder one, other;
+  const Sim sim(config, traced());
+  run(sim, one.path());
+  run(sim, other.path());
+  const eventspace::TraceDirectory first(one.path()), second(other.path());
+  for (std::size_t i = 0; i < first.files.size(); ++i) {
+    eventspace::TraceReader a(first.files[i].path), b(second.files[i].path);
+    std::vector<eventspace::EventRecord> from_a, from_b;
+    while (a.next(from_a)) {
+      REQUIRE(b.next(from_b));
+      CHECK(from_a == from_b);
+    }
+    CHECK(!b.next(from_b));
+  }
+}
+
+TEST_CASE("tracing: a run does not write over another one's trace") {
+  const Folder folder;
+  const Sim sim(config, traced());
+  run(sim, folder.path());
+  paths::RunOptions options;
+  options.clock = runtime::ClockKind::virtual_time;
+  options.trace.directory = folder.path().string();
+  CHECK_THROWS_WITH(paths::run_plan(sim.shared_plan(), sim.kinds(), options, compute_and_move),
+                    Catch::Contains("alpha-0.trace") && Catch::Contains("exists"));
+}
+
+TEST_CASE("tracing: recording changes nothing of what a run does") {
+  const Sim plain(config), collected(config, traced());
+  const Folder folder;
+  base::Nanos ends[2] = {};
+  const auto last_end = [](const Sim& sim, const std::string& directory, base::Nanos& end) {
+    paths::RunOptions options;
+    options.clock = runtime::ClockKind::virtual_time;
+    options.trace.directory = directory;
+    paths::run_plan(sim.shared_plan(), sim.kinds(), options, [&](paths::Thread& thread) {
+      compute_and_move(thread);
+      end = std::max(end, thread.now());
+    });
+  };
+  last_end(plain, "", ends[0]);
+  last_end(collected, folder.path().string(), ends[1]);
+  CHECK(ends[0] == ends[1]);
+}
+
+TEST_CASE("tracing: the structure says which cluster's values a check combines") {
+  const auto structure = paths::structure_of(Sim(config, traced()).plan());
+  int checks = 0;
+  for (const auto& wrapper : structure.wrappers) {
+    if (wrapper.kind != "condition_check") continue;
+    ++checks;
+    CHECK(wrapper.combines == std::vector<std::uint32_t>{0, 1});
+    CHECK_THAT(wrapper.position, Catch::StartsWith("test:"));
+  }
+  CHECK(checks == 2);
+}
