@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "commands/commands.hpp"
-#include "eventspace/analyze_trace.hpp"
-#include "eventspace/compare.hpp"
-#include "eventspace/export_csv.hpp"
-#include "eventspace/export_noise.hpp"
-#include "eventspace/export_otf2.hpp"
-#include "eventspace/export_perfetto.hpp"
-#include "eventspace/page.hpp"
+#include "eventspace/analysis/analyze_trace.hpp"
+#include "eventspace/analysis/compare.hpp"
+#include "eventspace/export/csv.hpp"
+#include "eventspace/export/noise.hpp"
+#include "eventspace/export/otf2.hpp"
+#include "eventspace/export/perfetto.hpp"
+#include "eventspace/page/page.hpp"
 
 namespace commands {
 namespace {

@@ -53,7 +53,7 @@ const bytes = Buffer.from(page, 'utf8');
 const rows = [];
 for (let at = 0; at < bytes.length; at += 32) rows.push(bytes.subarray(at, at + 32).join(','));
 const source = `// Made by page/build.mjs.
-#include "eventspace/page.hpp"
+#include "eventspace/page/page.hpp"
 
 namespace eventspace {
 namespace {

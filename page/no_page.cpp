@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // page/no_page.cpp — in place of the page, when the program is built without Node.
-#include "eventspace/page.hpp"
+#include "eventspace/page/page.hpp"
 
 namespace eventspace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/trace_writer.hpp"
+#include "eventspace/trace/writer.hpp"
 #include "paths/host.hpp"
 #include "runtime/runtime.hpp"
 

@@ -15,7 +15,7 @@
 #include <stdexcept>
 
 #include "base/errors.hpp"
-#include "eventspace/computation_times.hpp"
+#include "eventspace/trace/computation_times.hpp"
 
 namespace bench {
 namespace {

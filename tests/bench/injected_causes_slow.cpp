@@ -16,7 +16,7 @@
 #include <string>
 
 #include "bench/support/noise_allreduce.hpp"
-#include "eventspace/analyze_trace.hpp"
+#include "eventspace/analysis/analyze_trace.hpp"
 #include "runtime/random.hpp"
 #include "wrappers/all.hpp"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "eventspace/analysis.hpp"
-#include "eventspace/analysis_findings.hpp"
+#include "eventspace/analysis/analysis.hpp"
+#include "eventspace/analysis/findings.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
 

@@ -2,7 +2,7 @@
 // tests/eventspace/analysis_conditional_test.cpp — waits for other clusters' values, classified.
 #include <catch2/catch.hpp>
 
-#include "eventspace/analysis.hpp"
+#include "eventspace/analysis/analysis.hpp"
 #include "tests/eventspace/sample_run.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "eventspace/analysis.hpp"
-#include "eventspace/compare.hpp"
+#include "eventspace/analysis/analysis.hpp"
+#include "eventspace/analysis/compare.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "eventspace/analysis_period.hpp"
-#include "eventspace/distribution.hpp"
+#include "eventspace/analysis/distribution.hpp"
+#include "eventspace/analysis/period.hpp"
 
 namespace {
 

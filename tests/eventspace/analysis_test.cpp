@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/analysis_test.cpp — what was put into a run is what the analysis finds.
-#include "eventspace/analysis.hpp"
+#include "eventspace/analysis/analysis.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/clock_offsets_test.cpp — hosts on one clock, by their looks at each other's.
-#include "eventspace/clock_offsets.hpp"
+#include "eventspace/trace/clock_offsets.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/compare_test.cpp — what was changed is called a difference, and nothing else.
-#include "eventspace/compare.hpp"
+#include "eventspace/analysis/compare.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "eventspace/analysis.hpp"
+#include "eventspace/analysis/analysis.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/export_csv_test.cpp — a line for each record, with names.
-#include "eventspace/export_csv.hpp"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "eventspace/export/csv.hpp"
 #include "tests/eventspace/export_sample.hpp"
 
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/export_noise_test.cpp — noise that was put in is what comes out.
-#include "eventspace/export_noise.hpp"
-
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "eventspace/export/noise.hpp"
 #include "tests/eventspace/export_sample.hpp"
 
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/export_otf2_test.cpp — what OTF2's own tool reads in our archives.
-#include "eventspace/export_otf2.hpp"
-
 #include <catch2/catch.hpp>
 #include <regex>
 #include <sstream>
 
+#include "eventspace/export/otf2.hpp"
 #include "tests/eventspace/export_sample.hpp"
 
 namespace {

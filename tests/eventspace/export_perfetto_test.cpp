@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/export_perfetto_test.cpp — Perfetto files, read by the public definition's
 // numbers.
-#include "eventspace/export_perfetto.hpp"
-
 #include <catch2/catch.hpp>
 #include <optional>
 #include <regex>
 #include <stdexcept>
 
+#include "eventspace/export/perfetto.hpp"
 #include "tests/eventspace/export_sample.hpp"
 
 namespace {
@@ -193,7 +192,7 @@ TEST_CASE("perfetto: protoc finds nothing in a file that the definition does not
   export_perfetto(trace, folder.path() / "trace", own_clocks(trace));
   const std::string text =
       output_of("protoc", fmt::format("--decode=perfetto.protos.Trace -I{0}/eventspace "
-                                      "{0}/eventspace/perfetto_trace.proto < {1}",
+                                      "{0}/eventspace/export/perfetto_trace.proto < {1}",
                                       PATHS_SOURCE_DIR, (folder.path() / "trace").string()));
   if (text.empty()) {
     WARN("protoc is not installed");

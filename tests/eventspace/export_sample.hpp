@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/timeline.hpp"
+#include "eventspace/export/timeline.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 

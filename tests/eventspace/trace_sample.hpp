@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/trace_reader.hpp"
-#include "eventspace/trace_writer.hpp"
+#include "eventspace/trace/reader.hpp"
+#include "eventspace/trace/writer.hpp"
 
 namespace trace_sample {
 

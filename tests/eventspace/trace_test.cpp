@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "eventspace/file.hpp"
+#include "eventspace/trace/file.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 
 namespace {

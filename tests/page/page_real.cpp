@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "eventspace/analysis.hpp"
-#include "eventspace/page.hpp"
+#include "eventspace/analysis/analysis.hpp"
+#include "eventspace/page/page.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/page/page_test.cpp — which iterations the page has in full, and how it gets its data.
-#include "eventspace/page.hpp"
+#include "eventspace/page/page.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/analysis.hpp"
-#include "eventspace/analysis_shape.hpp"
-#include "eventspace/page_timeline.hpp"
+#include "eventspace/analysis/analysis.hpp"
+#include "eventspace/analysis/shape.hpp"
+#include "eventspace/page/timeline.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 

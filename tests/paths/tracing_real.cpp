@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "eventspace/analyze_trace.hpp"
-#include "eventspace/host_clocks.hpp"
+#include "eventspace/analysis/analyze_trace.hpp"
+#include "eventspace/trace/host_clocks.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/processes.hpp"
 

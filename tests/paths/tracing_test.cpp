@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <map>
 
-#include "eventspace/analyze_trace.hpp"
-#include "eventspace/computation_times.hpp"
-#include "eventspace/file.hpp"
+#include "eventspace/analysis/analyze_trace.hpp"
+#include "eventspace/trace/computation_times.hpp"
+#include "eventspace/trace/file.hpp"
 #include "paths/structure_of.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"

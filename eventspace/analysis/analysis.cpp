@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/analysis.cpp — from streams of records to a report.
+#include "eventspace/analysis/analysis.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "eventspace/analysis/computation.hpp"
+#include "eventspace/analysis/conditional.hpp"
+#include "eventspace/analysis/figures.hpp"
+#include "eventspace/analysis/findings.hpp"
+#include "eventspace/analysis/rounds.hpp"
+#include "eventspace/analysis/shape.hpp"
+
+namespace eventspace {
+namespace {
+
+/// Each lane has about three distributions; the more there are, the sooner they are summed up.
+std::size_t exact_max(const Shape& shape, std::size_t bytes) {
+  const std::size_t distributions = 3 * shape.lanes.size() + 1;
+  return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);
+}
+
+/// Times that no clock shows would overflow what is computed of them.
+bool is_plausible(const EventRecord& record) {
+  constexpr std::int64_t time_max = std::int64_t{1} << 61;
+  constexpr std::int64_t span_max = std::int64_t{1} << 55;  // more than a year
+  const std::int64_t down = record.down_nanos;
+  const std::int64_t up = record.up_nanos;
+  if (down < -time_max || down > time_max || up < -time_max || up > time_max) return false;
+  return up >= down && up - down <= span_max;
+}
+
+std::int64_t sum_of(const Summary& summary) {
+  const double sum = summary.mean * static_cast<double>(summary.count);
+  return static_cast<std::int64_t>(std::clamp(sum, -9e18, 9e18));
+}
+
+/// What was said of a cluster's hosts, threads and wrappers, in all.
+std::vector<ClusterReport> totals_of(const Structure& structure, const Report& report) {
+  std::vector<ClusterReport> clusters(structure.clusters.size());
+  std::map<std::string_view, ClusterReport*> named;
+  for (std::size_t number = 0; number < clusters.size(); ++number) {
+    clusters[number].name = structure.clusters[number];
+    named[structure.clusters[number]] = &clusters[number];
+  }
+  for (const HostReport& host : report.hosts) {
+    ClusterReport& cluster = *named[host.cluster];
+    ++cluster.hosts;
+    cluster.threads += host.threads;
+    cluster.records += host.records;
+    cluster.critical_rounds += host.critical_rounds;
+  }
+  for (const ThreadReport& thread : report.threads) {
+    ClusterReport& cluster = *named[thread.cluster];
+    add_to(cluster.computation_nanos, sum_of(thread.computation));
+    add_to(cluster.noise_nanos, thread.noise_nanos);
+    add_to(cluster.critical_noise_nanos, thread.critical_noise_nanos);
+  }
+  for (const JoinReport& join : report.joins)
+    for (const JoinReport::Contributor& from : join.contributors)
+      add_to(named[join.place.cluster]->arrival_wait_nanos, sum_of(from.arrival_wait));
+  for (const CrossingReport& crossing : report.crossings) {
+    ClusterReport& cluster = *named[crossing.place.cluster];
+    (crossing.is_wan ? cluster.wan_messages : cluster.lan_messages) += crossing.messages;
+    (crossing.is_wan ? cluster.wan_payload_bytes : cluster.lan_payload_bytes) +=
+        crossing.payload_bytes;
+  }
+  for (const ConditionalReport& check : report.conditionals)
+    for (const ConditionalReport::Remote& remote : check.remotes)
+      add_to(named[check.place.cluster]->cache_wait_nanos, sum_of(remote.wait));
+  return clusters;
+}
+
+}  // namespace
+
+struct Analysis::Parts {
+  Parts(const Structure& structure, const AnalysisOptions& options)
+      : shape(structure),
+        exact(exact_max(shape, options.exact_bytes)),
+        figures(shape, exact, options.has_common_clock),
+        computation(shape, figures, options.computations, exact),
+        conditional(shape, exact),
+        rounds(shape, options.open_rounds_bytes,
+               [this](const Round& round) {
+                 figures.add(round);
+                 conditional.add(round);
+               }),
+        thread_count(structure.thread_count()),
+        records_of_host(structure.hosts.size(), 0) {}
+
+  void add(std::uint32_t host, const EventRecord& record);
+  void add_operation(std::uint32_t host, const EventRecord& record);
+  void add_other(std::uint32_t host, const EventRecord& record);
+  bool is_stage_of(std::uint32_t host, std::uint32_t stage) const {
+    return stage < shape.structure.stages.size() && shape.structure.host_of(stage) == host;
+  }
+
+  Shape shape;
+  std::size_t exact;
+  Figures figures;
+  Computation computation;
+  Conditional conditional;
+  RoundTable rounds;
+  std::uint32_t thread_count;
+  std::vector<std::uint64_t> records_of_host;
+  CoverageReport coverage;
+};
+
+Analysis::Analysis(const Structure& structure, const AnalysisOptions& options)
+    : parts_(std::make_unique<Parts>(structure, options)) {}
+
+Analysis::~Analysis() = default;
+
+void Analysis::add(std::uint32_t host, std::span<const EventRecord> records) {
+  for (const EventRecord& record : records) parts_->add(host, record);
+}
+
+void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
+  ++coverage.records;
+  if (host < records_of_host.size()) ++records_of_host[host];
+  if (!is_plausible(record)) {
+    ++coverage.unknown;
+  } else if (is_operation(record)) {
+    add_operation(host, record);
+  } else {
+    add_other(host, record);
+  }
+}
+
+void Analysis::Parts::add_operation(std::uint32_t host, const EventRecord& record) {
+  ++coverage.operations;
+  const std::uint32_t lane = shape.lane_of(record.place, record.slot);
+  if (lane == none || !is_stage_of(host, record.place)) {
+    ++coverage.unknown;
+    return;
+  }
+  const std::uint32_t leaf = shape.lanes[lane].leaf;
+  const std::int64_t computed = leaf == none ? -1 : computation.add(leaf, record);
+  rounds.add(lane, record, computed);
+}
+
+void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
+  const auto kind = static_cast<EventKind>(static_cast<std::uint8_t>(record.kind));
+  if (kind == EventKind::thread) {
+    if (record.place < thread_count && shape.structure.host_of_thread(record.place) == host) {
+      computation.add_thread(record);
+    } else {
+      ++coverage.unknown;
+    }
+    return;
+  }
+  if (kind == EventKind::clock) return;  // no part of what the run did
+  const bool waited_longer =
+      kind == EventKind::link && +record.slot > record.up_nanos - record.down_nanos;
+  if (!is_stage_of(host, record.place) || waited_longer) {
+    ++coverage.unknown;
+    return;
+  }
+  switch (kind) {
+    case EventKind::cache_read: conditional.add_cache_read(record); return;
+    case EventKind::prefetch: conditional.add_prefetch(record); return;
+    case EventKind::link: figures.add_link(record); return;
+    default: ++coverage.unknown;
+  }
+}
+
+Report Analysis::finish() {
+  Parts& parts = *parts_;
+  parts.rounds.finish();
+  parts.computation.finish();
+  Report report;
+  report.coverage = parts.coverage;
+  report.coverage.passed_by = parts.rounds.passed_by();
+  report.coverage.late = parts.rounds.late();
+  report.coverage.repeated = parts.rounds.repeated();
+  report.coverage.contradictory = parts.figures.contradictory();
+  report.coverage.without_computation = parts.computation.unknown();
+  report.coverage.judged_early = parts.computation.judged_early();
+  parts.figures.report(report, parts.computation.critical_noise());
+  parts.computation.report(report);
+  parts.conditional.report(report, parts.figures);
+  for (std::size_t host = 0; host < report.hosts.size(); ++host)
+    report.hosts[host].records = parts.records_of_host[host];
+  report.clusters = totals_of(parts.shape.structure, report);
+  report.findings = find_what_stands_out(report);
+  return report;
+}
+
+}  // namespace eventspace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/analyze_trace.hpp — a trace directory as a report.
+#pragma once
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "eventspace/analysis/analysis.hpp"
+#include "eventspace/trace/host_clocks.hpp"
+#include "eventspace/trace/merged.hpp"
+#include "eventspace/trace/reader.hpp"
+
+namespace eventspace {
+
+/// What was found, and in what.
+struct TraceReport {
+  std::string directory;
+  std::vector<MergedTrace::File> files;
+  std::vector<std::string> hosts;  ///< names of those the files are of
+  std::vector<std::string> missing_hosts;
+  std::string clocks;  ///< of what clocks the times are, for people
+  Report report;
+};
+
+/// Called now and then with the share that was read.
+using Progress = std::function<void(double share)>;
+/// Called with every chunk as the analysis is given it, on the clocks it is given, for those who
+/// draw what it judges.
+using ChunkConsumer = std::function<void(std::uint32_t host, std::span<const EventRecord>)>;
+
+/// Memory: as Analysis and MergedTrace together, whatever the length of the trace.
+/// With `clocks` that are common times between hosts are compared, too.
+TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
+                          const AnalysisOptions& options = {}, const Progress& progress = {},
+                          const ChunkConsumer& also = {});
+
+/// What of the trace is not there or could not be used, a sentence each; for people.
+std::vector<std::string> losses_of(const TraceReport& report);
+nlohmann::ordered_json to_json(const TraceReport& report);
+std::string to_text(const TraceReport& report, std::size_t rows = 20);
+
+}  // namespace eventspace

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/export/perfetto.cpp — packets of Perfetto's, by the numbers of perfetto_trace.proto.
+#include "eventspace/export/perfetto.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace eventspace {
+namespace {
+
+/// A message of protobuf's wire format: fields one after another, each behind its number and form.
+class Message {
+ public:
+  Message& number(std::uint32_t field, std::uint64_t value) {
+    varint(field << 3);
+    varint(value);
+    return *this;
+  }
+  Message& fixed(std::uint32_t field, std::uint64_t value) {
+    varint(field << 3 | 1);
+    for (int byte = 0; byte < 8; ++byte) bytes_ += static_cast<char>(value >> (8 * byte));
+    return *this;
+  }
+  Message& text(std::uint32_t field, std::string_view text) {
+    varint(field << 3 | 2);
+    varint(text.size());
+    bytes_ += text;
+    return *this;
+  }
+  Message& message(std::uint32_t field, const Message& one) { return text(field, one.bytes_); }
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+  std::string bytes_;
+};
+
+namespace trace {
+constexpr std::uint32_t packet = 1;
+}
+namespace packet {
+constexpr std::uint32_t timestamp = 8, sequence = 10, event = 11, interned = 12, flags = 13,
+                        defaults = 59, descriptor = 60, is_first = 87;
+constexpr std::uint64_t state_begins = 1, state_needed = 2;
+constexpr std::uint32_t default_event = 11;  // of the defaults
+}  // namespace packet
+namespace descriptor {
+constexpr std::uint32_t uuid = 1, name = 2, process = 3, thread = 4, parent = 5;
+constexpr std::uint32_t pid = 1, tid = 2, thread_name = 5, process_name = 6;
+}  // namespace descriptor
+namespace event {
+constexpr std::uint32_t category = 3, annotation = 4, type = 9, name = 10, track = 11, flow = 47,
+                        last_of_flow = 48;
+constexpr std::uint64_t slice_begin = 1, slice_end = 2;
+constexpr std::uint32_t annotation_name = 1, annotation_number = 3, annotation_text = 6;
+}  // namespace event
+namespace interned {
+constexpr std::uint32_t categories = 1, names = 2, annotations = 3;
+constexpr std::uint32_t id = 1, name = 2;
+}  // namespace interned
+
+enum Annotation : std::uint64_t { round_of = 1, operation_of, bytes_of, flags_of };
+
+Message interned_name(std::uint64_t id, std::string_view name) {
+  return Message().number(interned::id, id).text(interned::name, name);
+}
+
+/// Each row is a sequence of packets of its own, so its packets are in order of time and its
+/// names are told once.
+class Packets : public TimelineVisitor {
+ public:
+  Packets(const Timeline& timeline, const Structure& structure, ExportFile& out)
+      : tracks_(timeline.tracks()),
+        structure_(structure),
+        zero_(std::min<std::int64_t>(0, timeline.begin_nanos())),
+        out_(out),
+        next_uuid_(1 + static_cast<std::uint32_t>(structure.hosts.size())) {
+    for (std::uint32_t host = 0; host < structure.hosts.size(); ++host) add_host(host);
+    for (const Label& label : tracks_.labels())
+      categories_.push_back(
+          category_ids_.try_emplace(label.kind, category_ids_.size() + 1).first->second);
+  }
+
+  void enter(std::uint32_t track, std::uint32_t number, const Interval& interval) override {
+    Row& row = row_of(track, number);
+    const EventRecord& record = interval.record;
+    Message slice;
+    slice.number(event::type, event::slice_begin)
+        .number(event::name, 1 + interval.label)
+        .number(event::category, categories_[interval.label]);
+    if (interval.label != Tracks::thread_label && interval.label != Tracks::computation_label)
+      annotate(slice, record);
+    if (tracks_.crossing_out(interval.lane) != nullptr)
+      slice.fixed(event::flow, flow_of(tracks_.lane_below(interval.lane), record));
+    if (tracks_.crossing_in(interval.lane) != nullptr)
+      slice.fixed(event::last_of_flow, flow_of(interval.lane, record));
+    Message packet = at(interval.begin_nanos, row, slice);
+    if (row.told.insert(interval.label).second) packet.message(packet::interned, names(interval));
+    put(packet);
+  }
+
+  void leave(std::uint32_t track, std::uint32_t number, const Interval& interval) override {
+    Message slice;
+    slice.number(event::type, event::slice_end);
+    put(at(interval.end_nanos, row_of(track, number), slice));
+  }
+
+  void end_track(std::uint32_t) override { rows_.clear(); }
+
+ private:
+  struct Row {
+    std::uint32_t uuid = 0;  // also the number of the sequence
+    std::set<std::uint32_t> told;
+  };
+
+  // Numbers of processes and threads must not be the same, nor 0, which is the system's.
+  static std::uint64_t pid_of(std::uint32_t host) { return 1 + host; }
+  std::uint64_t tid_of(std::uint32_t thread) const { return 1 + structure_.hosts.size() + thread; }
+  static std::uint64_t uuid_of_host(std::uint32_t host) { return 1 + host; }
+
+  void add_host(std::uint32_t host) {
+    const Structure::Host& one = structure_.hosts[host];
+    const std::string name = fmt::format("{}/{}", structure_.clusters[one.cluster], one.name);
+    put(Message().message(
+        packet::descriptor,
+        Message()
+            .number(descriptor::uuid, uuid_of_host(host))
+            .message(descriptor::process, Message()
+                                              .number(descriptor::pid, pid_of(host))
+                                              .text(descriptor::process_name, name))));
+  }
+
+  Row& row_of(std::uint32_t track, std::uint32_t number) {
+    while (rows_.size() <= number) {
+      rows_.push_back({next_uuid_++, {}});
+      add_row(tracks_.all()[track], rows_.back());
+    }
+    return rows_[number];
+  }
+
+  /// The page shows tracks of one name, which a track's rows are, together.
+  void add_row(const Track& track, const Row& row) {
+    Message described;
+    described.number(descriptor::uuid, row.uuid)
+        .number(descriptor::parent, uuid_of_host(track.host));
+    if (track.thread == none || rows_.size() > 1)
+      described.text(descriptor::name, track.name);
+    else
+      described.message(descriptor::thread, Message()
+                                                .number(descriptor::pid, pid_of(track.host))
+                                                .number(descriptor::tid, tid_of(track.thread))
+                                                .text(descriptor::thread_name, track.name));
+    put(Message()
+            .number(packet::sequence, row.uuid)
+            .number(packet::is_first, 1)
+            .number(packet::flags, packet::state_begins | packet::state_needed)
+            .message(packet::defaults, Message().message(packet::default_event,
+                                                         Message().number(event::track, row.uuid)))
+            .message(packet::interned, annotation_names())
+            .message(packet::descriptor, described));
+  }
+
+  static Message annotation_names() {
+    return Message()
+        .message(interned::annotations, interned_name(round_of, "round"))
+        .message(interned::annotations, interned_name(operation_of, "operation"))
+        .message(interned::annotations, interned_name(bytes_of, "bytes"))
+        .message(interned::annotations, interned_name(flags_of, "flags"));
+  }
+
+  Message names(const Interval& interval) const {
+    const Label& label = tracks_.labels()[interval.label];
+    return Message()
+        .message(interned::names, interned_name(1 + interval.label, label.name))
+        .message(interned::categories, interned_name(categories_[interval.label], label.kind));
+  }
+
+  static void annotate(Message& slice, const EventRecord& record) {
+    const auto number = [&](Annotation name, std::uint64_t value) {
+      slice.message(
+          event::annotation,
+          Message().number(event::annotation_name, name).number(event::annotation_number, value));
+    };
+    const auto words = [&](Annotation name, std::string_view text) {
+      slice.message(
+          event::annotation,
+          Message().number(event::annotation_name, name).text(event::annotation_text, text));
+    };
+    number(round_of, record.sequence);
+    if (is_operation(record)) words(operation_of, name_of_operation(record));
+    number(bytes_of, record.bytes);
+    if (record.flags != 0) words(flags_of, names_of_flags(record));
+  }
+
+  /// Of the operation that comes out at this lane.
+  static std::uint64_t flow_of(std::uint32_t lane, const EventRecord& record) {
+    constexpr int sequence_bits = 36;
+    const std::uint64_t sequence = record.sequence;
+    return (std::uint64_t{lane} + 1) << sequence_bits |
+           (sequence & ((std::uint64_t{1} << sequence_bits) - 1));
+  }
+
+  Message at(std::int64_t nanos, const Row& row, const Message& slice) const {
+    Message packet;
+    packet
+        .number(packet::timestamp,
+                static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero_))
+        .number(packet::sequence, row.uuid)
+        .number(packet::flags, packet::state_needed)
+        .message(packet::event, slice);
+    return packet;
+  }
+
+  void put(const Message& packet) {
+    out_.text() += Message().message(trace::packet, packet).bytes();
+    out_.write_when_much();
+  }
+
+  const Tracks& tracks_;
+  const Structure& structure_;
+  const std::int64_t zero_;  // there are no times before 0
+  ExportFile& out_;
+  std::uint32_t next_uuid_;
+  std::unordered_map<std::string, std::uint64_t> category_ids_;
+  std::vector<std::uint64_t> categories_;  // by label
+  std::vector<Row> rows_;                  // of the track in hand
+};
+
+}  // namespace
+
+Exported export_perfetto(const TraceDirectory& trace, const std::filesystem::path& file,
+                         const HostClocks& clocks) {
+  Timeline timeline(trace, clocks, file);
+  ExportFile out(file);
+  Packets packets(timeline, trace.structure, out);
+  timeline.visit(packets);
+  out.finish();
+  return timeline.exported();
+}
+
+}  // namespace eventspace

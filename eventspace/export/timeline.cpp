@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/export/timeline.cpp — tracks, and intervals put into each other.
+#include "eventspace/export/timeline.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace eventspace {
+namespace {
+
+constexpr std::uint64_t move_kind = 1;
+constexpr std::uint32_t whole_depth = 0;  // what encloses operations: lives, prefetches
+constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
+constexpr std::uint32_t fixed_labels = 4;
+// In place of a stage, where there is none.
+constexpr std::uint32_t link_stage = no_stage - 1;
+constexpr std::uint32_t clock_stage = no_stage - 2;
+constexpr std::size_t write_bytes = std::size_t{1} << 20;
+
+bool is(const EventRecord& record, EventKind kind) {
+  return record.kind == static_cast<std::uint64_t>(kind);
+}
+
+}  // namespace
+
+Exported for_each_record(
+    const TraceDirectory& trace, const HostClocks& clocks,
+    const std::function<void(std::uint32_t host, const EventRecord& record)>& visit) {
+  Exported exported;
+  std::vector<EventRecord> records;
+  for (const TraceDirectory::File& file : trace.files) {
+    TraceReader reader(file.path);
+    while (reader.next(records)) {
+      exported.records += records.size();
+      for (EventRecord& record : records) {
+        clocks.apply(file.host, record);
+        visit(file.host, record);
+      }
+    }
+    exported.losses += reader.losses();
+  }
+  return exported;
+}
+
+// Tracks ---------------------------------------------------------------------------------------
+
+Tracks::Tracks(const Structure& structure) : shape_(structure) {
+  add_labels();
+  add_lanes();
+  add_crossings();
+}
+
+std::string Tracks::wrapper_name(std::uint32_t stage) const {
+  const Structure& plan = structure();
+  const Structure::Wrapper& wrapper = plan.wrapper_of(stage);
+  if (!wrapper.name.empty()) return wrapper.name;
+  const auto host_name = [&](std::uint32_t at) { return plan.hosts[plan.host_of(at)].name; };
+  std::uint32_t below = plan.stages[stage].below;
+  if (wrapper.kind == "forward" && below != no_stage)
+    return fmt::format("forward to {}", host_name(below));
+  if (wrapper.kind != "prefetch" || below == no_stage) return wrapper.kind;
+  while (plan.stages[below].below != no_stage) below = plan.stages[below].below;
+  return fmt::format("prefetch from {}", host_name(below));
+}
+
+/// Wrappers that differ by nothing that people see have one label.
+void Tracks::add_labels() {
+  labels_ = {{"computation", "computation", ""},
+             {"thread", "thread", ""},
+             {"unknown", "unknown", ""},
+             {"clock", "clock", ""}};
+  for (const std::string& graph : shape_.graphs) labels_.push_back({graph, "collective", ""});
+  std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> numbers;
+  for (std::uint32_t stage = 0; stage < structure().stages.size(); ++stage) {
+    const Structure::Wrapper& wrapper = structure().wrapper_of(stage);
+    const Label label{wrapper_name(stage), wrapper.kind, wrapper.position};
+    const auto [found, is_new] = numbers.emplace(std::tuple(label.name, label.kind, label.position),
+                                                 static_cast<std::uint32_t>(labels_.size()));
+    if (is_new) labels_.push_back(label);
+    label_of_stage_.push_back(found->second);
+  }
+}
+
+/// Each lane is on the track of the one in front of it, unless another host or a join lies between.
+void Tracks::add_lanes() {
+  const auto& lanes = shape_.lanes;
+  const auto host_of = [&](std::uint32_t lane) { return structure().host_of(lanes[lane].stage); };
+  places_.assign(lanes.size(), {none, 0});
+  for (std::uint32_t head = 0; head < lanes.size(); ++head) {
+    const std::uint32_t above = lanes[head].above;
+    if (lanes[head].leaf == none && above != none && host_of(above) == host_of(head)) continue;
+    Place place{head_track(head), first_lane_depth};
+    std::uint32_t lane = head;
+    while (true) {
+      places_[lane] = place;
+      const std::uint32_t below = lanes[lane].below;
+      if (below == none || lanes[below].above != lane || host_of(below) != host_of(lane)) break;
+      if (lanes[below].leaf != none) break;
+      lane = below;
+      ++place.depth;
+    }
+  }
+}
+
+std::uint32_t Tracks::head_track(std::uint32_t lane) {
+  const Lane& head = shape_.lanes[lane];
+  const std::uint32_t host = structure().host_of(head.stage);
+  const auto entry = [&] {
+    return track_at({host, head.stage, head.slot}, [&] { return head_name(lane); });
+  };
+  if (head.leaf == none) return entry();
+  const Leaf& leaf = shape_.leaves[head.leaf];
+  const std::uint32_t begin = structure().paths[leaf.path].stage;
+  if (leaf.thread == none) return track_at({host, begin, 0}, [&] { return wrapper_name(begin); });
+  // A path whose first collector is on another host says nothing about the thread.
+  if (structure().host_of_thread(leaf.thread) != host) return entry();
+  const std::uint32_t track =
+      track_at({host, no_stage, leaf.thread}, [&] { return structure().thread_name(leaf.thread); });
+  tracks_[track].thread = leaf.thread;
+  return track;
+}
+
+std::string Tracks::head_name(std::uint32_t lane) const {
+  const Lane& head = shape_.lanes[lane];
+  const std::uint32_t below = structure().stages[head.stage].below;
+  std::string name = wrapper_name(below == no_stage ? head.stage : below);
+  if (head.join_above != none) {
+    const Structure::Wrapper& join = structure().wrappers[shape_.joins[head.join_above].wrapper];
+    name = join.name.empty() ? join.kind : join.name;
+  } else if (head.above != none) {
+    const auto& from = structure().hosts[structure().host_of(shape_.lanes[head.above].stage)];
+    name = fmt::format("from {}: {}", from.name, name);
+  }
+  const bool is_one_of_many = structure().wrapper_of(head.stage).slots > 1;
+  return is_one_of_many ? fmt::format("{}/{}", name, head.slot) : name;
+}
+
+std::uint32_t Tracks::track_at(const Key& key, const std::function<std::string()>& name) {
+  const auto [found, is_new] = numbers_.emplace(key, static_cast<std::uint32_t>(tracks_.size()));
+  if (is_new) tracks_.push_back({std::get<0>(key), none, name()});
+  return found->second;
+}
+
+void Tracks::add_crossings() {
+  crossing_out_.assign(shape_.lanes.size(), none);
+  crossing_in_.assign(shape_.lanes.size(), none);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between;
+  for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
+    const std::uint32_t below = shape_.lanes[lane].below;
+    // Who is answered at a join sends nothing itself, but for the last to come.
+    if (below == none || shape_.lanes[lane].join != none) continue;
+    const std::uint32_t from = structure().host_of(shape_.lanes[lane].stage);
+    const std::uint32_t to = structure().host_of(shape_.lanes[below].stage);
+    if (from == to) continue;
+    crossing_out_[lane] = crossing_in_[below] = static_cast<std::uint32_t>(crossings_.size());
+    crossings_.push_back({from, to, between[std::minmax(from, to)]++});
+  }
+}
+
+std::uint32_t Tracks::lane_of(const EventRecord& record) const {
+  return is_operation(record) ? shape_.lane_of(record.place, record.slot) : none;
+}
+
+std::uint32_t Tracks::leaf_of(const EventRecord& record) const {
+  const std::uint32_t lane = lane_of(record);
+  if (lane == none) return none;
+  const std::uint32_t leaf = shape_.lanes[lane].leaf;
+  return leaf == none || shape_.leaves[leaf].thread == none ? none : leaf;
+}
+
+Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
+  const Structure& plan = structure();
+  const std::uint32_t lane = lane_of(record);
+  const auto track = [&](std::uint32_t stage, std::uint32_t slot, const auto& name) {
+    return Place{track_at({host, stage, slot}, name), whole_depth};
+  };
+  if (lane != none && places_[lane].track != none && tracks_[places_[lane].track].host == host)
+    return places_[lane];
+  if (is(record, EventKind::thread) && record.place < plan.thread_count() &&
+      plan.host_of_thread(record.place) == host) {
+    const Place place =
+        track(no_stage, record.place, [&] { return plan.thread_name(record.place); });
+    tracks_[place.track].thread = record.place;
+    return place;
+  }
+  const bool is_staged = record.place < plan.stages.size() && plan.host_of(record.place) == host;
+  if (is_staged && is(record, EventKind::prefetch))
+    return track(record.place, 0, [&] { return wrapper_name(record.place); });
+  // Many paths share a link, so it is one wrapper, not one stage.
+  if (is_staged && is(record, EventKind::link))
+    return track(link_stage, plan.stages[record.place].wrapper,
+                 [&] { return wrapper_name(record.place); });
+  if (is_staged && is(record, EventKind::cache_read)) {
+    const auto& combines = plan.wrapper_of(record.place).combines;
+    if (record.slot < combines.size())
+      return track(record.place, record.slot, [&] {
+        return fmt::format("{} reads {}", wrapper_name(record.place),
+                           plan.clusters[combines[record.slot]]);
+      });
+  }
+  if (is(record, EventKind::clock) && record.place < plan.hosts.size())
+    return track(clock_stage, record.place,
+                 [&] { return fmt::format("clock of {}", plan.hosts[record.place].name); });
+  return track(no_stage, none, [] { return std::string("unknown"); });
+}
+
+std::uint32_t Tracks::label_of(const EventRecord& record) const {
+  if (is(record, EventKind::thread)) return thread_label;
+  if (is(record, EventKind::clock)) return clock_label;
+  const Structure& plan = structure();
+  if (record.place >= plan.stages.size() ||
+      record.kind > static_cast<std::uint64_t>(EventKind::link))
+    return unknown_label;
+  const std::uint32_t below = plan.stages[record.place].below;
+  return label_of_stage_[is_operation(record) && below != no_stage ? below : record.place];
+}
+
+std::uint32_t Tracks::label_of_operation(std::uint32_t leaf) const {
+  const std::uint32_t tree = shape_.lanes[shape_.leaves[leaf].lane].tree;
+  return fixed_labels + shape_.trees[tree].graph;
+}
+
+// Timeline -------------------------------------------------------------------------------------
+
+namespace {
+
+/// Puts the intervals of one track after another into each other.
+class Nesting {
+ public:
+  Nesting(const Tracks& tracks, TimelineVisitor& visitor)
+      : tracks_(tracks), visitor_(visitor), next_sequence_(tracks.leaves(), 0) {}
+
+  void add(const Span& span) {
+    if (span.track != track_) {
+      end_track();
+      track_ = span.track;
+    }
+    // A thread says that it began, and again when it ends: one life.
+    const bool is_life = is(span.record, EventKind::thread);
+    if (life_ && !(is_life && span.record.down_nanos == life_->begin_nanos)) put_life();
+    Interval interval;
+    interval.begin_nanos = span.record.down_nanos;
+    interval.end_nanos = std::max(+span.record.down_nanos, +span.record.up_nanos);
+    interval.label = tracks_.label_of(span.record);
+    interval.record = span.record;
+    if (tracks_.all()[track_].thread == none) {
+      interval.lane = tracks_.lane_of(span.record);
+      return put(interval, span.depth);
+    }
+    if (is_life) {
+      life_ = interval;
+      return compute_from(interval.begin_nanos);
+    }
+    interval.lane = tracks_.lane_of(span.record);
+    const std::uint32_t leaf = tracks_.leaf_of(span.record);
+    if (leaf == none) return put(interval, span.depth);
+    computed(interval, leaf);
+    Interval operation = interval;
+    operation.label = tracks_.label_of_operation(leaf);
+    operation.lane = none;
+    operation.leaf = leaf;
+    put(operation, Tracks::operation_depth);
+    put(interval, span.depth);
+  }
+
+  void end_track() {
+    if (track_ == none) return;
+    if (life_) put_life();
+    for (std::uint32_t row = 0; row < rows_.size(); ++row)
+      while (!rows_[row].empty()) leave(row);
+    rows_.clear();
+    visitor_.end_track(track_);
+    track_ = none;
+    has_begun_ = false;
+  }
+
+ private:
+  struct Open {
+    Interval interval;
+    std::uint32_t depth = 0;
+  };
+
+  void put_life() {
+    put(*life_, whole_depth);
+    life_.reset();
+  }
+
+  void compute_from(std::int64_t nanos) {
+    last_up_ = nanos;
+    has_begun_ = true;
+  }
+
+  /// As the analysis has it: what lies between operations of which some were lost is unknown.
+  void computed(const Interval& operation, std::uint32_t leaf) {
+    const EventRecord& record = operation.record;
+    const bool is_next = record.kind != move_kind || record.sequence == next_sequence_[leaf];
+    if (record.kind == move_kind) next_sequence_[leaf] = record.sequence + 1;
+    if (has_begun_ && is_next && last_up_ <= operation.begin_nanos) {
+      Interval computation = operation;
+      computation.begin_nanos = last_up_;
+      computation.end_nanos = operation.begin_nanos;
+      computation.label = Tracks::computation_label;
+      computation.lane = none;
+      computation.leaf = leaf;
+      put(computation, Tracks::operation_depth);
+    }
+    compute_from(has_begun_ ? std::max(last_up_, operation.end_nanos) : operation.end_nanos);
+  }
+
+  void put(const Interval& interval, std::uint32_t depth) {
+    std::uint32_t row = 0;
+    while (row < rows_.size() && !fits(row, interval, depth)) ++row;
+    if (row == rows_.size()) rows_.emplace_back();
+    rows_[row].push_back({interval, depth});
+    visitor_.enter(track_, row, interval);
+  }
+
+  /// Whether it is within what lasts in this row; what has ended before it is left.
+  bool fits(std::uint32_t row, const Interval& interval, std::uint32_t depth) {
+    auto& open = rows_[row];
+    const auto has_ended = [&](const Open& top) {
+      if (top.interval.end_nanos != interval.begin_nanos)
+        return top.interval.end_nanos < interval.begin_nanos;
+      // At the same moment: not if this may be the last part of it, which took no time.
+      return top.depth >= depth || top.interval.end_nanos < interval.end_nanos;
+    };
+    while (!open.empty() && has_ended(open.back())) leave(row);
+    return open.empty() || interval.end_nanos <= open.back().interval.end_nanos;
+  }
+
+  void leave(std::uint32_t row) {
+    visitor_.leave(track_, row, rows_[row].back().interval);
+    rows_[row].pop_back();
+  }
+
+  const Tracks& tracks_;
+  TimelineVisitor& visitor_;
+  std::vector<std::uint64_t> next_sequence_;  // by leaf
+  std::uint32_t track_ = none;
+  std::vector<std::vector<Open>> rows_;
+  std::optional<Interval> life_;
+  bool has_begun_ = false;
+  std::int64_t last_up_ = 0;
+};
+
+}  // namespace
+
+Timeline::Timeline(const TraceDirectory& trace, const HostClocks& clocks,
+                   const std::filesystem::path& scratch,
+                   const std::function<bool(const Track&)>& wanted, std::size_t sort_bytes)
+    : tracks_(trace.structure), sort_(scratch, sort_bytes) {
+  is_utc_ = clocks.is_utc();
+  bool is_first = true;
+  exported_ = for_each_record(trace, clocks, [&](std::uint32_t host, const EventRecord& record) {
+    const Tracks::Place place = tracks_.place_of(host, record);
+    if (wanted && !wanted(tracks_.all()[place.track])) return;
+    const std::int64_t end = std::max(+record.down_nanos, +record.up_nanos);
+    begin_nanos_ = is_first ? +record.down_nanos : std::min(begin_nanos_, +record.down_nanos);
+    end_nanos_ = is_first ? end : std::max(end_nanos_, end);
+    is_first = false;
+    sort_.add({place.track, place.depth, record});
+  });
+}
+
+void Timeline::visit(TimelineVisitor& visitor) {
+  Nesting nesting(tracks_, visitor);
+  sort_.for_each([&](const Span& span) { nesting.add(span); });
+  nesting.end_track();
+}
+
+// Files and names ------------------------------------------------------------------------------
+
+ExportFile::ExportFile(std::filesystem::path path)
+    : path_(std::move(path)), file_(File::create(path_)) {}
+
+ExportFile::~ExportFile() {
+  if (!is_finished_) ::unlink(path_.c_str());
+}
+
+void ExportFile::write_when_much() {
+  if (text_.size() >= write_bytes) write();
+}
+
+void ExportFile::write() {
+  file_.append(std::as_bytes(std::span(text_)));
+  text_.clear();
+}
+
+void ExportFile::finish() {
+  write();
+  is_finished_ = true;
+}
+
+std::string_view name_of_kind(const EventRecord& record) {
+  if (is_operation(record)) return "operation";
+  constexpr std::array<std::string_view, 5> names = {"thread", "cache_read", "prefetch", "link",
+                                                     "clock"};
+  const std::uint64_t number = record.kind - static_cast<std::uint64_t>(EventKind::thread);
+  return number < names.size() ? names[number] : "unknown";
+}
+
+std::string_view name_of_operation(const EventRecord& record) {
+  constexpr std::array<std::string_view, 13> names = {
+      "enter", "move",      "observe", "observe_number", "newest",  "first",  "last",
+      "delta", "set_delta", "axe",     "delete_element", "release", "traffic"};
+  if (!is_operation(record)) return "";
+  return record.kind < names.size() ? names[record.kind] : "unknown";
+}
+
+std::string names_of_flags(const EventRecord& record) {
+  constexpr std::array<std::pair<std::uint8_t, std::string_view>, 7> names = {
+      {{event_failed, "failed"},
+       {event_one_way, "one_way"},
+       {event_last_arriver, "last_arriver"},
+       {event_proved, "proved"},
+       {event_cached, "cached"},
+       {event_remote, "remote"},
+       {event_undecided, "undecided"}}};
+  std::string text;
+  for (const auto& [flag, name] : names)
+    if ((record.flags & flag) != 0) text += fmt::format("{}{}", text.empty() ? "" : "|", name);
+  return text;
+}
+
+}  // namespace eventspace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/trace/host_clocks.cpp — the times of all hosts of a run on one clock, as well as is
+// known.
+#include "eventspace/trace/host_clocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace eventspace {
+namespace {
+
+/// A host's clock or a damaged record may say anything; sums stay within the numbers.
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t both = 0;
+  if (!__builtin_add_overflow(a, b, &both)) return both;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+bool all_say(const TraceDirectory& trace, bool (*says)(const TraceHeader&)) {
+  return std::all_of(trace.files.begin(), trace.files.end(),
+                     [says](const auto& file) { return says(file.header); });
+}
+
+std::optional<std::vector<ClockLine>> measure(const TraceDirectory& trace) {
+  ClockOffsets offsets(trace.structure);
+  std::vector<EventRecord> records;
+  for (const TraceDirectory::File& file : trace.files) {
+    TraceReader reader(file.path);
+    while (reader.next(records)) offsets.add(file.host, records);
+  }
+  std::vector<ClockLine> lines(trace.structure.hosts.size());
+  const auto known = offsets.lines();
+  for (const TraceDirectory::File& file : trace.files) {
+    if (!known[file.host]) return std::nullopt;
+    lines[file.host] = *known[file.host];
+  }
+  return lines;
+}
+
+}  // namespace
+
+HostClocks HostClocks::best(const TraceDirectory& trace) {
+  HostClocks clocks = own(trace);
+  if (clocks.kind_ == Kind::one || trace.files.empty()) return clocks;
+  if (auto lines = measure(trace)) return measured(trace, *std::move(lines));
+  if (!all_say(trace,
+               [](const TraceHeader& header) { return header.origin_utc_nanos.has_value(); }))
+    return clocks;
+  clocks.kind_ = Kind::utc;
+  clocks.is_utc_ = true;
+  for (const auto& file : trace.files)
+    clocks.lines_[file.host].offset_nanos = *file.header.origin_utc_nanos;
+  return clocks;
+}
+
+HostClocks HostClocks::own(const TraceDirectory& trace) {
+  const bool is_virtual = !trace.files.empty() && all_say(trace, [](const TraceHeader& header) {
+    return header.clock == "virtual";
+  });
+  return {is_virtual ? Kind::one : Kind::own, std::vector<ClockLine>(trace.structure.hosts.size())};
+}
+
+HostClocks HostClocks::measured(const TraceDirectory& trace, std::vector<ClockLine> lines) {
+  ENSURE_EQ(lines.size(), trace.structure.hosts.size());
+  HostClocks clocks{Kind::measured, std::move(lines)};
+  const auto& first = trace.files.front().header.origin_utc_nanos;
+  clocks.is_utc_ = first.has_value();
+  for (ClockLine& line : clocks.lines_)
+    line.offset_nanos = sum(line.offset_nanos, first.value_or(0));
+  return clocks;
+}
+
+std::int64_t HostClocks::apply(std::uint32_t host, std::int64_t nanos) const {
+  const ClockLine& line = lines_[host];
+  const double drifted =
+      line.drift * (static_cast<double>(nanos) - static_cast<double>(line.at_nanos));
+  return sum(sum(nanos, line.offset_nanos), std::llround(drifted));
+}
+
+void HostClocks::apply(std::uint32_t host, EventRecord& record) const {
+  record.down_nanos = apply(host, record.down_nanos);
+  record.up_nanos = apply(host, record.up_nanos);
+}
+
+std::int64_t HostClocks::error_nanos() const {
+  std::int64_t error = 0;
+  for (const ClockLine& line : lines_) error = std::max(error, line.error_nanos);
+  return error;
+}
+
+std::string HostClocks::text() const {
+  switch (kind_) {
+    case Kind::own: return "each host's own clock";
+    case Kind::one: return "one clock";
+    case Kind::utc: return "UTC, as each host had it";
+    case Kind::measured: break;
+  }
+  return fmt::format("one clock by measured offsets, within {:.3f} ms",
+                     static_cast<double>(error_nanos()) / 1e6);
+}
+
+}  // namespace eventspace
