@@ -6,6 +6,7 @@
 
 #include "paths/config_low_level.hpp"
 #include "paths/expand.hpp"
+#include "paths/instrument.hpp"
 #include "paths/plan_shares.hpp"
 
 namespace paths {
@@ -67,6 +68,7 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
     mistakes.throw_if_any();
   } else {
     refuse_high_level_overrides(overrides, mistakes);
+    if (overrides.traced) low_level = with_collectors(settings);
   }
   PlanText text;
   Plan plan = read_low_level(low_level, kinds, overrides, text, mistakes);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "paths/config_low_level.hpp"
+#include "paths/instrument.hpp"
 #include "paths/multi_cluster.hpp"
 
 namespace paths {
@@ -209,16 +210,14 @@ void Expansion::add_path(const Settings& graph, std::uint32_t host, std::uint32_
 
 void Expansion::add_path(const Writing& writing, std::uint32_t host, std::uint32_t threads,
                          Way way) {
-  if (writing.collective.instrument) {
-    // One stands before each wrapper, and so behind each but the last, which ends the path. What
-    // begins a path stays first on it.
-    const Settings collector = in_place("event_collector", {}, writing.position);
-    Way instrumented;
-    for (std::size_t place = 0; place < way.size(); ++place) {
-      if (threads > 0 || place > 0) instrumented.push_back(collector);
-      instrumented.push_back(way[place]);
-    }
-    way = std::move(instrumented);
+  const auto& instrumented = writing.collective.instrumented;
+  if (!instrumented.empty()) {
+    const bool is_all = instrumented.front() == "true";
+    const Settings named = is_all ? Settings() : Settings::map(wrappers);
+    way = with_collectors(way, threads > 0, [&](const Settings& wrapper) {
+      const auto is = [&](const std::string& kind) { return kind == kind_in_way(wrapper, named); };
+      return is_all || std::any_of(instrumented.begin(), instrumented.end(), is);
+    });
   }
   add_path(writing.collective.name, host, threads, std::move(way));
 }

@@ -47,7 +47,8 @@ struct MultiCluster {
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0: all hosts of a cluster meet in one join
-    bool instrument = false;
+    /// "true" alone for all; else the kinds of wrappers that get event collectors.
+    std::vector<std::string> instrumented;
   };
   struct Element {
     base::Settings name, host;

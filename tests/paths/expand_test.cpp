@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -249,4 +251,48 @@ TEST_CASE("expand: 100,000 threads are a plan of ranges") {
   CHECK(plan.thread_count() == 100'000);
   CHECK(plan.paths.size() == 10'000);
   CHECK(plan.hosts.back().address == "tcp://127.0.0.1:17699");
+}
+
+TEST_CASE("expand: collectors stand before and behind wrappers of the kinds that are named") {
+  const auto ways = [](const std::string& instrument) {
+    const paths::Plan plan =
+        read(two + collective("operation: sum, template: f64, instrument: " + instrument));
+    std::string kinds;
+    for (paths::StageId stage = plan.paths.back().stage; stage != paths::no_stage;
+         stage = plan.stages[stage].below)
+      kinds += plan.wrappers[plan.stages[stage].wrapper].kind + " ";
+    return kinds;
+  };
+  const std::string without = ways("false");
+  std::string all, around_joins;
+  std::istringstream words(without);
+  bool was_join = false;
+  for (std::string kind; words >> kind; was_join = kind == "allreduce") {
+    all += "event_collector " + kind + " ";
+    around_joins += (was_join || kind == "allreduce" ? "event_collector " : "") + kind + " ";
+  }
+  CHECK(ways("true") == all);
+  CHECK(ways("allreduce") == around_joins);
+  CHECK(ways("[allreduce]") == around_joins);
+  CHECK(ways("[]") == without);
+}
+
+TEST_CASE("expand: a traced run instruments what does not say otherwise, on either level") {
+  paths::Overrides traced;
+  traced.traced = true;
+  const auto collectors = [](const paths::Plan& plan) {
+    return std::count_if(plan.wrappers.begin(), plan.wrappers.end(),
+                         [](const auto& wrapper) { return wrapper.kind == "event_collector"; });
+  };
+  const std::string sum = two + collective("operation: sum, template: f64");
+  const std::string silent = two + collective("operation: sum, template: f64, instrument: false");
+  const auto read_with = [&](const std::string& text) {
+    return paths::read_plan(base::parse_settings(text, "test"), wrappers::all_kinds(), traced);
+  };
+  CHECK(collectors(read_with(sum)) > 0);
+  CHECK(collectors(read_with(silent)) == 0);
+  const std::string low = paths::print_plan(read(silent), wrappers::all_kinds());
+  const std::string collected = paths::print_plan(read_with(low), wrappers::all_kinds());
+  CHECK(collectors(read_with(low)) == collectors(read_with(sum)));
+  CHECK(paths::print_plan(read_with(collected), wrappers::all_kinds()) == collected);
 }
