@@ -108,7 +108,12 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
                "{}: nothing says which host this process is, so it is all {}; `paths run`, "
                "--host, PATHS_HOST or an MPI launcher would say it\n",
                program.name, plan->hosts.size());
-  return report(run_plan(plan, kinds, options, program.thread, program.finish));
+  const int code = report(run_plan(plan, kinds, options, program.thread, program.finish));
+  const bool is_first = !options.is_one_host || options.host == 0;
+  if (code == 0 && is_first && !line.trace.empty())
+    fmt::print(stderr, "{}: traced; `paths analyze {}` says where the time went\n", program.name,
+               line.trace);
+  return code;
 }
 
 }  // namespace
