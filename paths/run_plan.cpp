@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/run_plan.cpp — makes the hosts of a process, runs their threads, and ends them.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 
 #include "base/errors.hpp"
 #include "paths/program.hpp"
@@ -56,8 +59,7 @@ class PlanRun {
                                         {"end of", host->name(), host->index()},
                                         [this, &host] { add_failure(host->finish()); }));
       for (auto& end : ending) end.join();
-      if (tracing_)
-        for (std::string& failure : tracing_->finish()) add_failure(std::move(failure));
+      if (tracing_) warn_of(tracing_->finish());
     });
   }
 
@@ -80,6 +82,15 @@ class PlanRun {
           std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport)));
       if (tracing_) tracing_->add(*hosts_.back());
     }
+  }
+
+  /// No failures: what a trace lacks takes nobody the result of a run that succeeded.
+  static void warn_of(const std::vector<std::string>& lacks) {
+    constexpr std::size_t shown_max = 5;
+    for (std::size_t i = 0; i < std::min(lacks.size(), shown_max); ++i)
+      spdlog::warn("{}", lacks[i]);
+    if (lacks.size() > shown_max)
+      spdlog::warn("and the traces of {} more hosts lack records", lacks.size() - shown_max);
   }
 
   void run_threads() {

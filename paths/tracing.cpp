@@ -3,6 +3,7 @@
 #include "paths/tracing.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -95,11 +96,13 @@ void Tracing::look_at_clock(Host& host, std::uint32_t peer) {
 }
 
 void Tracing::flush_all() {
-  for (const Traced& one : traced_) {
+  for (Traced& one : traced_) {
     try {
       one.writer->flush();
     } catch (const std::runtime_error& error) {
-      failures_.emplace_back(error.what());
+      one.failure = error.what();
+      // At once, too: the run may be long, or killed.
+      spdlog::warn("{}; nothing more of host {} is traced", one.failure, one.host->name());
     }
   }
 }
@@ -109,19 +112,29 @@ std::vector<std::string> Tracing::finish() {
     flushing_.cancel();
     flushing_.join();
   }
-  for (const Traced& one : traced_) {
+  std::vector<std::string> lacks;
+  for (Traced& one : traced_) {
     try {
       one.writer->finish();
     } catch (const std::runtime_error& error) {
-      failures_.emplace_back(error.what());
+      one.failure = error.what();
     }
-    if (const std::uint64_t dropped = one.host->recorder().dropped(); dropped > 0)
-      failures_.push_back(
-          fmt::format("host {}: {} records came faster than they could be written "
-                      "and are not in the trace",
-                      one.host->name(), dropped));
+    std::string lack = lack_of(one);
+    if (!lack.empty()) lacks.push_back(std::move(lack));
   }
-  return std::move(failures_);
+  return lacks;
+}
+
+std::string Tracing::lack_of(const Traced& one) {
+  const std::uint64_t dropped = one.host->recorder().dropped();
+  if (one.failure.empty() && dropped == 0) return {};
+  std::string text = fmt::format("the trace of host {} lacks", one.host->name());
+  if (dropped > 0)
+    text += fmt::format(" {} records that came faster than they could be written", dropped);
+  if (!one.failure.empty())
+    text += fmt::format("{} {} records that could not be written ({})", dropped > 0 ? " and" : "",
+                        one.writer->lost(), one.failure);
+  return text;
 }
 
 }  // namespace paths

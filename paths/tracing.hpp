@@ -40,8 +40,8 @@ class Tracing {
 
   void add(Host& host);  ///< before its start()
   void start();          ///< in a context of the runtime, when all are added
-  /// When all hosts have ended: writes the rest. Answers what went wrong, a line each: what could
-  /// not be written, and how much was lost because it came too fast.
+  /// When all hosts have ended: writes the rest. Answers for each host whose trace lacks something
+  /// a line with how much and why.
   std::vector<std::string> finish();
 
  private:
@@ -56,9 +56,11 @@ class Tracing {
   struct Traced {
     Host* host;
     std::unique_ptr<eventspace::TraceWriter> writer;
+    std::string failure = {};  ///< of its writer
   };
+  /// What is not in a host's trace, and why; nothing when all is.
+  static std::string lack_of(const Traced& one);
   std::vector<Traced> traced_;
-  std::vector<std::string> failures_;
   runtime::Task flushing_;
 };
 

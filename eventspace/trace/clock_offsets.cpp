@@ -15,6 +15,13 @@ namespace {
 constexpr std::size_t looks_max = 4096;
 /// Closer together they say nothing of drift.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
+/// As far as a clock can be shown in a record: two years. What is beyond was forged.
+constexpr std::int64_t nanos_max = std::int64_t{1} << 56;
+
+bool is_possible(const EventRecord& record) {
+  return record.down_nanos > -nanos_max && record.down_nanos <= record.up_nanos &&
+         record.up_nanos < nanos_max;
+}
 
 }  // namespace
 
@@ -37,12 +44,12 @@ ClockOffsets::ClockOffsets(const Structure& structure)
 void ClockOffsets::add(std::uint32_t host, std::span<const EventRecord> records) {
   if (host >= hosts_) return;
   for (const EventRecord& record : records) {
+    if (!is_possible(record)) continue;
     spans_[host].first = std::min(spans_[host].first, +record.down_nanos);
     spans_[host].last = std::max(spans_[host].last, +record.up_nanos);
     if (record.kind != static_cast<std::uint64_t>(EventKind::clock)) continue;
     if (record.place >= hosts_ || record.place == host) continue;
     const std::int64_t took = record.up_nanos - record.down_nanos;
-    if (took < 0) continue;
     const std::int64_t middle = record.down_nanos + took / 2;
     std::vector<Look>& looks = looks_[{host, record.place}];
     looks.push_back({middle, static_cast<std::int64_t>(record.sequence) - middle, (took + 1) / 2});

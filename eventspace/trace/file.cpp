@@ -36,6 +36,20 @@ iovec vector_of(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
+struct Draft {
+  const std::filesystem::path path;
+  ~Draft() { ::unlink(path.c_str()); }
+};
+
+/// False when somebody else was first: their file stays, which a rename would have replaced.
+bool put_in_place(const std::filesystem::path& draft, const std::filesystem::path& path) {
+  if (::link(draft.c_str(), path.c_str()) == 0) return true;
+  if (errno == EEXIST) return false;
+  // Not every file system has links.
+  if (::rename(draft.c_str(), path.c_str()) != 0) fail(path, "write", errno);
+  return true;
+}
+
 }  // namespace
 
 File::File(std::filesystem::path path, int descriptor)
@@ -109,21 +123,15 @@ std::string read_whole(const std::filesystem::path& path) {
 }
 
 void write_whole(const std::filesystem::path& path, std::string_view text) {
-  if (std::filesystem::exists(path)) {
-    if (read_whole(path) == text) return;
+  if (!std::filesystem::exists(path)) {
+    // Other processes and other threads of this one write the same file under other names first.
+    static std::atomic<std::uint64_t> next{0};
+    const Draft draft{fmt::format("{}.{}.{}.draft", path.string(), ::getpid(), next.fetch_add(1))};
+    File::create(draft.path).append(std::as_bytes(std::span(text)));
+    if (put_in_place(draft.path, path)) return;
+  }
+  if (read_whole(path) != text)
     throw std::runtime_error(fmt::format("{}: is of another run", path.string()));
-  }
-  // Other processes and other threads of this one write the same file under other names first.
-  static std::atomic<std::uint64_t> next{0};
-  const std::filesystem::path draft =
-      fmt::format("{}.{}.{}.draft", path.string(), ::getpid(), next.fetch_add(1));
-  try {
-    File::create(draft).append(std::as_bytes(std::span(text)));
-    if (::rename(draft.c_str(), path.c_str()) != 0) fail(path, "write", errno);
-  } catch (...) {
-    ::unlink(draft.c_str());
-    throw;
-  }
 }
 
 }  // namespace eventspace

@@ -16,7 +16,9 @@
 namespace eventspace {
 namespace {
 
-constexpr std::size_t window_bytes = std::size_t{256} * 1024;
+/// Grows to the largest chunk of the file. More would save little time, and with thousands of files
+/// side by side cost gigabytes.
+constexpr std::size_t window_bytes = std::size_t{16} * 1024;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

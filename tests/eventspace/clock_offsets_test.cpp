@@ -58,6 +58,24 @@ TEST_CASE("clock offsets: a look that takes as long there as back gives the diff
   CHECK(lines[1]->error_nanos == 300);
 }
 
+TEST_CASE("clock offsets: times that no clock can show count for nothing") {
+  const Clock near{1000, 0}, far{50'000, 0};
+  const auto structure = hosts(2);
+  EventRecord records[3];
+  records[0] = look(near, 1, far, second, 300, 300);
+  records[1].down_nanos = INT64_MIN;
+  records[1].up_nanos = INT64_MAX;
+  records[2] = records[1];
+  records[2].kind = records[0].kind;
+  records[2].place = 1;
+  ClockOffsets offsets(structure);
+  offsets.add(0, records);
+  const auto lines = offsets.lines();
+  REQUIRE(lines[1]);
+  CHECK(lines[1]->apply(far.at(second)) == near.at(second));
+  CHECK(lines[1]->error_nanos == 300);
+}
+
 TEST_CASE("clock offsets: the quickest look counts, and drift is a line from begin to end") {
   const Clock near{0, 0}, far{123'456'789, 40e-6};
   const auto structure = hosts(2);

@@ -4,12 +4,17 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include "eventspace/trace/file.hpp"
+#include "runtime/runtime.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 
 namespace {
@@ -378,6 +383,31 @@ TEST_CASE("trace directory: all that is wrong is said at once, file by file") {
       Contains("alpha-1.trace: is of another run than host alpha-0: its plan is ff, not 00") &&
           Contains("noise.trace: is no trace of PATHS") &&
           Contains("stranger.trace: is of host 'stranger', which the run does not have"));
+}
+
+TEST_CASE("trace directory: of runs that begin at once one has it, the others are told") {
+  constexpr int runs = 4;
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    const Folder folder;
+    std::atomic<int> ready{0}, refused{0};
+    runtime::Runtime runtime;
+    runtime.run([&] {
+      std::vector<runtime::Task> tasks;
+      for (int run = 0; run < runs; ++run)
+        tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"run"}, [&, run] {
+          for (++ready; ready < runs;) continue;
+          try {
+            eventspace::write_config(folder.path(), fmt::format("seed: {}", run));
+          } catch (const std::runtime_error& error) {
+            if (std::string_view(error.what()).ends_with("is of another run")) ++refused;
+          }
+        }));
+      for (runtime::Task& task : tasks) task.join();
+    });
+    CHECK(refused.load() == runs - 1);
+    const fs::directory_iterator files(folder.path());
+    CHECK(std::distance(begin(files), end(files)) == 1);  // no drafts are left
+  }
 }
 
 TEST_CASE("trace directory: that of another run is not mixed with this one") {

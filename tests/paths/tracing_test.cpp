@@ -7,11 +7,14 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/trace/computation_times.hpp"
 #include "eventspace/trace/file.hpp"
 #include "paths/structure_of.hpp"
+#include "paths/transport_local.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"
 
@@ -141,6 +144,46 @@ TEST_CASE("tracing: a run does not write over another one's trace") {
   options.trace.directory = folder.path().string();
   CHECK_THROWS_WITH(paths::run_plan(sim.shared_plan(), sim.kinds(), options, compute_and_move),
                     Catch::Contains("alpha-0.trace") && Catch::Contains("exists"));
+}
+
+TEST_CASE("tracing: a trace that cannot be written takes no run its result") {
+  const Folder folder;
+  const Sim sim(config, traced());
+  paths::RunOptions options;
+  options.clock = runtime::ClockKind::virtual_time;
+  options.trace.directory = folder.path().string();
+  bool is_finished = false;
+  const auto failures = paths::run_plan(
+      sim.shared_plan(), sim.kinds(), options,
+      [&](paths::Thread& thread) {
+        compute_and_move(thread);
+        std::filesystem::remove_all(folder.path());
+      },
+      [&](const paths::RunSummary&) { is_finished = true; });
+  CHECK(failures == std::vector<std::string>());
+  CHECK(is_finished);
+}
+
+TEST_CASE("tracing: what a trace lacks is counted, with the reason") {
+  const Folder folder;
+  const Sim sim(config, traced());
+  const bool is_lost = GENERATE(true, false);
+  runtime::Runtime runtime;  // the steady clock: nobody flushes before the end
+  paths::LocalNetwork network(sim.plan().hosts.size());
+  paths::Host host(runtime, sim.shared_plan(), 0, sim.kinds(), network.transport(0));
+  paths::Tracing tracing(runtime, sim.plan(), sim.kinds(), 1, {folder.path().string(), {}});
+  tracing.add(host);
+  const std::size_t room = paths::Tracing::lane_records;
+  for (std::size_t i = 0; i < room + 3; ++i) host.recorder().add({});
+  if (is_lost) std::filesystem::remove_all(folder.path());
+  const std::string dropped =
+      "the trace of host alpha-0 lacks 3 records that came faster than "
+      "they could be written";
+  const std::string lost = fmt::format(
+      " and {} records that could not be written ({}/alpha-0.trace: cannot write: No such file or "
+      "directory)",
+      room, folder.path().string());
+  CHECK(tracing.finish() == std::vector{is_lost ? dropped + lost : dropped});
 }
 
 TEST_CASE("tracing: recording changes nothing of what a run does") {
