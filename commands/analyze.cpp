@@ -34,7 +34,7 @@ struct AnalyzeOptions {
   std::string compare, json, html, csv, otf2, perfetto, noise;
   std::optional<std::uint32_t> noise_thread;
   bool measured_clocks = false;
-  std::size_t rows = 8;
+  std::size_t rows = 0;
 };
 
 /// A line that is written over, on a terminal only.
@@ -192,7 +192,7 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command->add_flag("--common-clock", options->measured_clocks,
                     "put all hosts on one clock by their looks at each other's, for one-way times");
-  command->add_option("--rows", options->rows, "of each table shown")
+  command->add_option("--rows", options->rows, "show tables of threads, joins, links and paths, of so many rows each")
       ->type_name("COUNT")
       ->capture_default_str();
   add_outputs(*command, *options);

@@ -180,7 +180,7 @@ Report Analysis::finish() {
   report.coverage.without_computation = parts.computation.unknown();
   report.coverage.judged_early = parts.computation.judged_early();
   parts.figures.report(report, parts.computation.critical_noise());
-  parts.computation.report(report);
+  parts.computation.report(report, parts.conditional);
   parts.conditional.report(report, parts.figures);
   for (std::size_t host = 0; host < report.hosts.size(); ++host)
     report.hosts[host].records = parts.records_of_host[host];

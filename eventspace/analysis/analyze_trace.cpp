@@ -138,11 +138,9 @@ std::string to_text(const TraceReport& report, std::size_t rows) {
   std::string clock = "no";
   for (const auto& file : report.files)
     if (!file.losses.is_header_damaged) clock = file.header.clock;
-  std::string losses;
-  for (const std::string& loss : losses_of(report)) losses += "  " + loss + "\n";
-  return fmt::format("{}: {} hosts, {} clock; times are of {}\n{}{}", report.directory,
-                     report.files.size(), clock, report.clocks, losses,
-                     to_text(report.report, rows));
+  return fmt::format("{}: {} hosts, {} clock; times are of {}\n{}", report.directory,
+                     report.files.size(), clock, report.clocks,
+                     to_text(report.report, rows, losses_of(report)));
 }
 
 }  // namespace eventspace

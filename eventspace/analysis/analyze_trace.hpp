@@ -38,6 +38,6 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
 /// What of the trace is not there or could not be used, a sentence each; for people.
 std::vector<std::string> losses_of(const TraceReport& report);
 nlohmann::ordered_json to_json(const TraceReport& report);
-std::string to_text(const TraceReport& report, std::size_t rows = 20);
+std::string to_text(const TraceReport& report, std::size_t rows = 0);
 
 }  // namespace eventspace

@@ -10,7 +10,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numbers>
-#include <numeric>
 #include <random>
 #include <utility>
 
@@ -19,37 +18,45 @@ namespace {
 
 constexpr std::size_t least_blocks = 16;
 constexpr int resamples = 400;
+constexpr std::size_t rows_of_a_screen = 20;
 
 using Random = std::mt19937_64;
-using Means = std::vector<double>;
+using Rows = std::vector<Blocks::Row>;
 
-double mean_of(const Means& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+void add(Blocks::Row& sum, const Blocks::Row& row) {
+  sum.sum += row.sum;
+  sum.count += row.count;
+}
+
+double mean_of(const Blocks::Row& row) { return row.sum / static_cast<double>(row.count); }
+
+Blocks::Row all_of(const Rows& rows) {
+  Blocks::Row all;
+  for (const Blocks::Row& row : rows) add(all, row);
+  return all;
 }
 
 /// How many of them follow each other in a resample: long enough for what rounds depend on, and
 /// still about as many different ones.
-std::size_t length_of(const Means& means) {
-  return static_cast<std::size_t>(std::sqrt(static_cast<double>(means.size())));
+std::size_t length_of(const Rows& rows) {
+  return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }
 
-/// By how much the mean of other rounds of the same run would deviate.
-double deviation_of(const Means& means, Random& random) {
-  const std::size_t length = length_of(means);
-  Means rows;  // means of `length` that follow each other, around the end
-  double sum =
-      std::accumulate(means.begin(), means.begin() + static_cast<std::ptrdiff_t>(length), 0.0);
-  for (std::size_t first = 0; first < means.size(); ++first) {
-    rows.push_back(sum / static_cast<double>(length));
-    sum += means[(first + length) % means.size()] - means[first];
-  }
-  const std::size_t drawn = means.size() / length;
-  const double centre = mean_of(rows);
+/// By how much the mean of other rounds of the same run would deviate. The last row, which may have
+/// fewer rounds, counts by as many as it has.
+double deviation_of(const Rows& rows, Random& random) {
+  const std::size_t length = length_of(rows);
+  Rows long_rows(rows.size());  // of `length` that follow each other, around the end
+  for (std::size_t first = 0; first < rows.size(); ++first)
+    for (std::size_t place = 0; place < length; ++place)
+      add(long_rows[first], rows[(first + place) % rows.size()]);
+  const std::size_t drawn = rows.size() / length;
+  const double centre = mean_of(all_of(rows));
   double squares = 0;
   for (int resample = 0; resample < resamples; ++resample) {
-    double all = 0;
-    for (std::size_t row = 0; row < drawn; ++row) all += rows[random() % rows.size()];
-    squares += std::pow(all / static_cast<double>(drawn) - centre, 2);
+    Blocks::Row all;
+    for (std::size_t row = 0; row < drawn; ++row) add(all, long_rows[random() % long_rows.size()]);
+    squares += std::pow(mean_of(all) - centre, 2);
   }
   return std::sqrt(squares / resamples * static_cast<double>(drawn) /
                    static_cast<double>(drawn - 1));
@@ -76,10 +83,10 @@ double student_quantile(double outside, double freedom) {
          (3 * power(7) + 19 * power(5) + 17 * power(3) - 15 * z) / (384 * std::pow(freedom, 3));
 }
 
-Difference difference_of(const Means& before, const Means& after, double outside, Random& random) {
+Difference difference_of(const Rows& before, const Rows& after, double outside, Random& random) {
   Difference one;
-  one.before = mean_of(before);
-  one.after = mean_of(after);
+  one.before = mean_of(all_of(before));
+  one.after = mean_of(all_of(after));
   const double deviation = std::hypot(deviation_of(before, random), deviation_of(after, random));
   const auto freedom = static_cast<double>(
       std::min(before.size() / length_of(before), after.size() / length_of(after)) - 1);
@@ -95,7 +102,7 @@ Difference difference_of(const Means& before, const Means& after, double outside
 std::map<std::string, const Series*> by_name(const Report& report) {
   std::map<std::string, const Series*> named;
   for (const Series& series : report.series) {
-    if (series.block_means.empty()) continue;
+    if (series.rows.empty()) continue;
     const std::string name = series.figure + " of " + series.what;
     std::string unique = name;
     for (int number = 2; !named.emplace(unique, &series).second; ++number)
@@ -115,8 +122,7 @@ Comparison compare(const Report& before, const Report& after, std::uint64_t seed
     const auto same = new_series.find(name);
     if (same == new_series.end()) {
       comparison.only_before.push_back(name);
-    } else if (std::min(series->block_means.size(), same->second->block_means.size()) <
-               least_blocks) {
+    } else if (std::min(series->rows.size(), same->second->rows.size()) < least_blocks) {
       comparison.too_short.push_back(name);
     } else {
       both.emplace_back(series, same->second);
@@ -128,7 +134,7 @@ Comparison compare(const Report& before, const Report& after, std::uint64_t seed
       (1 - interval_share) / static_cast<double>(std::max<std::size_t>(1, both.size()));
   Random random(seed);
   for (const auto& [old_one, new_one] : both) {
-    Difference one = difference_of(old_one->block_means, new_one->block_means, outside, random);
+    Difference one = difference_of(old_one->rows, new_one->rows, outside, random);
     one.figure = old_one->figure;
     one.what = old_one->what;
     comparison.differences += one.is_one;
@@ -152,7 +158,9 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
                        {"change_nanos", one.change()},
                        {"interval_nanos", {one.low, one.high}},
                        {"is_difference", one.is_one}});
-  return {{"intervals_hold_together_in_share", interval_share},
+  return {{"format", "paths-comparison"},
+          {"version", 1},
+          {"intervals_hold_together_in_share", interval_share},
           {"least_share_called_a_difference", difference_share},
           {"differences", comparison.differences},
           {"figures", figures},
@@ -169,7 +177,7 @@ std::string to_text(const Comparison& comparison, std::size_t rows) {
                   "hold together in 95 of 100 comparisons)",
                   comparison.differences, comparison.figures.size()));
   const auto ms = [](double nanos) { return nanos / 1e6; };
-  const std::size_t shown = std::min(rows, comparison.differences);
+  const std::size_t shown = std::min(rows == 0 ? rows_of_a_screen : rows, comparison.differences);
   for (std::size_t place = 0; place < shown; ++place) {
     const Difference& one = comparison.figures[place];
     const std::string share =

@@ -44,6 +44,7 @@ struct Comparison {
 Comparison compare(const Report& before, const Report& after, std::uint64_t seed = 1);
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
-std::string to_text(const Comparison& comparison, std::size_t rows = 20);
+/// For a terminal; with 0 rows as many as a screen has room for.
+std::string to_text(const Comparison& comparison, std::size_t rows = 0);
 
 }  // namespace eventspace

@@ -179,7 +179,7 @@ void Computation::find_noise_in_all(const Distribution& all, const Usual& like, 
   const std::int64_t noise = all.quantile((1 + below) / 2) - bounds.base;
   const std::int64_t more = bounds.base - like.median;
   const std::int64_t times = (more + noise / 2) / noise;
-  if (times < 1 || times > 3) return;
+  if (times < 1 || times > noise_in_all_times) return;
   if (std::abs(more - times * noise) > std::min(like.median / 100, noise / 10)) return;
   bounds.base -= times * noise;
   bounds.outlier = bounds.base + noise / 2;
@@ -274,17 +274,17 @@ void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
 
 }  // namespace
 
-void Computation::report(Report& report) const {
+void Computation::report(Report& report, const Conditional& conditional) const {
   for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     if (shape_.leaves[leaf].thread == none || leaves_[leaf].all.count() == 0) continue;
     report.threads.push_back(report_thread(leaf));
     const ThreadReport& thread = report.threads.back();
     report.series.push_back({"computation", fmt::format("{} before {}", thread.name, thread.graph),
-                             leaves_[leaf].blocks.means()});
+                             leaves_[leaf].blocks.rows()});
   }
   keep_spectra_of_noisiest(report.threads);
   report_hosts(report);
-  report_lateness(report);
+  report_lateness(report, conditional);
 }
 
 ThreadReport Computation::report_thread(std::uint32_t number) const {
@@ -370,7 +370,7 @@ void Computation::compare_with_others(std::vector<HostReport>& all,
         static_cast<double>(host.base_nanos) / static_cast<double>(host.others_base_nanos);
 }
 
-void Computation::report_lateness(Report& report) const {
+void Computation::report_lateness(Report& report, const Conditional& conditional) const {
   for (std::uint32_t graph = 0; graph < graphs_.size(); ++graph) {
     const GraphState& state = graphs_[graph];
     LatenessReport lateness;
@@ -387,19 +387,31 @@ void Computation::report_lateness(Report& report) const {
     lateness.waited_for_noise_nanos = static_cast<std::int64_t>(std::min(waited, 9e18));
     if (state.noise > 0)
       lateness.noise_amplification = state.lost / static_cast<double>(state.noise);
-    for (std::uint32_t tree = 0; tree < shape_.trees.size(); ++tree) {
-      if (shape_.trees[tree].graph != graph) continue;
-      figures_.for_each_note(tree, [&](std::uint64_t sequence, const RoundNote& note) {
-        if (note.critical_leaf == none) return;
-        add_to(lateness.critical_wan_two_way_nanos, note.wan_nanos);
-        const Iteration* iteration = state.iterations.find(sequence);
-        const auto noise =
-            iteration == nullptr ? 0 : static_cast<std::int64_t>(iteration->greatest_noise);
-        add_to(lateness.hideable_wan_nanos, std::clamp<std::int64_t>(note.wan_nanos, 0, noise));
-      });
-    }
+    for (std::uint32_t tree = 0; tree < shape_.trees.size(); ++tree)
+      if (shape_.trees[tree].graph == graph) add_wan(tree, conditional, lateness);
     report.lateness.push_back(lateness);
   }
+}
+
+void Computation::add_wan(std::uint32_t tree, const Conditional& conditional,
+                          LatenessReport& lateness) const {
+  const GraphState& state = graphs_[shape_.trees[tree].graph];
+  const auto add = [&](std::uint64_t sequence, std::int64_t nanos, std::int64_t& sum,
+                       std::int64_t& hideable) {
+    add_to(sum, nanos);
+    const Iteration* iteration = state.iterations.find(sequence);
+    const auto noise =
+        iteration == nullptr ? 0 : static_cast<std::int64_t>(iteration->greatest_noise);
+    add_to(hideable, std::clamp<std::int64_t>(nanos, 0, noise));
+  };
+  figures_.for_each_note(tree, [&](std::uint64_t sequence, const RoundNote& note) {
+    if (note.critical_leaf != none)
+      add(sequence, note.wan_nanos, lateness.critical_wan_two_way_nanos,
+          lateness.hideable_wan_nanos);
+  });
+  conditional.for_each_wan_wait(tree, figures_, [&](std::uint64_t sequence, std::int64_t nanos) {
+    add(sequence, nanos, lateness.check_wan_one_way_nanos, lateness.hideable_check_wan_nanos);
+  });
 }
 
 }  // namespace eventspace

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "eventspace/analysis/conditional.hpp"
 #include "eventspace/analysis/distribution.hpp"
 #include "eventspace/analysis/figures.hpp"
 #include "eventspace/analysis/report.hpp"
@@ -29,7 +30,7 @@ class Computation {
   void add_thread(const EventRecord& life);
   void finish();
 
-  void report(Report& report) const;
+  void report(Report& report, const Conditional& conditional) const;
   std::vector<std::int64_t> critical_noise() const;  ///< by leaf
   std::uint64_t unknown() const { return unknown_; }
   std::uint64_t judged_early() const { return judged_early_; }
@@ -103,7 +104,8 @@ class Computation {
   void report_hosts(Report& report) const;
   static void compare_with_others(std::vector<HostReport>& all,
                                   const std::vector<std::uint32_t>& hosts, std::uint32_t number);
-  void report_lateness(Report& report) const;
+  void report_lateness(Report& report, const Conditional& conditional) const;
+  void add_wan(std::uint32_t tree, const Conditional& conditional, LatenessReport& lateness) const;
 
   const Shape& shape_;
   const Figures& figures_;

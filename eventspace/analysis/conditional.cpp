@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::uint64_t rows_max = 2048;
 /// Rounds whose own record never came: more of them at once than any trace has open.
-constexpr std::size_t used_max = 1 << 20;
+constexpr std::size_t used_max = 1 << 18;
+/// Of clusters whose values one operation needed: five have 16 sets.
+constexpr std::size_t together_max = 64;
 
 }  // namespace
 
@@ -31,6 +33,7 @@ void Conditional::find_checks(std::size_t exact_max) {
     Check& check = checks_.emplace_back(exact_max);
     check.wrapper = wrapper;
     check.remotes.assign(structure.wrappers[wrapper].combines.size(), Remote(exact_max));
+    for (Remote& remote : check.remotes) remote.by_place.assign(check.remotes.size() - 1, 0);
     check.by_values.assign(check.remotes.size(), 0);
   }
   for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
@@ -90,12 +93,8 @@ void Conditional::add_cache_read(const EventRecord& record) {
     remote.waited.add(wait);
   }
   if (check->used.size() >= used_max) check->used.clear();
-  Used& used = check->used[record.sequence];
-  if (used.values == 0 || record.up_nanos < used.first_up) {
-    used.first = record.slot;
-    used.first_up = record.up_nanos;
-  }
-  ++used.values;
+  const bool is_cached = (record.flags & event_cached) != 0;
+  check->used[record.sequence].push_back({record.up_nanos, record.slot, is_cached});
 }
 
 void Conditional::add_prefetch(const EventRecord& record) {
@@ -121,21 +120,47 @@ void Conditional::add(const Round& round) {
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
-  Used used;
+  std::vector<Value> used;
   if (const auto found = check.used.find(round.sequence); found != check.used.end()) {
-    used = found->second;
+    used = std::move(found->second);
     check.used.erase(found);
   }
-  ++check.by_values[std::min<std::size_t>(used.values, check.by_values.size() - 1)];
-  if (used.values > 0) ++check.remotes[used.first].first;
+  add_used(check, used);
   const bool is_known = below != nullptr && below->is_here;
   const std::int64_t nanos = here.up_nanos - (is_known ? below->up_nanos : here.down_nanos);
   check.time_to_decide.add(nanos);
   check.times_to_decide.add(nanos);
-  add_row(check, round.sequence, nanos);
+  add_row(check, round.sequence, nanos, static_cast<std::uint32_t>(used.size()));
+  if (!used.empty() && !used.back().is_cached)
+    check.awaited.at(round.sequence) = {used.back().slot, nanos};
 }
 
-void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos) {
+/// Puts them into the order in which they came.
+void Conditional::add_used(Check& check, std::vector<Value>& used) {
+  std::stable_sort(used.begin(), used.end(),
+                   [](const Value& a, const Value& b) { return a.up_nanos < b.up_nanos; });
+  ++check.by_values[std::min<std::size_t>(used.size(), check.by_values.size() - 1)];
+  if (used.empty()) return;
+  std::vector<std::uint32_t> slots;
+  bool are_cached = true;
+  for (std::size_t place = 0; place < used.size(); ++place) {
+    Remote& remote = check.remotes[used[place].slot];
+    ++remote.by_place[std::min(place, remote.by_place.size() - 1)];
+    slots.push_back(used[place].slot);
+    are_cached = are_cached && used[place].is_cached;
+  }
+  std::sort(slots.begin(), slots.end());
+  if (check.together.size() >= together_max && !check.together.contains(slots)) {
+    ++check.other_together;
+    return;
+  }
+  Together& together = check.together[slots];
+  ++together.operations;
+  together.all_cached += are_cached ? 1 : 0;
+}
+
+void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
+                          std::uint32_t needed) {
   // What is far ahead of all rounds so far is no number of a round, and would leave no rows.
   if (sequence > 64 * (check.operations + rows_max)) return;
   while (sequence / check.rounds_per_row >= rows_max) {
@@ -145,6 +170,8 @@ void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nan
         both.rounds += check.rows[row + 1].rounds;
         add_to(both.sum, check.rows[row + 1].sum);
         both.max = std::max(both.max, check.rows[row + 1].max);
+        both.needing += check.rows[row + 1].needing;
+        both.needed_max = std::max(both.needed_max, check.rows[row + 1].needed_max);
       }
       check.rows[row / 2] = both;
     }
@@ -157,46 +184,81 @@ void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nan
   ++row.rounds;
   add_to(row.sum, nanos);
   row.max = std::max(row.max, nanos);
+  row.needing += needed > 0 ? 1 : 0;
+  row.needed_max = std::max(row.needed_max, needed);
+}
+
+std::int64_t Conditional::one_way_of(const Remote& remote, const Figures& figures) {
+  if (remote.prefetch_path == none) return -1;
+  const Summary two_way = figures.path_network(remote.prefetch_path);
+  return two_way.count > 0 ? two_way.p50 / 2 : -1;
 }
 
 void Conditional::report(Report& report, const Figures& figures) const {
-  const Structure& structure = shape_.structure;
   for (const Check& check : checks_) {
-    const Structure::Wrapper& wrapper = structure.wrappers[check.wrapper];
-    ConditionalReport one;
-    one.place = place_of(structure, check.wrapper);
-    if (check.tree != none) one.graph = shape_.graphs[shape_.trees[check.tree].graph];
-    one.operations = check.operations;
-    one.proved = check.proved;
-    one.by_values_needed = check.by_values;
-    one.time_to_decide = check.time_to_decide.summary();
+    report.conditionals.push_back(report_check(check, figures));
+    const ConditionalReport& one = report.conditionals.back();
     const std::string where = fmt::format("{} in {}", one.graph, one.place.cluster);
-    report.series.push_back({"time to decide", where, check.times_to_decide.means()});
-    std::uint64_t reads = 0;
-    std::uint64_t cached = 0;
-    for (std::size_t row = 0; row < check.rows.size(); ++row) {
-      const Row& from = check.rows[row];
-      if (from.rounds == 0) continue;
-      one.decision_times.push_back({row * check.rounds_per_row,
-                                    from.sum / static_cast<std::int64_t>(from.rounds), from.max});
-    }
-    for (std::size_t slot = 0; slot < check.remotes.size(); ++slot) {
-      if (wrapper.combines[slot] == structure.hosts[wrapper.host].cluster) continue;
-      const std::uint32_t path = check.remotes[slot].prefetch_path;
-      std::int64_t one_way = -1;
-      if (path != none && figures.path_network(path).count > 0)
-        one_way = figures.path_network(path).p50 / 2;
-      one.remotes.push_back(report_remote(check.remotes[slot], one_way));
-      ConditionalReport::Remote& remote = one.remotes.back();
-      remote.cluster = structure.clusters[wrapper.combines[slot]];
-      reads += remote.reads;
-      cached += remote.cached;
-      report.series.push_back({"cache wait", fmt::format("{} for {}", where, remote.cluster),
-                               check.remotes[slot].waits.means()});
-    }
-    if (reads > 0) one.cached_share = static_cast<double>(cached) / static_cast<double>(reads);
-    report.conditionals.push_back(std::move(one));
+    report.series.push_back({"time to decide", where, check.times_to_decide.rows()});
+    std::size_t remote = 0;
+    for (std::size_t slot = 0; slot < check.remotes.size(); ++slot)
+      if (!is_own(check, slot))
+        report.series.push_back({"cache wait",
+                                 fmt::format("{} for {}", where, one.remotes[remote++].cluster),
+                                 check.remotes[slot].waits.rows()});
   }
+}
+
+bool Conditional::is_own(const Check& check, std::size_t slot) const {
+  const Structure::Wrapper& wrapper = shape_.structure.wrappers[check.wrapper];
+  return wrapper.combines[slot] == shape_.structure.hosts[wrapper.host].cluster;
+}
+
+ConditionalReport Conditional::report_check(const Check& check, const Figures& figures) const {
+  const Structure::Wrapper& wrapper = shape_.structure.wrappers[check.wrapper];
+  ConditionalReport one;
+  one.place = place_of(shape_.structure, check.wrapper);
+  if (check.tree != none) one.graph = shape_.graphs[shape_.trees[check.tree].graph];
+  one.operations = check.operations;
+  one.proved = check.proved;
+  one.by_values_needed = check.by_values;
+  one.time_to_decide = check.time_to_decide.summary();
+  for (std::size_t row = 0; row < check.rows.size(); ++row) {
+    const Row& from = check.rows[row];
+    if (from.rounds == 0) continue;
+    one.decision_times.push_back({row * check.rounds_per_row,
+                                  from.sum / static_cast<std::int64_t>(from.rounds), from.max,
+                                  from.needing, from.needed_max});
+  }
+  std::uint64_t reads = 0;
+  std::uint64_t cached = 0;
+  for (std::size_t slot = 0; slot < check.remotes.size(); ++slot) {
+    if (is_own(check, slot)) continue;
+    const Remote& remote = check.remotes[slot];
+    one.remotes.push_back(report_remote(remote, one_way_of(remote, figures)));
+    one.remotes.back().cluster = shape_.structure.clusters[wrapper.combines[slot]];
+    reads += one.remotes.back().reads;
+    cached += one.remotes.back().cached;
+  }
+  if (reads > 0) one.cached_share = static_cast<double>(cached) / static_cast<double>(reads);
+  one.together = report_together(check);
+  one.other_together = check.other_together;
+  return one;
+}
+
+std::vector<ConditionalReport::Together> Conditional::report_together(const Check& check) const {
+  const Structure::Wrapper& wrapper = shape_.structure.wrappers[check.wrapper];
+  std::vector<ConditionalReport::Together> all;
+  for (const auto& [slots, counts] : check.together) {
+    ConditionalReport::Together& one = all.emplace_back();
+    for (const std::uint32_t slot : slots)
+      one.clusters.push_back(shape_.structure.clusters[wrapper.combines[slot]]);
+    one.operations = counts.operations;
+    one.all_cached = counts.all_cached;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.operations > b.operations; });
+  return all;
 }
 
 ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::int64_t one_way) {
@@ -209,7 +271,7 @@ ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::
   // 5%: half of the two-way is a guess of the one-way, and a hand-over is in the wait.
   one.in_flight = one_way < 0 ? 0 : remote.waited.count_at_most(one_way + one_way / 20);
   one.late = one_way < 0 ? 0 : remote.waited.count() - one.in_flight;
-  one.first = remote.first;
+  one.by_place = remote.by_place;
   one.one_way_half_nanos = one_way;
   one.wait = remote.wait.summary();
   one.ahead = remote.ahead.summary();

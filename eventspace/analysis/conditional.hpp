@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/conditional.hpp — how condition checks came by the values they needed.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +23,21 @@ class Conditional {
   void add_prefetch(const EventRecord& record);
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
+  /// Visits what of a critical wait of a check was a value's way between clusters, one-way.
+  template <typename Visit>
+  void for_each_wan_wait(std::uint32_t tree, const Figures& figures, const Visit& visit) const {
+    for (const Check& check : checks_) {
+      if (check.tree != tree) continue;
+      std::vector<std::int64_t> one_ways;
+      for (const Remote& remote : check.remotes) one_ways.push_back(one_way_of(remote, figures));
+      check.awaited.for_each([&](std::uint64_t sequence, const Awaited& awaited) {
+        const RoundNote* note = figures.note(tree, sequence);
+        if (awaited.slot == none || note == nullptr || note->critical_leaf == none) return;
+        const std::int64_t one_way = one_ways[awaited.slot];
+        if (one_way > 0) visit(sequence, std::min(one_way, awaited.nanos));
+      });
+    }
+  }
 
  private:
   struct Remote {
@@ -33,26 +50,40 @@ class Conditional {
     Distribution prefetch;
     std::uint64_t unused = 0;
     std::uint64_t cached = 0;
-    std::uint64_t first = 0;
+    std::vector<std::uint64_t> by_place;
     std::uint32_t prefetch_path = none;
   };
-  struct Used {  // in a round, so far
-    std::uint32_t values = 0;
-    std::uint32_t first = none;
-    std::int64_t first_up = 0;
+  struct Value {  // that a round used
+    std::int64_t up_nanos = 0;
+    std::uint32_t slot = 0;
+    bool is_cached = false;
+  };
+  struct Together {
+    std::uint64_t operations = 0;
+    std::uint64_t all_cached = 0;
+  };
+  /// The value a round waited for longest.
+  struct Awaited {
+    std::uint32_t slot = none;
+    std::int64_t nanos = 0;
   };
   /// Sums of as many rounds as make at most as many rows as are kept.
   struct Row {
     std::uint64_t rounds = 0;
     std::int64_t sum = 0;
     std::int64_t max = 0;
+    std::uint64_t needing = 0;
+    std::uint32_t needed_max = 0;
   };
   struct Check {
     explicit Check(std::size_t exact) : time_to_decide(exact) {}
     std::uint32_t wrapper = 0;
     std::uint32_t tree = none;
-    std::vector<Remote> remotes;  // by place among those combined
-    std::unordered_map<std::uint64_t, Used> used;
+    std::vector<Remote> remotes;                                 // by place among those combined
+    std::unordered_map<std::uint64_t, std::vector<Value>> used;  // by sequence, so far
+    std::map<std::vector<std::uint32_t>, Together> together;     // by slots
+    std::uint64_t other_together = 0;
+    Notes<Awaited> awaited;
     std::vector<std::uint64_t> by_values;
     std::uint64_t operations = 0;
     std::uint64_t proved = 0;
@@ -66,7 +97,13 @@ class Conditional {
   void find_prefetches();
   Check* check_at(std::uint32_t stage);
   void add_round(Check& check, const Round& round, const Pass& here, const Pass* below);
-  static void add_row(Check& check, std::uint64_t sequence, std::int64_t nanos);
+  static void add_used(Check& check, std::vector<Value>& used);
+  static void add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
+                      std::uint32_t needed);
+  bool is_own(const Check& check, std::size_t slot) const;
+  static std::int64_t one_way_of(const Remote& remote, const Figures& figures);
+  ConditionalReport report_check(const Check& check, const Figures& figures) const;
+  std::vector<ConditionalReport::Together> report_together(const Check& check) const;
   static ConditionalReport::Remote report_remote(const Remote& remote, std::int64_t one_way);
 
   const Shape& shape_;

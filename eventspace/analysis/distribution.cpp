@@ -48,6 +48,9 @@ void Distribution::add(std::int64_t value) {
   max_ = count_ == 0 ? value : std::max(max_, value);
   ++count_;
   add_to(sum_, value);
+  const double from_centre = static_cast<double>(value) - centre_;
+  centre_ += from_centre / static_cast<double>(count_);
+  squares_ += from_centre * (static_cast<double>(value) - centre_);
   if (count_ <= exact_max_) {
     samples_.push_back(value);
     return;
@@ -76,6 +79,10 @@ void Distribution::add_to_range(std::int64_t value) {
 
 double Distribution::mean() const {
   return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
+}
+
+double Distribution::deviation() const {
+  return count_ < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
 }
 
 std::int64_t Distribution::value_at(const std::vector<std::int64_t>& sorted, double share) const {
@@ -137,6 +144,7 @@ Summary Distribution::summary() const {
   std::sort(sorted.begin(), sorted.end());
   return {.count = count_,
           .mean = mean(),
+          .deviation = deviation(),
           .min = min_,
           .p10 = value_at(sorted, 0.10),
           .p50 = value_at(sorted, 0.50),
@@ -160,11 +168,11 @@ void Blocks::add(std::int64_t value) {
   ++last_;
 }
 
-std::vector<double> Blocks::means() const {
-  std::vector<double> means(sums_.begin(), sums_.end());
-  if (!means.empty() && last_ < each_) means.pop_back();
-  for (double& mean : means) mean /= static_cast<double>(each_);
-  return means;
+std::vector<Blocks::Row> Blocks::rows() const {
+  std::vector<Row> rows;
+  for (const double sum : sums_) rows.push_back({sum, each_});
+  if (!rows.empty()) rows.back().count = last_;
+  return rows;
 }
 
 }  // namespace eventspace

@@ -15,6 +15,7 @@ void add_to(std::int64_t& sum, std::int64_t value);
 struct Summary {
   std::uint64_t count = 0;
   double mean = 0;
+  double deviation = 0;  ///< standard deviation
   std::int64_t min = 0;
   std::int64_t p10 = 0;
   std::int64_t p50 = 0;
@@ -43,6 +44,7 @@ class Distribution {
   std::uint64_t count() const { return count_; }
   std::int64_t sum() const { return sum_; }
   double mean() const;
+  double deviation() const;
   /// The least number that at least `share` of all do not exceed; 0 when there are none.
   std::int64_t quantile(double share) const;
   std::uint64_t count_at_most(std::int64_t value) const;
@@ -66,6 +68,8 @@ class Distribution {
   std::size_t exact_max_;
   std::uint64_t count_ = 0;
   std::int64_t sum_ = 0;
+  double centre_ = 0;  // mean of those so far, and sum of squares around it (Welford 1962)
+  double squares_ = 0;
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
   std::vector<std::int64_t> samples_;  // all of them, or none
@@ -78,8 +82,13 @@ class Distribution {
 /// rows can be resampled as if they did not.
 class Blocks {
  public:
+  struct Row {
+    double sum = 0;
+    std::uint64_t count = 0;  ///< the same in all, but that the last one may have fewer
+    friend bool operator==(const Row&, const Row&) = default;
+  };
   void add(std::int64_t value);
-  std::vector<double> means() const;  ///< of those that are whole
+  std::vector<Row> rows() const;
 
  private:
   std::vector<double> sums_;

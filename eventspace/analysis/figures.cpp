@@ -16,6 +16,18 @@ constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
 }  // namespace
 
+Cause cause_of(const Hop& hop) {
+  switch (hop.kind) {
+    case HopKind::join: return Cause::join;
+    case HopKind::crossing: return Cause::network;
+    case HopKind::link: return hop.is_hold ? Cause::broadcast_delay : Cause::link;
+    case HopKind::check: return Cause::check;
+    case HopKind::internal:
+    case HopKind::end: break;
+  }
+  return Cause::internal;
+}
+
 Figures::Figures(const Shape& shape, std::size_t exact_max, bool has_common_clock)
     : shape_(shape),
       hops_(shape.hops.size(), HopFigures(exact_max)),
@@ -256,6 +268,7 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
   const Pass* below = pass_of(round, join.below);
   const std::int64_t came_up = below != nullptr ? below->up_nanos : first;
   figures.spread.add(last - first);
+  figures.spreads.add(last - first);
   if (last > first) {
     ++figures.contributors[left_first].left_first;
     ++figures.contributors[left_last].left_last;
@@ -313,30 +326,30 @@ void Figures::add_critical(const Round& round) {
     add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
     lane = below == nullptr ? none : shape_.lanes[lane].below;
   }
-  for (std::size_t cause = 0; cause < causes; ++cause) {
+  for (std::size_t cause = 0; cause < causes; ++cause)
     add_to(tree.by_cause[cause], by_cause[cause]);
-    if (pass.computation_nanos >= 0) tree.causes_of_rounds[cause].add(by_cause[cause]);
-  }
-  if (pass.computation_nanos >= 0) {
-    const std::int64_t iteration = computed + pass.up_nanos - pass.down_nanos;
-    tree.iteration.add(iteration);
-    tree.iterations.add(iteration);
-  }
+  if (pass.computation_nanos >= 0) add_iteration(round, pass, by_cause);
   tree.notes.at(round.sequence) = {number, on_the_way_[shape_.lanes[leaf_lane].place].wan,
                                    lead_of(leaf_lane)};
 }
 
+/// By the critical thread's own pass.
+void Figures::add_iteration(const Round& round, const Pass& pass,
+                            const std::array<std::int64_t, causes>& by_cause) {
+  TreeFigures& tree = trees_[round.tree];
+  const std::int64_t communication = pass.up_nanos - pass.down_nanos;
+  const std::int64_t iteration = pass.computation_nanos + communication;
+  tree.iteration.add(iteration);
+  tree.computation.add(pass.computation_nanos);
+  tree.communication.add(communication);
+  tree.iterations.add(iteration);
+  for (std::size_t cause = 0; cause < causes; ++cause)
+    tree.causes_of_rounds[cause].add(by_cause[cause]);
+}
+
 Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
   const Lane& lane = shape_.lanes[number];
-  Cause cause = Cause::internal;
-  switch (shape_.hops[lane.hop].kind) {
-    case HopKind::join: cause = Cause::join; break;
-    case HopKind::crossing: cause = Cause::network; break;
-    case HopKind::link: cause = Cause::link; break;
-    case HopKind::check: cause = Cause::check; break;
-    case HopKind::internal:
-    case HopKind::end: break;
-  }
+  const Cause cause = cause_of(shape_.hops[lane.hop]);
   Total& total = cause == Cause::join ? joins_[lane.join].critical : hops_[lane.hop].critical;
   ++total.rounds;
   add_to(total.nanos, nanos);

@@ -52,6 +52,9 @@ class Notes {
   Note not_kept_;
 };
 
+/// What the time of a hop counts as on a critical path.
+Cause cause_of(const Hop& hop);
+
 class Figures {
  public:
   Figures(const Shape& shape, std::size_t exact_max, bool has_common_clock);
@@ -103,6 +106,7 @@ class Figures {
   struct JoinFigures {
     explicit JoinFigures(std::size_t exact) : through(exact), below(exact), spread(exact) {}
     Distribution through, below, spread;
+    Blocks spreads;
     std::vector<ContributorFigures> contributors;
     std::uint64_t rounds = 0;
     std::uint64_t late_replies = 0;
@@ -120,8 +124,9 @@ class Figures {
     std::uint64_t payload_bytes = 0;
   };
   struct TreeFigures {
-    explicit TreeFigures(std::size_t exact) : iteration(exact) {}
-    Distribution iteration;
+    explicit TreeFigures(std::size_t exact)
+        : iteration(exact), computation(exact), communication(exact) {}
+    Distribution iteration, computation, communication;
     Blocks iterations;
     std::array<Blocks, causes> causes_of_rounds;
     std::uint64_t complete = 0;
@@ -147,6 +152,8 @@ class Figures {
   void add_through(const Round& round, std::uint32_t number);
   void add_departures(const Round& round, std::uint32_t number);
   std::uint32_t find_critical_leaf(const Round& round) const;
+  void add_iteration(const Round& round, const Pass& pass,
+                     const std::array<std::int64_t, causes>& by_cause);
   std::int64_t lead_of(std::uint32_t lane) const;
   void add_critical(const Round& round);
   Cause add_critical_hop(std::uint32_t lane, std::int64_t nanos);
@@ -154,7 +161,8 @@ class Figures {
   void count_missing(const Round& round);
 
   void report_joins(Report& report) const;
-  void report_series(std::uint32_t tree, Report& report) const;
+  void report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
+                     Report& report) const;
   std::map<std::uint32_t, std::vector<std::uint32_t>> hops_of_links() const;
   std::uint32_t busiest_of(const std::vector<std::uint32_t>& hops) const;
   std::string cluster_of(std::uint32_t tree) const;

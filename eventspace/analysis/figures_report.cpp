@@ -66,6 +66,9 @@ void Figures::report_joins(Report& report) const {
     one.departure_spread = figures.spread.summary();
     one.late_replies = figures.late_replies;
     one.late_reply_nanos = figures.late_reply_nanos;
+    report.series.push_back({"departure spread",
+                             fmt::format("{} on {}", one.place.wrapper, one.place.host),
+                             figures.spreads.rows()});
     std::uint64_t most = 0;
     for (std::size_t place = 0; place < join.contributors.size(); ++place) {
       const ContributorFigures& from = figures.contributors[place];
@@ -73,7 +76,7 @@ void Figures::report_joins(Report& report) const {
       report.series.push_back({"wait",
                                fmt::format("{} in {} on {}", one.contributors.back().name,
                                            one.place.wrapper, one.place.host),
-                               from.waits.means()});
+                               from.waits.rows()});
       if (from.latest_reply > most) one.latest_reply_to = one.contributors.back().name;
       most = std::max(most, from.latest_reply);
     }
@@ -189,7 +192,7 @@ void Figures::report_links(Report& report) const {
       link.source = "collectors around it";
       link.travel = (first.role == 1 ? busiest.up : busiest.down).summary();
     }
-    report.series.push_back({"travel", link.place.wrapper, travels.means()});
+    report.series.push_back({"travel", link.place.wrapper, travels.rows()});
     report.links.push_back(std::move(link));
   }
 }
@@ -222,16 +225,24 @@ void Figures::report_paths(Report& report) const {
 }
 
 void Figures::report_critical(Report& report, const std::vector<std::int64_t>& noise) const {
-  std::vector<std::uint32_t> trees_of_graph(shape_.graphs.size(), 0);
-  for (const Tree& tree : shape_.trees) trees_of_graph[tree.graph] += tree.has_joins() ? 1 : 0;
+  std::vector<std::vector<std::uint32_t>> trees_of_graph(shape_.graphs.size());
+  for (std::uint32_t number = 0; number < trees_.size(); ++number) {
+    const Tree& tree = shape_.trees[number];
+    if (tree.has_joins()) trees_of_graph[tree.graph].push_back(number);
+  }
   for (std::uint32_t number = 0; number < trees_.size(); ++number) {
     const Tree& tree = shape_.trees[number];
     if (!tree.has_joins()) continue;
     CriticalReport critical = report_tree(number, noise);
-    if (trees_of_graph[tree.graph] > 1) critical.cluster = cluster_of(number);
+    if (trees_of_graph[tree.graph].size() > 1) {
+      critical.cluster = cluster_of(number);
+      report_series({number}, fmt::format("{} in {}", critical.graph, critical.cluster), report);
+    }
     report.critical.push_back(std::move(critical));
-    report_series(number, report);
   }
+  for (std::uint32_t graph = 0; graph < trees_of_graph.size(); ++graph)
+    if (!trees_of_graph[graph].empty())
+      report_series(trees_of_graph[graph], shape_.graphs[graph], report);
 }
 
 std::string Figures::cluster_of(std::uint32_t tree) const {
@@ -239,16 +250,27 @@ std::string Figures::cluster_of(std::uint32_t tree) const {
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
-void Figures::report_series(std::uint32_t number, Report& report) const {
-  const TreeFigures& figures = trees_[number];
-  const std::string tree = fmt::format("{} in {}", graph_of(number), cluster_of(number));
-  report.series.push_back({"iteration", tree, figures.iterations.means()});
-  for (std::size_t cause = 0; cause < causes; ++cause) {
-    const auto name = cause_name(static_cast<Cause>(cause));
-    if (figures.by_cause[cause] != 0)
-      report.series.push_back(
-          {fmt::format("critical {}", name), tree, figures.causes_of_rounds[cause].means()});
-  }
+/// Of all these trees together: rows of the same rounds are one.
+void Figures::report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
+                            Report& report) const {
+  const auto add = [&](const std::string& figure, const auto& blocks_of) {
+    std::vector<Blocks::Row> all;
+    bool is_any = false;
+    for (const std::uint32_t tree : trees) {
+      const std::vector<Blocks::Row> rows = blocks_of(trees_[tree]).rows();
+      all.resize(std::max(all.size(), rows.size()));
+      for (std::size_t place = 0; place < rows.size(); ++place) {
+        all[place].sum += rows[place].sum;
+        all[place].count += rows[place].count;
+        is_any = is_any || rows[place].sum != 0;
+      }
+    }
+    if (is_any) report.series.push_back({figure, what, std::move(all)});
+  };
+  add("iteration", [](const TreeFigures& tree) -> const Blocks& { return tree.iterations; });
+  for (std::size_t cause = 0; cause < causes; ++cause)
+    add(fmt::format("critical {}", cause_name(static_cast<Cause>(cause))),
+        [cause](const TreeFigures& tree) -> const Blocks& { return tree.causes_of_rounds[cause]; });
 }
 
 CriticalReport Figures::report_tree(std::uint32_t number,
@@ -261,6 +283,8 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   critical.incomplete_rounds = figures.incomplete;
   critical.failed_rounds = figures.failed;
   critical.iteration = figures.iteration.summary();
+  critical.computation = figures.computation.summary();
+  critical.communication = figures.communication.summary();
   critical.by_cause = figures.by_cause;
   const auto add = [&](Cause cause, const Place& place, const Total& total) {
     if (total.rounds == 0 || total.nanos == 0) return;
@@ -289,11 +313,7 @@ CriticalReport Figures::report_tree(std::uint32_t number,
     const Hop& hop = shape_.hops[hop_number];
     if (hop.kind == HopKind::join || hop_number == last_hop) continue;
     last_hop = hop_number;
-    Cause cause = Cause::internal;
-    if (hop.kind == HopKind::crossing) cause = Cause::network;
-    if (hop.kind == HopKind::link) cause = Cause::link;
-    if (hop.kind == HopKind::check) cause = Cause::check;
-    add(cause, place_of_hop(shape_, hop), hops_[hop_number].critical);
+    add(cause_of(hop), place_of_hop(shape_, hop), hops_[hop_number].critical);
   }
   std::stable_sort(critical.parts.begin(), critical.parts.end(),
                    [](const auto& a, const auto& b) { return a.nanos > b.nanos; });

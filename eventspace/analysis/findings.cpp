@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,6 +16,7 @@ namespace eventspace {
 std::string_view finding_name(FindingKind kind) {
   switch (kind) {
     case FindingKind::slow_host: return "slow_host";
+    case FindingKind::slow_thread: return "slow_thread";
     case FindingKind::noisy_thread: return "noisy_thread";
     case FindingKind::slow_link: return "slow_link";
     case FindingKind::slow_network: return "slow_network";
@@ -30,6 +32,7 @@ std::string_view cause_name(Cause cause) {
     case Cause::join: return "join";
     case Cause::network: return "network";
     case Cause::link: return "link";
+    case Cause::broadcast_delay: return "broadcast delay";
     case Cause::check: return "other clusters";
     case Cause::internal: return "within hosts";
   }
@@ -85,9 +88,91 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
   }
 }
 
+/// A figure of some threads, for the median of all but one of them.
+class Others {
+ public:
+  void add(std::int64_t value) { values_.push_back(value); }
+  void sort() { std::sort(values_.begin(), values_.end()); }
+  /// 0 when there are no others.
+  std::int64_t median_without(std::int64_t value) const {
+    if (values_.size() < 2) return 0;
+    const auto place = std::lower_bound(values_.begin(), values_.end(), value) - values_.begin();
+    const auto middle = static_cast<std::ptrdiff_t>((values_.size() - 2) / 2);
+    return values_[static_cast<std::size_t>(place <= middle ? middle + 1 : middle)];
+  }
+
+ private:
+  std::vector<std::int64_t> values_;
+};
+
+bool is_slower(std::int64_t nanos, std::int64_t others) {
+  return others > 0 && ratio(nanos, others) >= slow_host_factor &&
+         nanos - others >= slow_host_nanos;
+}
+
+bool is_noisy(const ThreadReport& thread) {
+  return thread.outliers >= noisy_outliers && thread.noise_share >= noisy_share;
+}
+
+/// Some computations have its noise once more than the others, which all have it a few times.
+bool is_noise(std::int64_t more, const ThreadReport& thread) {
+  const std::int64_t noise = thread.noise_median_nanos;
+  if (!is_noisy(thread) || noise <= 0) return false;
+  const std::int64_t times = (more + noise / 2) / noise;
+  return times >= 1 && times <= noise_in_all_times && std::abs(more - times * noise) <= noise / 10;
+}
+
+Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
+  Finding finding;
+  finding.kind = FindingKind::slow_thread;
+  finding.place.host = thread.host;
+  finding.place.cluster = thread.cluster;
+  finding.thread = thread.name;
+  finding.figure = (ratio(thread.base_nanos, others) - 1) * 100;
+  finding.unit = "percent";
+  finding.cost_nanos = times(thread.base_nanos - others, thread.critical_rounds);
+  finding.basis = one_clock;
+  finding.sentence = fmt::format(
+      "thread {} computes {:.1f}% longer than the other threads of {} (median {:.3f} ms against "
+      "{:.3f} ms), and not its host as a whole; all waited for it in {} rounds",
+      thread.name, finding.figure, thread.cluster, ms(thread.base_nanos), ms(others),
+      thread.critical_rounds);
+  return finding;
+}
+
+/// A thread that is slow by its least tenth as well has no computations that are like the others':
+/// what delays it comes in all of them. Where most threads of a host do, it is the host.
+void find_slow_threads(const Report& report, std::vector<Finding>& found) {
+  struct Group {
+    Others bases, tenths;
+    std::map<std::string_view, std::vector<std::int64_t>> bases_of_host;
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Group> groups;
+  for (const ThreadReport& thread : report.threads) {
+    Group& group = groups[{thread.graph, thread.cluster}];
+    group.bases.add(thread.base_nanos);
+    group.tenths.add(thread.computation.p10);
+    group.bases_of_host[thread.host].push_back(thread.base_nanos);
+  }
+  for (auto& [name, group] : groups) {
+    group.bases.sort();
+    group.tenths.sort();
+    for (auto& [host, bases] : group.bases_of_host) std::sort(bases.begin(), bases.end());
+  }
+  for (const ThreadReport& thread : report.threads) {
+    const Group& group = groups[{thread.graph, thread.cluster}];
+    const std::int64_t others = group.bases.median_without(thread.base_nanos);
+    const auto& of_host = group.bases_of_host.at(thread.host);
+    if (is_slower(of_host[(of_host.size() - 1) / 2], others)) continue;
+    if (is_slower(thread.base_nanos, others) && !is_noise(thread.base_nanos - others, thread) &&
+        is_slower(thread.computation.p10, group.tenths.median_without(thread.computation.p10)))
+      found.push_back(slow_thread(thread, others));
+  }
+}
+
 void find_noisy_threads(const Report& report, std::vector<Finding>& found) {
   for (const ThreadReport& thread : report.threads) {
-    if (thread.outliers < noisy_outliers || thread.noise_share < noisy_share) continue;
+    if (!is_noisy(thread)) continue;
     Finding finding;
     finding.kind = FindingKind::noisy_thread;
     finding.place.host = thread.host;
@@ -240,6 +325,7 @@ void find_late_broadcasts(const Report& report, std::vector<Finding>& found) {
 std::vector<Finding> find_what_stands_out(const Report& report) {
   std::vector<Finding> found;
   find_slow_hosts(report, found);
+  find_slow_threads(report, found);
   find_noisy_threads(report, found);
   find_slow_links(report, found);
   find_slow_networks(report, found);

@@ -16,13 +16,18 @@ namespace eventspace {
 inline constexpr double slow_host_factor = 1.03;
 inline constexpr std::int64_t slow_host_nanos = 20'000;
 
+/// slow_thread: as much longer than the other threads of its cluster, by its median without noise
+/// and by its least tenth, when it is not its host that is slow, nor noise that it is named for.
+
 /// A computation is an outlier when it takes more than its thread's base by this share of it, by
 /// this much, and by this many times the usual spread (from the least tenth to the median).
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
-/// When at least this share are outliers, the others may have had noise as well, but less of it.
+/// When at least this share are outliers, the others may have had noise as well, but less of it:
+/// by what it takes, so many times at most.
 inline constexpr double noise_in_all_share = 0.05;
+inline constexpr std::int64_t noise_in_all_times = 3;
 /// noisy_thread: so many outliers, and so much of its computation.
 inline constexpr std::uint64_t noisy_outliers = 5;
 inline constexpr double noisy_share = 0.001;

@@ -11,9 +11,9 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const Summary& summary) {
   if (summary.count == 0) return {{"count", 0}};
-  return {{"count", summary.count}, {"mean", summary.mean}, {"min", summary.min},
-          {"p10", summary.p10},     {"p50", summary.p50},   {"p90", summary.p90},
-          {"p99", summary.p99},     {"max", summary.max}};
+  return {{"count", summary.count}, {"mean", summary.mean}, {"deviation", summary.deviation},
+          {"min", summary.min},     {"p10", summary.p10},   {"p50", summary.p50},
+          {"p90", summary.p90},     {"p99", summary.p99},   {"max", summary.max}};
 }
 
 Json json_of(const Place& place) {
@@ -67,6 +67,8 @@ Json json_of(const CriticalReport& critical) {
           {"incomplete_rounds", critical.incomplete_rounds},
           {"failed_rounds", critical.failed_rounds},
           {"iteration_nanos", json_of(critical.iteration)},
+          {"computation_nanos", json_of(critical.computation)},
+          {"communication_nanos", json_of(critical.communication)},
           {"nanos_by_cause", by_cause},
           {"parts", parts}};
 }
@@ -85,7 +87,9 @@ Json json_of(const LatenessReport& lateness) {
           {"waited_for_noise_nanos", lateness.waited_for_noise_nanos},
           {"noise_amplification", lateness.noise_amplification},
           {"critical_wan_two_way_nanos", lateness.critical_wan_two_way_nanos},
-          {"hideable_wan_two_way_nanos", lateness.hideable_wan_nanos}};
+          {"check_wan_one_way_nanos", lateness.check_wan_one_way_nanos},
+          {"hideable_wan_two_way_nanos", lateness.hideable_wan_nanos},
+          {"hideable_check_wan_one_way_nanos", lateness.hideable_check_wan_nanos}};
 }
 
 Json json_of(const ClusterReport& cluster) {
@@ -208,11 +212,9 @@ Json json_of(const LinkReport& link) {
 }
 
 Json json_of(const StageReport& stage) {
-  return {{"place", json_of(stage.place)},
-          {"graph", stage.graph},
-          {"down_nanos", json_of(stage.down)},
-          {"up_nanos", json_of(stage.up)},
-          {"within_nanos", json_of(stage.within)}};
+  return {{"place", json_of(stage.place)},         {"graph", stage.graph},
+          {"down_nanos", json_of(stage.down)},     {"up_nanos", json_of(stage.up)},
+          {"within_nanos", json_of(stage.within)}, {"holds_results_back", stage.is_hold}};
 }
 
 Json json_of(const PathReport& path) {
@@ -236,7 +238,8 @@ Json json_of(const ConditionalReport::Remote& remote) {
                {"in_flight", remote.in_flight},
                {"late", remote.late},
                {"cached_share", remote.cached_share},
-               {"first", remote.first},
+               {"first", remote.by_place.empty() ? 0 : remote.by_place[0]},
+               {"rounds_by_place_of_coming", remote.by_place},
                {"wait_nanos", json_of(remote.wait)},
                {"rounds_ahead", json_of(remote.ahead)},
                {"prefetch_nanos", json_of(remote.prefetch)}};
@@ -251,6 +254,14 @@ Json json_of(const ConditionalReport& conditional) {
   Json times = Json::array();
   for (const auto& point : conditional.decision_times)
     times.push_back({point.sequence, point.mean_nanos, point.max_nanos});
+  Json needed = Json::array();
+  for (const auto& point : conditional.decision_times)
+    needed.push_back({point.sequence, point.needing, point.needed_max});
+  Json together = Json::array();
+  for (const auto& one : conditional.together)
+    together.push_back({{"clusters", one.clusters},
+                        {"operations", one.operations},
+                        {"all_cached", one.all_cached}});
   return {{"place", json_of(conditional.place)},
           {"graph", conditional.graph},
           {"operations", conditional.operations},
@@ -259,6 +270,9 @@ Json json_of(const ConditionalReport& conditional) {
           {"operations_by_remote_values_needed", conditional.by_values_needed},
           {"time_to_decide_nanos", json_of(conditional.time_to_decide)},
           {"decision_times_sequence_mean_max", times},
+          {"values_needed_sequence_operations_max", needed},
+          {"values_needed_together", together},
+          {"operations_of_other_sets", conditional.other_together},
           {"remote_clusters", remotes}};
 }
 

@@ -176,10 +176,11 @@ enum class Cause : std::uint8_t {
   join,
   network,
   link,
-  check,  ///< a condition waited for other clusters
+  broadcast_delay,  ///< a link that holds results back on one host
+  check,            ///< a condition waited for other clusters
   internal,
 };
-inline constexpr std::size_t causes = 7;
+inline constexpr std::size_t causes = 8;
 std::string_view cause_name(Cause cause);
 
 struct CriticalReport {
@@ -196,7 +197,11 @@ struct CriticalReport {
   std::uint64_t rounds = 0;
   std::uint64_t incomplete_rounds = 0;
   std::uint64_t failed_rounds = 0;
-  Summary iteration;  ///< computation and operation of the round's critical thread
+  /// Of the round's critical thread, which waits for nobody in joins: computation and operation
+  /// together, and each by itself.
+  Summary iteration;
+  Summary computation;
+  Summary communication;
   std::array<std::int64_t, causes> by_cause = {};
   std::vector<Part> parts;  ///< the greatest first
 };
@@ -216,9 +221,12 @@ struct LatenessReport {
   /// there are threads when all waited for all of it.
   double noise_amplification = 0;
   /// Two-way time between clusters on the critical paths, and how much of it was no more than
-  /// somebody's noise in the same round (the first approach of Bongo et al. 2004).
+  /// somebody's noise in the same round (the first approach of Bongo et al. 2004). Where conditions
+  /// wait for other clusters' values, at most one one-way latency of the wait is such time, too.
   std::int64_t critical_wan_two_way_nanos = 0;
+  std::int64_t check_wan_one_way_nanos = 0;
   std::int64_t hideable_wan_nanos = 0;
+  std::int64_t hideable_check_wan_nanos = 0;
 };
 inline constexpr std::array<std::int64_t, 4> lateness_bounds_nanos = {1'000'000, 5'000'000,
                                                                       10'000'000, 30'000'000};
@@ -226,13 +234,14 @@ inline constexpr std::array<std::int64_t, 4> lateness_bounds_nanos = {1'000'000,
 struct ConditionalReport {
   struct Remote {
     std::string cluster;
-    std::uint64_t reads = 0;               ///< values that were used
-    std::uint64_t unused = 0;              ///< wanted, and decided without
-    std::uint64_t cached = 0;              ///< had come before they were wanted
-    std::uint64_t in_flight = 0;           ///< came within one one-way latency
-    std::uint64_t late = 0;                ///< came later: that cluster was late
-    double cached_share = 0;               ///< of those that were used
-    std::uint64_t first = 0;               ///< rounds in which it was the first to be used
+    std::uint64_t reads = 0;      ///< values that were used
+    std::uint64_t unused = 0;     ///< wanted, and decided without
+    std::uint64_t cached = 0;     ///< had come before they were wanted
+    std::uint64_t in_flight = 0;  ///< came within one one-way latency
+    std::uint64_t late = 0;       ///< came later: that cluster was late
+    double cached_share = 0;      ///< of those that were used
+    /// Rounds in which its value was the first to be used, the second...: the order of coming.
+    std::vector<std::uint64_t> by_place;
     std::int64_t one_way_half_nanos = -1;  ///< half of the prefetch's two-way; below 0: not known
     Summary wait;                          ///< of values that were used
     Summary ahead;                         ///< rounds that the tuple was ahead
@@ -242,6 +251,14 @@ struct ConditionalReport {
     std::uint64_t sequence = 0;  ///< first of a row of rounds
     std::int64_t mean_nanos = 0;
     std::int64_t max_nanos = 0;
+    std::uint64_t needing = 0;     ///< rounds that needed remote values, were they cached or not
+    std::uint32_t needed_max = 0;  ///< by one round
+  };
+  /// Operations that needed the values of exactly these clusters together.
+  struct Together {
+    std::vector<std::string> clusters;
+    std::uint64_t operations = 0;
+    std::uint64_t all_cached = 0;  ///< of them
   };
   Place place;
   std::string graph;
@@ -252,10 +269,13 @@ struct ConditionalReport {
   Summary time_to_decide;
   std::vector<Point> decision_times;  ///< at most 2048, each for as many rounds
   std::vector<Remote> remotes;
+  std::vector<Together> together;    ///< the most frequent first
+  std::uint64_t other_together = 0;  ///< operations of sets that are not kept: there were too many
 };
 
 enum class FindingKind : std::uint8_t {
   slow_host,
+  slow_thread,
   noisy_thread,
   slow_link,
   slow_network,
@@ -267,7 +287,7 @@ std::string_view finding_name(FindingKind kind);
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;                  ///< of the wrapper, or only host and cluster
-  std::string thread;           ///< of a noisy thread
+  std::string thread;           ///< of a slow or noisy one
   double figure = 0;            ///< see `unit`
   std::string unit;             ///< "percent", "nanoseconds", "times"
   std::int64_t cost_nanos = 0;  ///< in all, on the critical paths where that is known
@@ -287,11 +307,11 @@ struct CoverageReport {
   std::uint64_t judged_early = 0;  ///< computations judged before all were known, to save memory
 };
 
-/// A figure of the run in means of rows of equally many rounds, for comparing it with another run.
+/// A figure of the run by rows of equally many rounds, for comparing it with another run.
 struct Series {
   std::string figure;  ///< "iteration", "wait"...
   std::string what;    ///< whose
-  std::vector<double> block_means;
+  std::vector<Blocks::Row> rows;
 };
 
 struct Report {
@@ -312,8 +332,10 @@ struct Report {
 };
 
 nlohmann::ordered_json to_json(const Report& report);
-/// For a terminal: what costs most, then tables of at most `rows` rows each.
-std::string to_text(const Report& report, std::size_t rows = 20);
+/// For a terminal: what costs most and where the time went, on one screen; with `rows` also tables
+/// of at most so many rows. `losses`: what of the trace is missing, a sentence each.
+std::string to_text(const Report& report, std::size_t rows = 0,
+                    const std::vector<std::string>& losses = {});
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/text.cpp — a report for a terminal.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -13,13 +15,29 @@
 namespace eventspace {
 namespace {
 
+// Of a summary, which is to fit one screen.
 constexpr std::size_t findings_shown = 5;
+constexpr std::size_t notes_shown = 3;
+constexpr std::size_t graphs_shown = 3;
+constexpr std::size_t checks_shown = 8;
 
 double ms(double nanos) { return nanos / 1e6; }
 double ms(std::int64_t nanos) { return ms(static_cast<double>(nanos)); }
 double seconds(std::int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string percent_of(std::int64_t part, std::int64_t whole) {
+  const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.1f}%", 100 * share);
+}
+/// One number, or from which to which.
+std::string range_of(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string from = fmt::format("{:.3f}", ms(*low));
+  const std::string to = fmt::format("{:.3f}", ms(*high));
+  return from == to ? from : from + " to " + to;
 }
 
 std::string at(const Place& place) {
@@ -29,9 +47,22 @@ std::string at(const Place& place) {
 class Text {
  public:
   Text(const Report& report, std::size_t rows) : report_(report), rows_(rows) {}
-  std::string print() {
-    coverage();
+  std::string print(const std::vector<std::string>& losses) {
+    coverage(losses);
     findings();
+    graphs();
+    if (rows_ > 0) {
+      tables();
+    } else {
+      line(
+          "\n--rows 20 shows tables of threads, joins, links and paths; --html FILE shows all of "
+          "it");
+    }
+    return std::move(text_);
+  }
+
+ private:
+  void tables() {
     critical();
     lateness();
     clusters();
@@ -41,10 +72,7 @@ class Text {
     links();
     paths();
     conditionals();
-    return std::move(text_);
   }
-
- private:
   template <typename... Values>
   void line(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
@@ -63,7 +91,13 @@ class Text {
     if (order.size() > rows_) line("  ... and {} more", order.size() - rows_);
   }
 
-  void coverage();
+  void coverage(const std::vector<std::string>& losses);
+  std::vector<std::string> notes() const;
+  void graphs();
+  void graph(const std::vector<const CriticalReport*>& trees);
+  void causes_of(const std::vector<const CriticalReport*>& trees);
+  void late_iterations(const std::string& graph);
+  void checks(const std::string& graph);
   void findings();
   void critical();
   void lateness();
@@ -81,33 +115,50 @@ class Text {
   std::string text_;
 };
 
-void Text::coverage() {
+void Text::coverage(const std::vector<std::string>& losses) {
+  std::vector<std::string> all = losses;
+  const std::vector<std::string> more = notes();
+  all.insert(all.end(), more.begin(), more.end());
+  line("{} records, {} of operations{}", report_.coverage.records, report_.coverage.operations,
+       all.empty() ? "" : "; not all could be used:");
+  if (rows_ > 0) {
+    for (const std::string& note : all) line("  {}", note);
+  } else if (!all.empty()) {
+    const auto shown = static_cast<std::ptrdiff_t>(std::min(notes_shown, all.size()));
+    const std::string rest =
+        all.size() > notes_shown ? fmt::format("; and {} more", all.size() - notes_shown) : "";
+    line("  {}{}", fmt::join(all.begin(), all.begin() + shown, "; "), rest);
+  }
+}
+
+/// What of the records could not be used, or may be missed.
+std::vector<std::string> Text::notes() const {
   const CoverageReport& all = report_.coverage;
-  line("{} records, {} of operations", all.records, all.operations);
+  std::vector<std::string> notes;
   const auto mention = [&](std::uint64_t count, std::string_view what) {
-    if (count > 0) line("  {} {}", count, what);
+    if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
   };
+  for (const HostReport& host : report_.hosts)
+    mention(host.missing_rounds, "rounds lack records of host " + host.name);
+  for (const CriticalReport& tree : report_.critical) {
+    if (tree.incomplete_rounds + tree.failed_rounds == 0) continue;
+    notes.push_back(fmt::format("{}{}{}: {} rounds, {} more incomplete, {} failed", tree.graph,
+                                tree.cluster.empty() ? "" : " in ", tree.cluster, tree.rounds,
+                                tree.incomplete_rounds, tree.failed_rounds));
+  }
   mention(all.unknown, "not used: of no place in the plan");
   mention(all.repeated, "not used: there was one like it");
   mention(all.late, "not used: came after their round was given up");
   mention(all.contradictory, "rounds left out: a result came up before it was wanted");
   mention(all.without_computation, "operations came after a gap, or overlapped another one");
   mention(all.judged_early, "computations were judged before the end, by those until then");
-  for (const CriticalReport& tree : report_.critical) {
-    if (tree.incomplete_rounds + tree.failed_rounds == 0) continue;
-    line("  {}{}{}: {} rounds, {} more incomplete, {} failed", tree.graph,
-         tree.cluster.empty() ? "" : " in ", tree.cluster, tree.rounds, tree.incomplete_rounds,
-         tree.failed_rounds);
-  }
-  for (const HostReport& host : report_.hosts)
-    if (host.missing_rounds > 0)
-      line("  {} rounds lack records of host {}", host.missing_rounds, host.name);
+  return notes;
 }
 
 void Text::findings() {
   line("\nWhat costs most");
   if (report_.findings.empty()) line("  Nothing stands out.");
-  const std::size_t shown = std::min(findings_shown, report_.findings.size());
+  const std::size_t shown = std::min(std::max(findings_shown, rows_), report_.findings.size());
   for (std::size_t place = 0; place < shown; ++place) {
     const Finding& finding = report_.findings[place];
     line("  {}. {}{} [{}]", place + 1, finding.sentence, at(finding.place), finding.basis);
@@ -116,27 +167,129 @@ void Text::findings() {
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
 
-void Text::critical() {
-  if (report_.critical.empty()) return;
+/// A short block for each collective: all of its trees together.
+void Text::graphs() {
+  std::vector<std::vector<const CriticalReport*>> graphs;
+  for (const CriticalReport& tree : report_.critical) {
+    const auto same = std::find_if(graphs.begin(), graphs.end(), [&](const auto& trees) {
+      return trees.front()->graph == tree.graph;
+    });
+    if (same == graphs.end()) {
+      graphs.push_back({&tree});
+    } else {
+      same->push_back(&tree);
+    }
+  }
+  if (graphs.empty()) return;
   heading("Where the time went: along the last to arrive of each join",
           "one host's own clock; network: two-way");
+  const std::size_t shown = std::min(std::max(graphs_shown, rows_), graphs.size());
+  for (std::size_t place = 0; place < shown; ++place) graph(graphs[place]);
+  if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
+}
+
+void Text::graph(const std::vector<const CriticalReport*>& trees) {
+  std::vector<double> medians, means, computations, communications;
+  std::uint64_t rounds = 0;
+  for (const CriticalReport* tree : trees) {
+    medians.push_back(static_cast<double>(tree->iteration.p50));
+    means.push_back(tree->iteration.mean);
+    computations.push_back(tree->computation.deviation);
+    communications.push_back(tree->communication.deviation);
+    rounds = std::max(rounds, tree->rounds);
+  }
+  const std::string& name = trees.front()->graph;
+  line("  {}{}: {} rounds, an iteration {} ms in the median, {} ms in the mean", name,
+       trees.size() == 1 ? "" : fmt::format(" in {} clusters", trees.size()), rounds,
+       range_of(medians), range_of(means));
+  causes_of(trees);
+  line("    standard deviation for who was last: computation {} ms, communication {}",
+       range_of(computations), range_of(communications));
+  late_iterations(name);
+  checks(name);
+}
+
+void Text::causes_of(const std::vector<const CriticalReport*>& trees) {
+  std::array<std::int64_t, causes> sums = {};
+  std::array<const CriticalReport::Part*, causes> greatest = {};
+  std::int64_t all = 0;
+  for (const CriticalReport* tree : trees) {
+    for (std::size_t cause = 0; cause < causes; ++cause) {
+      add_to(sums[cause], tree->by_cause[cause]);
+      add_to(all, tree->by_cause[cause]);
+    }
+    for (const CriticalReport::Part& part : tree->parts) {
+      auto& most = greatest[static_cast<std::size_t>(part.cause)];
+      if (most == nullptr || part.nanos > most->nanos) most = &part;
+    }
+  }
+  for (std::size_t cause = 0; cause < causes; ++cause) {
+    if (sums[cause] == 0) continue;
+    const CriticalReport::Part* part = greatest[cause];
+    line("    {:<15} {:>10.3f} s {:>6}{}", cause_name(static_cast<Cause>(cause)),
+         seconds(sums[cause]), percent_of(sums[cause], all),
+         part == nullptr ? ""
+                         : fmt::format("  most: {} on {}, {:.3f} s", part->what, part->host,
+                                       seconds(part->nanos)));
+  }
+}
+
+void Text::late_iterations(const std::string& graph) {
+  for (const LatenessReport& one : report_.lateness) {
+    if (one.graph != graph) continue;
+    std::string late;
+    for (std::size_t bound = 0; bound < one.over.size(); ++bound)
+      late += fmt::format("{}{:.0f} ms: {}", bound == 0 ? "" : ", ",
+                          ms(lateness_bounds_nanos[bound]), one.over[bound]);
+    line(
+        "    iterations with a thread late by more than {}; noise {:.3f} s, {:.3f} s of it made "
+        "rounds longer",
+        late, seconds(one.noise_nanos), seconds(one.effective_noise_nanos));
+  }
+}
+
+void Text::checks(const std::string& graph) {
+  std::vector<const ConditionalReport*> all;
+  for (const ConditionalReport& one : report_.conditionals)
+    if (one.graph == graph) all.push_back(&one);
+  const std::size_t shown = std::min(std::max(checks_shown, rows_), all.size());
+  for (std::size_t place = 0; place < shown; ++place) {
+    const ConditionalReport& one = *all[place];
+    const std::uint64_t alone = one.by_values_needed.empty() ? 0 : one.by_values_needed[0];
+    std::uint64_t used = 0;
+    for (const auto& remote : one.remotes) used += remote.reads;
+    line(
+        "    {:<14} decided {} of {} operations alone; {:.1f}% of {} values used were cached; to "
+        "decide {:.3f} ms (p99 {:.3f})",
+        one.place.cluster, alone, one.operations, 100 * one.cached_share, used,
+        ms(one.time_to_decide.mean), ms(one.time_to_decide.p99));
+  }
+  if (all.size() > shown) line("    ... and {} more", all.size() - shown);
+}
+
+void Text::critical() {
+  if (report_.critical.empty()) return;
+  heading("Critical paths", "one host's own clock; network: two-way");
   for (const CriticalReport& tree : report_.critical) {
     const std::int64_t all =
         std::accumulate(tree.by_cause.begin(), tree.by_cause.end(), std::int64_t{0});
     line("  {}{}{}: {} rounds, an iteration {:.3f} ms in the median, {:.3f} ms in the mean",
          tree.graph, tree.cluster.empty() ? "" : " in ", tree.cluster, tree.rounds,
          ms(tree.iteration.p50), ms(tree.iteration.mean));
+    const auto varies = [](const Summary& one) {
+      return fmt::format("{:.3f} ms, standard deviation {:.3f}", ms(one.mean), ms(one.deviation));
+    };
+    line("    who was last: computation {}; communication {}", varies(tree.computation),
+         varies(tree.communication));
     for (std::size_t cause = 0; cause < tree.by_cause.size(); ++cause) {
       if (tree.by_cause[cause] == 0) continue;
-      line("    {:<14} {:>10.3f} s {:>5.1f}%", cause_name(static_cast<Cause>(cause)),
-           seconds(tree.by_cause[cause]),
-           all == 0 ? 0.0
-                    : 100 * static_cast<double>(tree.by_cause[cause]) / static_cast<double>(all));
+      line("    {:<15} {:>10.3f} s {:>6}", cause_name(static_cast<Cause>(cause)),
+           seconds(tree.by_cause[cause]), percent_of(tree.by_cause[cause], all));
     }
     table(
         tree.parts, [](const auto& part) { return part.nanos; },
         [&](const auto& part) {
-          line("      {:<14} {:>10.3f} s in {:>7} rounds  {} on {}{}", cause_name(part.cause),
+          line("      {:<15} {:>10.3f} s in {:>7} rounds  {} on {}{}", cause_name(part.cause),
                seconds(part.nanos), part.rounds, part.what, part.host,
                part.position.empty() ? "" : " (" + part.position + ")");
         });
@@ -159,6 +312,11 @@ void Text::lateness() {
         "  WAN {:.3f} s on critical paths (two-way), {:.3f} s of it no more than noise of the "
         "same rounds",
         seconds(one.critical_wan_two_way_nanos), seconds(one.hideable_wan_nanos));
+    if (one.check_wan_one_way_nanos > 0)
+      line(
+          "  WAN {:.3f} s within waits of conditions (half of two-way), {:.3f} s of it no more "
+          "than noise of the same rounds",
+          seconds(one.check_wan_one_way_nanos), seconds(one.hideable_check_wan_nanos));
   }
 }
 
@@ -178,14 +336,15 @@ void Text::clusters() {
 void Text::threads() {
   if (report_.threads.empty()) return;
   heading("Computation, ms", "one host's own clock");
-  line("  {:<24} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>9} {:>8}", "thread", "mean", "median",
-       "p99", "max", "noise %", "outliers", "period", "critical");
+  line("  {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>9} {:>8}", "thread", "mean",
+       "deviation", "median", "p99", "max", "noise %", "outliers", "period", "critical");
   table(
       report_.threads, [](const ThreadReport& thread) { return thread.critical_rounds; },
       [&](const ThreadReport& thread) {
-        line("  {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>7.2f} {:>8} {:>9} {:>8}", thread.name,
-             ms(thread.computation.mean), ms(thread.computation.p50), ms(thread.computation.p99),
-             ms(thread.computation.max), 100 * thread.noise_share, thread.outliers,
+        line("  {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>7.2f} {:>8} {:>9} {:>8}",
+             thread.name, ms(thread.computation.mean), ms(thread.computation.deviation),
+             ms(thread.computation.p50), ms(thread.computation.p99), ms(thread.computation.max),
+             100 * thread.noise_share, thread.outliers,
              thread.period_nanos ? fmt::format("{:.2f}", ms(*thread.period_nanos)) : "-",
              thread.critical_rounds);
       });
@@ -220,10 +379,12 @@ void Text::crossings() {
   table(
       report_.crossings, [](const CrossingReport& crossing) { return crossing.two_way.mean; },
       [&](const CrossingReport& crossing) {
-        line("  {} to {}: mean {:.3f} median {:.3f} p99 {:.3f}, one-way {:.3f}, {} messages{}",
-             crossing.place.host, crossing.to_host, ms(crossing.two_way.mean),
-             ms(crossing.two_way.p50), ms(crossing.two_way.p99), ms(crossing.one_way_half_mean),
-             crossing.messages, crossing.is_wan ? ", WAN" : "");
+        line(
+            "  {} to {}: mean {:.3f} deviation {:.3f} median {:.3f} p99 {:.3f}, one-way {:.3f}, {} "
+            "messages{}",
+            crossing.place.host, crossing.to_host, ms(crossing.two_way.mean),
+            ms(crossing.two_way.deviation), ms(crossing.two_way.p50), ms(crossing.two_way.p99),
+            ms(crossing.one_way_half_mean), crossing.messages, crossing.is_wan ? ", WAN" : "");
         if (crossing.down_one_way.count > 0)
           line("    by the common clock: down {:.3f} (p99 {:.3f}), up {:.3f} (p99 {:.3f})",
                ms(crossing.down_one_way.p50), ms(crossing.down_one_way.p99),
@@ -237,8 +398,9 @@ void Text::links() {
   table(
       report_.links, [](const LinkReport& link) { return link.travel.mean; },
       [&](const LinkReport& link) {
-        line("  {}{}: mean {:.3f} median {:.3f} p99 {:.3f}{}{}", link.place.wrapper, at(link.place),
-             ms(link.travel.mean), ms(link.travel.p50), ms(link.travel.p99),
+        line("  {}{}: mean {:.3f} deviation {:.3f} median {:.3f} p99 {:.3f}{}{}",
+             link.place.wrapper, at(link.place), ms(link.travel.mean), ms(link.travel.deviation),
+             ms(link.travel.p50), ms(link.travel.p99),
              link.declared_nanos < 0 ? ""
                                      : fmt::format(", declared {:.3f}", ms(link.declared_nanos)),
              link.queued.count == 0 ? "" : fmt::format(", queued {:.3f}", ms(link.queued.mean)));
@@ -283,11 +445,22 @@ void Text::conditional(const ConditionalReport& one) {
         "mean {:.3f} median {:.3f} p99 {:.3f}",
         remote.cluster, remote.reads, remote.cached, 100 * remote.cached_share, remote.in_flight,
         remote.late, remote.unused, ms(remote.wait.mean), ms(remote.wait.p50), ms(remote.wait.p99));
+    line("      came 1st, 2nd... in {} rounds", fmt::join(remote.by_place, ", "));
   }
+  table(
+      one.together, [](const auto& set) { return set.operations; },
+      [&](const auto& set) {
+        line("    needed together {}: {} operations, in {} of which all were cached",
+             fmt::join(set.clusters, ", "), set.operations, set.all_cached);
+      });
+  if (one.other_together > 0) line("    other sets: {} operations", one.other_together);
 }
 
 }  // namespace
 
-std::string to_text(const Report& report, std::size_t rows) { return Text(report, rows).print(); }
+std::string to_text(const Report& report, std::size_t rows,
+                    const std::vector<std::string>& losses) {
+  return Text(report, rows).print(losses);
+}
 
 }  // namespace eventspace

@@ -9,6 +9,7 @@ export const causes = [
   { key: 'join', text: 'join', style: '--join' },
   { key: 'network', text: 'network', style: '--network' },
   { key: 'link', text: 'link', style: '--link' },
+  { key: 'delay', text: 'broadcast delay', style: '--delay' },
   { key: 'check', text: 'condition check', style: '--check' },
   { key: 'internal', text: 'other wrappers', style: '--internal' },
 ] as const;
@@ -18,6 +19,7 @@ export type CauseKey = (typeof causes)[number]['key'];
 /** The report says it in words. */
 const words: Record<string, CauseKey> = {
   'other clusters': 'check',
+  'broadcast delay': 'delay',
   'within hosts': 'internal',
   'condition check': 'check',
 };

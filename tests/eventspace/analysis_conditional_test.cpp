@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/analysis_conditional_test.cpp — waits for other clusters' values, classified.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "eventspace/analysis/analysis.hpp"
 #include "tests/eventspace/sample_run.hpp"
@@ -102,7 +103,7 @@ TEST_CASE("analysis: cache waits are cached, in flight up to one-way, or late") 
   run.read(4, 2, 500 * ms, 2 * us, event_undecided);
   run.round(4, 500 * ms, 2 * us, true);
   const Report report = run.analysis->finish();
-  INFO(to_text(report));
+  INFO(to_text(report, 20));
   REQUIRE(report.conditionals.size() == 1);
   const ConditionalReport& check = report.conditionals[0];
   CHECK(check.operations == 5);
@@ -123,7 +124,7 @@ TEST_CASE("analysis: cache waits are cached, in flight up to one-way, or late") 
   CHECK(check.cached_share == Approx(0.4));
   CHECK(b.in_flight == 1);
   CHECK(b.late == 1);
-  CHECK(b.first == 4);
+  CHECK(b.by_place == std::vector<std::uint64_t>{4, 0});
   CHECK(b.wait.max == 6 * ms);
   CHECK(b.ahead.max == 3);
   CHECK(b.prefetch.count == 5);
@@ -133,7 +134,86 @@ TEST_CASE("analysis: cache waits are cached, in flight up to one-way, or late") 
   CHECK(c.one_way_half_nanos == -1);  // no prefetch of it is in this plan
   CHECK(c.reads == 1);
   CHECK(c.unused == 1);
-  CHECK(c.first == 0);
+  CHECK(c.by_place == std::vector<std::uint64_t>{0, 1});
+  REQUIRE(check.together.size() == 2);
+  CHECK(check.together[0].clusters == std::vector<std::string>{"b"});
+  CHECK(check.together[0].operations == 3);
+  CHECK(check.together[0].all_cached == 2);
+  CHECK(check.together[1].clusters == std::vector<std::string>{"b", "c"});
+  CHECK(check.together[1].operations == 1);
+  CHECK(check.together[1].all_cached == 0);
+}
+
+TEST_CASE("analysis: the order in which values came is by their coming, whatever their slots") {
+  Checked run;
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    const auto at = static_cast<std::int64_t>(number + 1) * 100 * ms;
+    const bool is_b_first = number % 3 == 0;
+    run.read(number, 1, at, is_b_first ? 1 * ms : 8 * ms, 0);
+    run.read(number, 2, at, is_b_first ? 8 * ms : 1 * ms, 0);
+    run.round(number, at, 8 * ms, false);
+  }
+  const auto remotes = run.analysis->finish().conditionals.at(0).remotes;
+  CHECK(remotes.at(0).by_place == std::vector<std::uint64_t>{10, 20});
+  CHECK(remotes.at(1).by_place == std::vector<std::uint64_t>{20, 10});
+}
+
+TEST_CASE("analysis: values that had come before they were wanted count as needed") {
+  // On the virtual clock they cost nothing, and only the count shows that they were.
+  Checked run;
+  for (std::uint64_t number = 0; number < 5000; ++number) {
+    const auto at = static_cast<std::int64_t>(number + 1) * ms;
+    if (number % 100 == 7) run.read(number, 1, at, 0, event_cached);
+    run.round(number, at, 0, true);
+  }
+  const Report report = run.analysis->finish();
+  const ConditionalReport& check = report.conditionals.at(0);
+  CHECK(check.by_values_needed == std::vector<std::uint64_t>{4950, 50, 0});
+  std::uint64_t needing = 0;
+  for (const auto& point : check.decision_times) {
+    CHECK(point.max_nanos == 0);
+    CHECK(point.needed_max == (point.needing > 0 ? 1 : 0));
+    needing += point.needing;
+  }
+  CHECK(needing == 50);
+  const auto json = to_json(report)["conditionals"][0];
+  CHECK(json["values_needed_sequence_operations_max"].size() == check.decision_times.size());
+}
+
+TEST_CASE("analysis: sets of clusters that were needed together are kept while they are few") {
+  Checked run;
+  run.structure.wrappers[3].combines.assign(10, 1);
+  run.structure.wrappers[3].combines[0] = 0;
+  run.analysis = std::make_unique<Analysis>(run.structure);
+  for (std::uint64_t number = 0; number < 512; ++number) {
+    const auto at = static_cast<std::int64_t>(number + 1) * ms;
+    for (std::uint32_t slot = 1; slot < 10; ++slot)
+      if ((number >> (slot - 1) & 1) != 0) run.read(number, slot, at, us, 0);
+    run.round(number, at, us, true);
+  }
+  const ConditionalReport check = run.analysis->finish().conditionals.at(0);
+  CHECK(check.together.size() == 64);
+  CHECK(check.other_together == 511 - 64);
+}
+
+TEST_CASE("analysis: of a wait for another cluster, one one-way latency at most is WAN") {
+  // In every second round thread a-0/0 is 3 ms late, and there 3 ms of WAN could have been hidden.
+  Checked run;
+  std::int64_t at = 0;
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    at += 100 * ms + (number % 2 == 0 ? 3 * ms : 0);
+    run.prefetch(number, at, 30 * ms);
+    const std::int64_t wait = number % 4 < 2 ? 2 * ms : 9 * ms;
+    run.read(number, 1, at, wait, 0);
+    run.round(number, at, wait, false);
+    at += wait;
+  }
+  const LatenessReport lateness = run.analysis->finish().lateness.at(0);
+  CHECK(lateness.critical_wan_two_way_nanos == 0);
+  CHECK(lateness.check_wan_one_way_nanos == 50 * 2 * ms + 50 * 5 * ms);
+  CHECK(lateness.hideable_wan_nanos == 0);
+  // The first computation is not known.
+  CHECK(lateness.hideable_check_wan_nanos == Approx(24.0 * 2 * ms + 25.0 * 3 * ms).margin(ms));
 }
 
 TEST_CASE("analysis: waiting for other clusters is a cause of its own on the critical path") {

@@ -37,6 +37,7 @@ TEST_CASE("distribution: few numbers are exact, by nearest rank") {
   const auto summary = few.summary();
   CHECK(summary.count == 100);
   CHECK(summary.mean == Approx(353.5));
+  CHECK(summary.deviation == Approx(7 * std::sqrt(100.0 * 101 / 12)));
   CHECK(summary.min == 7);
   CHECK(summary.p10 == 70);
   CHECK(summary.p50 == 350);
@@ -79,6 +80,22 @@ TEST_CASE("distribution: equal numbers stay exact, however many") {
   CHECK(same.quantile(0.5) == 30'123'457);
   CHECK(same.quantile(0.9) == 35'123'457);
   CHECK(same.count_at_most(31'000'000) == 100'000);
+}
+
+TEST_CASE("distribution: a standard deviation is exact, however many and far from zero") {
+  for (const std::size_t exact_max : {std::size_t{4}, std::size_t{100'000}}) {
+    Distribution same(exact_max);
+    Distribution two(exact_max);
+    for (int i = 0; i < 20'000; ++i) {
+      same.add(1'700'000'000 * ms);
+      two.add(1'700'000'000 * ms + (i % 2 == 0 ? 1000 : -1000));
+    }
+    CHECK(same.deviation() == 0);
+    CHECK(two.deviation() == Approx(1000).epsilon(0.001));
+  }
+  Distribution one;
+  one.add(5);
+  CHECK(one.deviation() == 0);
 }
 
 TEST_CASE("distribution: a sum that is too great stays the greatest there is") {
@@ -134,16 +151,25 @@ TEST_CASE("period: there is none in what is late at random, seldom, or always") 
 
 TEST_CASE("blocks: are means of equally many numbers, in their order, and few") {
   eventspace::Blocks blocks;
-  CHECK(blocks.means().empty());
+  CHECK(blocks.rows().empty());
   for (int number = 0; number < 256; ++number) blocks.add(number);
-  REQUIRE(blocks.means().size() == 256);
-  CHECK(blocks.means()[17] == 17);
+  REQUIRE(blocks.rows().size() == 256);
+  CHECK(blocks.rows()[17] == eventspace::Blocks::Row{17, 1});
   blocks.add(256);  // two in each from now on: the last is not whole yet
-  REQUIRE(blocks.means().size() == 128);
-  CHECK(blocks.means()[127] == Approx(254.5));
+  REQUIRE(blocks.rows().size() == 129);
+  CHECK(blocks.rows()[127] == eventspace::Blocks::Row{254 + 255, 2});
+  CHECK(blocks.rows()[128] == eventspace::Blocks::Row{256, 1});
   for (int number = 257; number < 100'000; ++number) blocks.add(number);
-  CHECK(blocks.means().size() <= 256);
-  CHECK(blocks.means().size() >= 128);
-  const auto means = blocks.means();
-  CHECK(std::is_sorted(means.begin(), means.end()));
+  const auto rows = blocks.rows();
+  CHECK(rows.size() <= 256);
+  CHECK(rows.size() >= 128);
+  double sum = 0;
+  std::uint64_t count = 0;
+  for (const auto& row : rows) {
+    CHECK(row.sum / static_cast<double>(row.count) >= sum / static_cast<double>(count + 1));
+    sum += row.sum;
+    count += row.count;
+  }
+  CHECK(sum == 99'999.0 * 50'000);
+  CHECK(count == 100'000);
 }

@@ -246,6 +246,116 @@ TEST_CASE("analysis: a slow host is named with its percentage, and its threads a
   }
 }
 
+TEST_CASE("analysis: a slow thread is named when its host as a whole is not slow") {
+  // Thread 9 is beta-0's second: noise that comes in each computation several times only makes it
+  // slower.
+  sample::Options options;
+  options.noise = {{.thread = 9, .nanos = 1 * ms, .period_nanos = 5 * ms, .first_nanos = 0}};
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  REQUIRE(report.findings.size() == 1);
+  const Finding& finding = report.findings[0];
+  CHECK(finding.kind == FindingKind::slow_thread);
+  CHECK(finding.thread == "beta-0/1");
+  CHECK(finding.place.host == "beta-0");
+  CHECK(finding.place.cluster == "beta");
+  CHECK(finding.figure == Approx(20));
+  CHECK(finding.cost_nanos == 1000 * 6 * ms);
+  CHECK(to_json(report)["findings"][0]["thread"] == "beta-0/1");
+}
+
+TEST_CASE("analysis: when all threads of a host are slow, it is the host, and only the host") {
+  sample::Options options;
+  for (const std::uint32_t thread : {8u, 9u})
+    options.noise.push_back(
+        {.thread = thread, .nanos = 1 * ms, .period_nanos = 5 * ms, .first_nanos = 0});
+  const Report report = analyse(options);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::slow_host);
+  CHECK(report.findings[0].place.host == "beta-0");
+}
+
+TEST_CASE("analysis: a thread that is slow in most computations, not in all, is noisy, not slow") {
+  sample::Options options;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    return thread == 9 && iteration % 5 != 0 ? 6 * ms : 0;
+  };
+  const Report report = analyse(options);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::noisy_thread);
+}
+
+TEST_CASE("analysis: of a cluster's only two threads, on one host, the slower is named") {
+  sample::Options options;
+  options.hosts = 1;
+  options.jitter = [](std::uint32_t thread, std::uint64_t) -> std::int64_t {
+    return thread == 3 ? 3 * ms : 0;
+  };
+  const Report report = analyse(options);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::slow_thread);
+  CHECK(report.findings[0].thread == "beta-0/1");
+  CHECK(report.findings[0].figure == Approx(10));
+}
+
+TEST_CASE("analysis: what holds results back on one host is a cause of its own, and no link") {
+  sample::Options options;
+  options.broadcast_delay = 7 * ms;
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  const CriticalReport& critical = report.critical.at(0);
+  const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
+  CHECK(cause(Cause::broadcast_delay) == 1000 * 7 * ms);
+  CHECK(cause(Cause::link) == 1000 * 10 * ms);
+  CHECK(to_json(report)["critical_paths"][0]["nanos_by_cause"]["broadcast delay"] == 1000 * 7 * ms);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::late_broadcast);
+}
+
+TEST_CASE("analysis: computation and communication of who was last vary each by itself") {
+  // Beta's threads, the last ones, take 30 or 32 ms in turn; communication takes what it does.
+  sample::Options options;
+  options.jitter = [](std::uint32_t, std::uint64_t iteration) {
+    return static_cast<std::int64_t>(iteration % 2) * 2 * ms;
+  };
+  const CriticalReport critical = analyse(options).critical.at(0);
+  CHECK(critical.computation.deviation == Approx(1.0 * ms).epsilon(0.01));
+  CHECK(critical.communication.deviation == Approx(0).margin(1));
+  CHECK(critical.communication.p50 == 10 * ms + 306 * us);
+  CHECK(critical.iteration.mean == Approx(critical.computation.mean + critical.communication.mean));
+}
+
+TEST_CASE("analysis: the summary is one screen; tables and all findings come when asked for") {
+  sample::Options options;
+  options.hosts = 30;
+  options.threads = 1;
+  for (int host = 10; host < 18; ++host)
+    options.slow_hosts["beta-" + std::to_string(host)] = 1.2 + 0.01 * host;
+  Fed fed;
+  fed.iterations = 50;
+  fed.lost_host = 3;
+  fed.lost_from = 40;
+  const Report report = analyse(options, fed);
+  REQUIRE(report.findings.size() == 8);
+  const std::string summary = to_text(report, 0, {"no file of 1 hosts: gamma-1"});
+  INFO(summary);
+  CHECK(std::count(summary.begin(), summary.end(), '\n') <= 24);
+  CHECK(summary.find("no file of 1 hosts: gamma-1; 10 rounds lack records of host alpha-3") !=
+        std::string::npos);
+  CHECK(summary.find("  5. host") != std::string::npos);
+  CHECK(summary.find("  6. host") == std::string::npos);
+  CHECK(summary.find("... and 3 more") != std::string::npos);
+  CHECK(summary.find("sum: 40 rounds, an iteration") != std::string::npos);
+  CHECK(summary.find("Joins") == std::string::npos);
+  CHECK(summary.substr(summary.find("--rows 20")) ==
+        "--rows 20 shows tables of threads, joins, links and paths; --html FILE shows all of it\n");
+  const std::string tables = to_text(report, 20);
+  for (const char* heading : {"Critical paths", "Late threads", "Clusters in all", "Computation",
+                              "Joins", "Network", "Links", "Paths", "  8. host"})
+    CHECK(tables.find(heading) != std::string::npos);
+  CHECK(tables.find("--rows 20") == std::string::npos);
+}
+
 TEST_CASE("analysis: periodic noise is found with amount and period, on its thread only") {
   for (const std::int64_t period : {100 * ms, 61 * ms, 250 * ms, 1234 * ms}) {
     sample::Options options;

@@ -89,9 +89,48 @@ TEST_CASE("compare: what was changed is a difference, with an interval that it i
   REQUIRE(link != nullptr);
   CHECK(link->is_one);
   CHECK(link->change() == Approx(0.5 * ms));
-  const Difference* iteration = find(comparison, "iteration", "sum in alpha");
+  const Difference* iteration = find(comparison, "iteration", "sum");
   REQUIRE(iteration != nullptr);
   CHECK(iteration->is_one);
+}
+
+TEST_CASE("compare: means are those of the report, of the last rounds as well") {
+  // 300 rounds are rows of two, 601 of four, of which the last has one: here the longest.
+  for (const int rounds : {300, 601}) {
+    sample::Options options;
+    options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {
+      return iteration + 1 == static_cast<std::uint64_t>(rounds) ? 7'000 * ms : 0;
+    };
+    sample::Run made(options);
+    Analysis analysis(made.structure);
+    for (int round = 0; round < rounds; ++round) {
+      const auto& records = made.next_round();
+      for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
+    }
+    const Report report = analysis.finish();
+    const Comparison comparison = compare(report, report);
+    const Difference* iteration = find(comparison, "iteration", "sum");
+    REQUIRE(iteration != nullptr);
+    CHECK(iteration->before == Approx(report.critical.at(0).iteration.mean).epsilon(1e-12));
+    CHECK(iteration->before > 50.0 * ms);
+    // One such round is nothing to be sure of.
+    CHECK(iteration->low < -9.0 * ms);
+    const Difference* thread =
+        find(comparison, "computation", report.threads[3].name + " before sum");
+    REQUIRE(thread != nullptr);
+    CHECK(thread->before == Approx(report.threads[3].computation.mean).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("compare: how far departures from a join are spread is compared") {
+  sample::Options options;
+  const Report before = run(options, 1);
+  options.late_replies = {{"sum.join.beta", 2 * ms}};
+  const Comparison comparison = compare(before, run(options, 1));
+  const Difference* spread = find(comparison, "departure spread", "sum.join.beta on beta-0");
+  REQUIRE(spread != nullptr);
+  CHECK(spread->is_one);
+  CHECK(spread->change() == Approx(2.0 * ms));
 }
 
 TEST_CASE("compare: what is less than half a percent is not called a difference") {

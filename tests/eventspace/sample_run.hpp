@@ -43,6 +43,7 @@ struct Options {
   std::map<std::string, double> slow_links = {};           ///< "wan.beta.alpha": factor
   std::map<std::string, std::int64_t> late_replies = {};   ///< join: to other hosts, after local
   std::map<std::string, std::int64_t> slow_forwards = {};  ///< from host: more, one-way
+  std::int64_t broadcast_delay = 0;  ///< of every result at the root, by an emulated link
   /// Natural differences: what is added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool says_who_is_last = true;
@@ -124,6 +125,7 @@ class Run {
     std::vector<std::pair<std::uint32_t, std::size_t>> records;  // host, place: in front of it
   };
   static constexpr std::size_t none_ = ~std::size_t{0};
+  static constexpr const char* hold_name_ = "sum.broadcast_delay.alpha";
 
   /// Each host has a clock of its own; nothing may depend on what they show.
   static std::int64_t clock(std::uint32_t host, std::int64_t time) {
@@ -192,7 +194,9 @@ class Run {
   void add_trees() {
     const auto clusters = static_cast<std::uint32_t>(options_.clusters.size());
     const std::uint32_t root = host_number(0, 0);
-    const std::uint32_t store = put(add_wrapper("store", root), no_stage, 0, 0, 1);
+    std::uint32_t store = put(add_wrapper("store", root), no_stage, 0, 0, 1);
+    if (options_.broadcast_delay > 0)
+      store = put(add_wrapper("emulate_link", root, hold_name_), store, 0, 1, 1);
     const std::uint32_t all = put_join("sum.join", root, clusters, store);
     for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
       std::uint32_t below = collect(root, all, cluster, 1);
@@ -267,6 +271,7 @@ class Run {
       return options_.lan + (slow == options_.slow_forwards.end() ? 0 : slow->second);
     }
     if (one.kind != "emulate_link" || is_down == (structure.stages[stage].role == 1)) return 0;
+    if (one.name == hold_name_) return options_.broadcast_delay;
     const auto slow = options_.slow_links.find(one.name);
     const double factor = slow == options_.slow_links.end() ? 1 : slow->second;
     return static_cast<std::int64_t>(static_cast<double>(options_.wan) * factor);
