@@ -192,7 +192,9 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command->add_flag("--common-clock", options->measured_clocks,
                     "put all hosts on one clock by their looks at each other's, for one-way times");
-  command->add_option("--rows", options->rows, "show tables of threads, joins, links and paths, of so many rows each")
+  command
+      ->add_option("--rows", options->rows,
+                   "also tables of threads, joins, links and paths, of so\nmany rows each")
       ->type_name("COUNT")
       ->capture_default_str();
   add_outputs(*command, *options);
