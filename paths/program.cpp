@@ -3,6 +3,8 @@
 #include "paths/program.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -119,6 +121,8 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
 }  // namespace
 
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program) {
+  // What a program prints is its result; what is said of the run must not be mixed with it.
+  if (!spdlog::get(program.name)) spdlog::set_default_logger(spdlog::stderr_color_mt(program.name));
   CLI::App app(program.help, program.name);
   app.set_version_flag("--version", std::string(base::version));
   CommandLine line;

@@ -72,8 +72,11 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
     if (beginning->is_of_graph && record.kind == move_kind) {
       const bool is_next = record.sequence == thread.next_sequence;
       thread.next_sequence = record.sequence + 1;
-      if (is_next && thread.free_since && *thread.free_since <= record.down_nanos)
-        times[beginning->rank].push_back(record.down_nanos - *thread.free_since);
+      std::int64_t computed = -1;
+      const bool is_known =
+          is_next && thread.free_since &&
+          !__builtin_sub_overflow(+record.down_nanos, *thread.free_since, &computed);
+      if (is_known && computed >= 0) times[beginning->rank].push_back(computed);
     }
     thread.free_since = std::max(thread.free_since.value_or(record.up_nanos), +record.up_nanos);
   };

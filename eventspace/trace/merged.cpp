@@ -16,7 +16,8 @@ bool MergedTrace::Stream::advance() {
   } while (records.empty());
   if (read == 0) begin_nanos = records.front().up_nanos;
   read += records.size();
-  at_nanos = records.back().up_nanos - begin_nanos;
+  // Of forged times the difference may be too large for a number; then any order will do.
+  if (__builtin_sub_overflow(+records.back().up_nanos, begin_nanos, &at_nanos)) at_nanos = 0;
   return true;
 }
 
