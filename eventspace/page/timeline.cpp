@@ -148,7 +148,7 @@ void PageTimeline::Parts::add(std::uint32_t host, const EventRecord& record) {
     return;
   const auto& structure = shape.structure;
   if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
-    if (record.place < lives.size()) lives[record.place].begin = record.down_nanos;
+    if (record.place < lives.size()) lives[record.place].begin = +record.down_nanos;
     return;
   }
   if (record.place >= structure.stages.size()) return;
@@ -160,10 +160,10 @@ void PageTimeline::Parts::add(std::uint32_t host, const EventRecord& record) {
   const std::uint32_t leaf = shape.lanes[lane].leaf;
   if (leaf != none && shape.leaves[leaf].thread < lives.size()) {
     Life& life = lives[shape.leaves[leaf].thread];
-    if (life.last_up && record.down_nanos >= *life.last_up)
+    if (life.last_up && +record.down_nanos >= *life.last_up)
       computation = record.down_nanos - *life.last_up;
-    if (!life.first_down) life.first_down = record.down_nanos;
-    life.last_up = record.up_nanos;
+    if (!life.first_down) life.first_down = +record.down_nanos;
+    life.last_up = +record.up_nanos;
   }
   rounds.add(lane, record, computation);
 }

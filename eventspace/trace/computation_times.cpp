@@ -63,7 +63,7 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
   const auto see = [&](const EventRecord& record) {
     if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
       if (record.place < threads.size() && record.down_nanos == record.up_nanos)
-        threads[record.place].free_since = record.up_nanos;
+        threads[record.place].free_since = +record.up_nanos;  // of a packed record, so no reference
       return;
     }
     const auto beginning = is_operation(record) ? beginnings.of(record) : std::nullopt;
@@ -78,7 +78,7 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
           !__builtin_sub_overflow(+record.down_nanos, *thread.free_since, &computed);
       if (is_known && computed >= 0) times[beginning->rank].push_back(computed);
     }
-    thread.free_since = std::max(thread.free_since.value_or(record.up_nanos), +record.up_nanos);
+    thread.free_since = std::max(thread.free_since.value_or(+record.up_nanos), +record.up_nanos);
   };
   while (trace.next(host, records))
     for (const EventRecord& record : records) see(record);

@@ -366,7 +366,7 @@ TEST_CASE("condition_check: records what it read of other clusters, and what it 
   CHECK(records[0].slot == 0);
   CHECK(records[0].flags == eventspace::event_cached);
   CHECK(records[0].bytes == 2);
-  CHECK(records[0].up_nanos == 0);
+  CHECK(+records[0].up_nanos == 0);
   CHECK(records[1].slot == 2);
   CHECK(records[1].flags == eventspace::event_undecided);
   for (const auto& record : records) {
@@ -387,6 +387,6 @@ TEST_CASE("condition_check: a value it waited for is recorded with the wait") {
   REQUIRE(records.size() == 2);
   CHECK(records[0].flags == eventspace::event_cached);
   CHECK(records[1].flags == 0);
-  CHECK(records[1].down_nanos == 0);
-  CHECK(records[1].up_nanos == Nanos(5ms).count());
+  CHECK(+records[1].down_nanos == 0);
+  CHECK(+records[1].up_nanos == Nanos(5ms).count());
 }

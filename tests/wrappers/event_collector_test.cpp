@@ -51,8 +51,8 @@ TEST_CASE("event collector: stamps the way down and the way up") {
   CHECK(records[0].place == t.top.id);
   CHECK(records[0].slot == 5u);
   CHECK(records[0].sequence == 17u);
-  CHECK(records[0].down_nanos == nanos(10ms));
-  CHECK(records[0].up_nanos == nanos(30ms));
+  CHECK(+records[0].down_nanos == nanos(10ms));
+  CHECK(+records[0].up_nanos == nanos(30ms));
   CHECK(records[0].bytes == 8);
   CHECK(kind_of(records[0]) == OperationKind::move);
 }

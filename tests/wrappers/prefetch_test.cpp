@@ -169,8 +169,8 @@ TEST_CASE("prefetch: records each read, from its leaving to the tuple's being he
     CHECK(records[i].sequence == i);
     CHECK(records[i].bytes == 8);
   }
-  CHECK(records[0].down_nanos == Nanos(0ms).count());
-  CHECK(records[0].up_nanos == Nanos(40ms).count());
-  CHECK(records[1].down_nanos == Nanos(40ms).count());
-  CHECK(records[1].up_nanos == Nanos(100ms).count());
+  CHECK(+records[0].down_nanos == Nanos(0ms).count());
+  CHECK(+records[0].up_nanos == Nanos(40ms).count());
+  CHECK(+records[1].down_nanos == Nanos(40ms).count());
+  CHECK(+records[1].up_nanos == Nanos(100ms).count());
 }
