@@ -91,24 +91,20 @@ eventspace::PageHead head_of(const TraceReport& report) {
   return head;
 }
 
+/// The page puts hosts on one clock by itself and says how well, unless there was only one.
 TraceReport analyze(const TraceDirectory& trace, const HostClocks& clocks,
                     const AnalyzeOptions& options) {
   ProgressLine line;
   const auto progress = [&line](double share) { line.show(share); };
-  const HostClocks used = options.measured_clocks ? clocks : HostClocks::own(trace);
+  const HostClocks own = HostClocks::own(trace);
+  const HostClocks& used = options.measured_clocks ? clocks : own;
   if (options.html.empty()) return eventspace::analyze_trace(trace, used, {}, progress);
   eventspace::PageTimelineOptions shown;
-  shown.has_common_clock = clocks.is_common();
+  shown.has_common_clock = own.is_common();
   eventspace::PageTimeline timeline(trace.structure, shown);
-  std::vector<eventspace::EventRecord> on_one_clock;
   TraceReport report = eventspace::analyze_trace(
       trace, used, {}, progress,
-      [&](std::uint32_t host, std::span<const eventspace::EventRecord> given) {
-        on_one_clock.assign(given.begin(), given.end());
-        if (!used.moves())
-          for (auto& record : on_one_clock) clocks.apply(host, record);
-        timeline.add(host, on_one_clock);
-      });
+      [&timeline](std::uint32_t host, const auto& records) { timeline.add(host, records); });
   eventspace::write_page(options.html, trace.structure, report.report, timeline.finish(),
                          head_of(report));
   return report;
@@ -123,8 +119,8 @@ void write_exports(const TraceDirectory& trace, const HostClocks& clocks,
 }
 
 bool needs_clocks(const AnalyzeOptions& options) {
-  return options.measured_clocks || !options.html.empty() || !options.csv.empty() ||
-         !options.otf2.empty() || !options.perfetto.empty();
+  return options.measured_clocks || !options.csv.empty() || !options.otf2.empty() ||
+         !options.perfetto.empty();
 }
 
 void run(const AnalyzeOptions& options) {

@@ -56,6 +56,9 @@ struct EventRecord {
 static_assert(sizeof(EventRecord) == 36);
 static_assert(std::endian::native == std::endian::little);  // records are written as they lie
 
+/// The kind of operation that contributes to rounds.
+inline constexpr std::uint64_t move_operation = 1;
+
 inline constexpr std::uint32_t event_bytes_max = (1u << 24) - 1;
 
 inline bool is_operation(const EventRecord& record) {

@@ -69,8 +69,8 @@ std::vector<std::string> losses_of(const TraceReport& report) {
   for (std::size_t i = 0; i < report.files.size(); ++i)
     if (!report.files[i].ended) cut_short.push_back(report.hosts[i]);
   if (!cut_short.empty())
-    line(fmt::format("{} hosts did not end: their last {} or so is not there: {}", cut_short.size(),
-                     "50 ms", listed(cut_short)));
+    line(fmt::format("{} hosts did not end; what they had not written yet is not there: {}",
+                     cut_short.size(), listed(cut_short)));
   for (std::size_t i = 0; i < report.files.size(); ++i) {
     const TraceLosses& losses = report.files[i].losses;
     for (const LossName& name : loss_names)

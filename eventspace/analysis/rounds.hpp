@@ -15,8 +15,6 @@
 
 namespace eventspace {
 
-/// The number of the operation that joins join (paths/operation.hpp).
-inline constexpr std::uint64_t move_operation = 1;
 
 /// What is kept of a record until its round is whole.
 struct Pass {

@@ -16,7 +16,6 @@
 namespace eventspace {
 namespace {
 
-constexpr std::uint64_t move_kind = 1;
 constexpr std::uint32_t whole_depth = 0;  // what encloses operations: lives, prefetches
 constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
@@ -301,8 +300,8 @@ class Nesting {
   /// As the analysis has it: what lies between operations of which some were lost is unknown.
   void computed(const Interval& operation, std::uint32_t leaf) {
     const EventRecord& record = operation.record;
-    const bool is_next = record.kind != move_kind || record.sequence == next_sequence_[leaf];
-    if (record.kind == move_kind) next_sequence_[leaf] = record.sequence + 1;
+    const bool is_next = record.kind != move_operation || record.sequence == next_sequence_[leaf];
+    if (record.kind == move_operation) next_sequence_[leaf] = record.sequence + 1;
     if (has_begun_ && is_next && last_up_ <= operation.begin_nanos) {
       Interval computation = operation;
       computation.begin_nanos = last_up_;

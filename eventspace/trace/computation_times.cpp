@@ -11,8 +11,6 @@
 namespace eventspace {
 namespace {
 
-constexpr std::uint64_t move_kind = 1;  // of an operation
-
 /// Where threads' operations begin, and who they are.
 class Beginnings {
  public:
@@ -69,7 +67,7 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
     const auto beginning = is_operation(record) ? beginnings.of(record) : std::nullopt;
     if (!beginning || beginning->rank >= threads.size()) return;
     ThreadState& thread = threads[beginning->rank];
-    if (beginning->is_of_graph && record.kind == move_kind) {
+    if (beginning->is_of_graph && record.kind == move_operation) {
       const bool is_next = record.sequence == thread.next_sequence;
       thread.next_sequence = record.sequence + 1;
       std::int64_t computed = -1;
