@@ -18,6 +18,7 @@
 #include "bench/support/noise_allreduce.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/environment.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -170,16 +171,11 @@ bool is_near(double found, double injected) {
   return std::abs(found - injected) <= 0.05 * injected;
 }
 
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
-}
-
 }  // namespace
 
 TEST_CASE("injected causes: a report names exactly them, with their figures") {
-  const std::uint64_t seeds = setting("PATHS_SEEDS", 60);
-  const std::uint64_t first = setting("PATHS_SEED", 1);
+  const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 60);
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   std::uint64_t wrong = 0, wrong_figures = 0, injected = 0;
   std::string all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {

@@ -11,6 +11,7 @@
 #include "eventspace/analysis/findings.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
+#include "tests/support/environment.hpp"
 
 namespace {
 
@@ -18,11 +19,6 @@ using namespace eventspace;
 using runtime::Random;
 using sample::ms;
 using sample::us;
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
-}
 
 /// Normal, of mean 0 and deviation 1 (Box and Muller 1958), the same for the same numbers.
 double normal(std::uint64_t seed, std::uint64_t stream) {
@@ -157,8 +153,8 @@ std::string in_words(const std::set<std::string>& names) {
 }  // namespace
 
 TEST_CASE("analysis: of causes drawn at random, exactly those are named, with their figures") {
-  const std::uint64_t seeds = setting("PATHS_SEEDS", 40);
-  const std::uint64_t first = setting("PATHS_SEED", 1);
+  const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 40);
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   std::uint64_t wrong = 0;
   std::uint64_t wrong_figures = 0;
   std::uint64_t periods = 0;

@@ -10,6 +10,7 @@
 #include "eventspace/analysis/compare.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
+#include "tests/support/environment.hpp"
 
 namespace {
 
@@ -18,11 +19,6 @@ using runtime::Random;
 using sample::ms;
 using sample::us;
 using Records = std::vector<EventRecord>;
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
-}
 
 std::vector<Records> records_of(sample::Run& run, std::uint64_t rounds, bool has_lives) {
   std::vector<Records> all(run.structure.hosts.size());
@@ -198,8 +194,9 @@ sample::Options drawn(Random& random) {
 }  // namespace
 
 TEST_CASE("analysis: what is lost, repeated or out of order leaves right figures and no findings") {
-  const std::uint64_t first = setting("PATHS_SEED", 1);
-  for (std::uint64_t seed = first; seed < first + setting("PATHS_SEEDS", 100); ++seed) {
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
+  for (std::uint64_t seed = first;
+       seed < first + test_support::from_environment("PATHS_SEEDS", 100); ++seed) {
     INFO("seed " << seed);
     Random random(seed);
     sample::Run run(drawn(random));
@@ -226,8 +223,9 @@ TEST_CASE("analysis: what is lost, repeated or out of order leaves right figures
 }
 
 TEST_CASE("analysis: forged records do no harm: figures stay within what can be") {
-  const std::uint64_t first = setting("PATHS_SEED", 1);
-  for (std::uint64_t seed = first; seed < first + setting("PATHS_SEEDS", 100); ++seed) {
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
+  for (std::uint64_t seed = first;
+       seed < first + test_support::from_environment("PATHS_SEEDS", 100); ++seed) {
     INFO("seed " << seed);
     Random random(seed);
     sample::Run run(drawn(random));

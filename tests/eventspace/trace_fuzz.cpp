@@ -11,23 +11,20 @@
 
 #include "runtime/random.hpp"
 #include "tests/eventspace/trace_sample.hpp"
+#include "tests/support/environment.hpp"
 
 namespace {
 
 using namespace eventspace;
 using namespace trace_sample;
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
-}
-
 /// Calls run(random) for every seed; it returns what is wrong.
 template <class Run>
 void for_each_seed(std::uint64_t usual, const Run& run) {
-  const std::uint64_t first = from_environment("PATHS_SEED", 1);
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   const bool is_one = std::getenv("PATHS_SEED") != nullptr;
-  const std::uint64_t last = first - 1 + from_environment("PATHS_SEEDS", is_one ? 1 : usual);
+  const std::uint64_t last =
+      first - 1 + test_support::from_environment("PATHS_SEEDS", is_one ? 1 : usual);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     runtime::Random random(seed);
     const std::string wrong = run(random);

@@ -15,6 +15,7 @@
 
 #include "pastset/errors.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/one_host.hpp"
 #include "wrappers/condition_check.hpp"
 
@@ -458,11 +459,6 @@ std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& c
   return mistake.empty() ? wrong_failures(scene, answers) : mistake;
 }
 
-std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
 /// As many as take some seconds; fewer where a sanitizer makes each take ten times as long, or,
 /// thread sanitizer, keeps memory for every context there ever was.
 #if defined(PATHS_TSAN)
@@ -474,9 +470,9 @@ constexpr std::uint64_t usual_seeds = 10'000;
 #endif
 
 struct Seeds {
-  explicit Seeds(std::uint64_t usual) : first(from_environment("PATHS_SEED", 1)) {
+  explicit Seeds(std::uint64_t usual) : first(test_support::from_environment("PATHS_SEED", 1)) {
     const bool is_one = std::getenv("PATHS_SEED") != nullptr;
-    last = is_one ? first : from_environment("PATHS_SEEDS", usual);
+    last = is_one ? first : test_support::from_environment("PATHS_SEEDS", usual);
   }
   std::uint64_t first, last;
 };
