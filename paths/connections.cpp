@@ -230,6 +230,18 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   return std::move(call.reply->result);
 }
 
+namespace {
+
+/// A push that has not left for want of credits, by a newer one.
+bool may_replace(const Operation& held, const Operation& newer) {
+  const bool is_release =
+      held.kind == OperationKind::release || newer.kind == OperationKind::release;
+  return !is_release && held.kind == newer.kind && !held.failure && !newer.failure && !held.kept &&
+         !newer.kept;
+}
+
+}  // namespace
+
 void Connections::push(std::uint32_t to_host, StageId stage, Operation operation) {
   {
     runtime::Lock lock(mutex_);
@@ -241,15 +253,13 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.operation = std::move(operation);
     auto& held = connection.held_pushes;
     if ((connection.credits == 0 && !is_release) || !held.empty()) {
-      // A release is never replaced and stays behind what came before it.
-      const auto same = std::find_if(held.begin(), held.end(), [&](const Frame& other) {
-        return !is_release && other.stage == stage && !other.operation.failure &&
-               other.operation.kind == frame.operation.kind &&
-               other.operation.path == frame.operation.path &&
+      // Only the last one of the path may be replaced, so that all that stays is in order.
+      const auto last = std::find_if(held.rbegin(), held.rend(), [&](const Frame& other) {
+        return other.stage == stage && other.operation.path == frame.operation.path &&
                other.operation.thread == frame.operation.thread;
       });
-      if (same != held.end()) {
-        *same = std::move(frame);
+      if (last != held.rend() && may_replace(last->operation, frame.operation)) {
+        *last = std::move(frame);
       } else {
         held.push_back(std::move(frame));
       }

@@ -18,7 +18,8 @@ constexpr std::array<char, 4> mark = {'P', 'A', 'T', 'H'};
 constexpr std::size_t text_bytes_max = 4096;  // of each text, in the header or in a failure
 constexpr std::uint8_t flag_failure = 1;      // the body is a failure's four texts
 constexpr std::uint8_t flag_one_way = 1;      // among an operation's flags
-constexpr std::size_t prelude_bytes = 26;     // without the text that ends it
+constexpr std::uint8_t flag_kept = 2;
+constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 26;
@@ -84,10 +85,10 @@ class ByteReader {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
   /// Flags nobody knows are not good.
-  bool get_flag(std::uint8_t flag) {
+  std::uint8_t get_flags(std::uint8_t known) {
     const auto flags = get<std::uint8_t>();
-    good_ = good_ && (flags & ~flag) == 0;
-    return good_ && (flags & flag) != 0;
+    good_ = good_ && (flags & ~known) == 0;
+    return good_ ? flags : std::uint8_t{0};
   }
 
  private:
@@ -105,7 +106,8 @@ class ByteReader {
 void put_operation(ByteWriter& writer, const Operation& operation) {
   ENSURE(operation.segment < operation.segments);
   writer.put(static_cast<std::uint8_t>(operation.kind));
-  writer.put(operation.one_way ? flag_one_way : std::uint8_t{0});
+  writer.put(static_cast<std::uint8_t>((operation.one_way ? flag_one_way : 0) |
+                                       (operation.kept ? flag_kept : 0)));
   writer.put(operation.path);
   writer.put(operation.thread);
   writer.put(operation.slot);
@@ -120,7 +122,9 @@ void put_operation(ByteWriter& writer, const Operation& operation) {
 Operation get_operation(ByteReader& reader) {
   Operation operation;
   operation.kind = reader.get_enum(OperationKind::clock);
-  operation.one_way = reader.get_flag(flag_one_way);
+  const std::uint8_t flags = reader.get_flags(flag_one_way | flag_kept);
+  operation.one_way = (flags & flag_one_way) != 0;
+  operation.kept = (flags & flag_kept) != 0;
   operation.path = reader.get<std::uint32_t>();
   operation.thread = reader.get<std::uint32_t>();
   operation.slot = reader.get<std::uint32_t>();
@@ -145,7 +149,7 @@ void put_result(ByteWriter& writer, const Result& result) {
 Result get_result(ByteReader& reader) {
   Result result;
   result.condition = reader.get_enum(Condition::fails);
-  result.proved = reader.get_flag(1);
+  result.proved = reader.get_flags(1) != 0;
   result.number = reader.get<std::uint64_t>();
   result.sequence = reader.get<std::uint64_t>();
   result.contributions = reader.get<std::uint64_t>();

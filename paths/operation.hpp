@@ -43,6 +43,7 @@ inline constexpr StageId no_stage = ~StageId{0};
 struct Operation {
   OperationKind kind = OperationKind::move;
   bool one_way = false;       ///< nobody waits for a result: a push
+  bool kept = false;          ///< a push whose place no newer one may take
   std::uint32_t path = 0;     ///< index in the plan of the path it began on
   std::uint32_t thread = 0;   ///< which thread of that path's range began it
   std::uint32_t slot = 0;     ///< which contributor of the next join it is

@@ -119,7 +119,16 @@ Started Path::start(Operation operation) {
 }
 
 void Path::push(base::Payload payload) {
+  go_one_way(next_operation(OperationKind::move, 0, std::move(payload)));
+}
+
+void Path::send(base::Payload payload) {
   Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
+  operation.kept = true;
+  go_one_way(std::move(operation));
+}
+
+void Path::go_one_way(Operation operation) {
   operation.one_way = true;
   if (has_started()) {
     start(std::move(operation)).wait();

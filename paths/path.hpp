@@ -42,8 +42,12 @@ class Path {
   }
   /// The same on a pooled context of the host, so that several can be under way.
   Started start(base::Payload payload);
-  /// Moves without waiting for anything to come back: one frame per crossing.
+  /// Moves without waiting for anything to come back: one frame per crossing. Where the link is
+  /// full, a newer push takes the place of one that has not left.
   void push(base::Payload payload);
+  /// The same for a log: no newer one takes its place. What cannot leave yet is kept, and takes
+  /// memory; bounding it is up to who sends.
+  void send(base::Payload payload);
 
   void enter(const pastset::Template& tuple_template);
   pastset::Stored observe();
@@ -71,6 +75,7 @@ class Path {
   struct UnderWay;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
   Started start(Operation operation);
+  void go_one_way(Operation operation);
   bool has_started() const;
   void wait_for_started();
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);

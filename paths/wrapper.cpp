@@ -17,6 +17,7 @@ Operation failed_contribution(const Operation& operation) {
   Operation failed;
   failed.kind = operation.kind;
   failed.one_way = operation.one_way;
+  failed.kept = operation.kept;
   failed.path = operation.path;
   failed.thread = operation.thread;
   failed.slot = operation.slot;

@@ -77,6 +77,11 @@ struct Talk {
   void push(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
     connections.push(other, there, push_of(value, path, thread));
   }
+  void send(double value) {
+    Operation operation = push_of(value);
+    operation.kept = true;
+    connections.push(other, there, std::move(operation));
+  }
   void release(std::uint32_t path = 0) {
     Operation operation;
     operation.kind = OperationKind::release;
@@ -157,6 +162,18 @@ TEST_CASE("connections: without credits the newest push of a path survives, in i
   CHECK(talk.values() == std::vector<double>{500, 303});
   talk.push(304);
   CHECK(talk.values() == std::vector<double>{304});
+}
+
+TEST_CASE("connections: without credits a kept push stays, and newer ones queue behind it") {
+  Talk talk;
+  use_up_credits(talk);
+  talk.push(300);
+  talk.send(301);
+  talk.send(302);
+  talk.push(303);
+  talk.push(304);
+  talk.give_credits(100);
+  CHECK(talk.values() == std::vector<double>{300, 301, 302, 304});
 }
 
 TEST_CASE("connections: a release waits behind pushes without credits and needs none itself") {

@@ -44,6 +44,7 @@ Frame random_frame(runtime::Random& random) {
   Operation& operation = frame.operation;
   operation.kind = static_cast<OperationKind>(random.below(13));
   operation.one_way = random.chance(0.5);
+  operation.kept = random.chance(0.5);
   operation.path = small();
   operation.thread = small();
   operation.slot = small();

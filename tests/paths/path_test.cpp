@@ -287,6 +287,29 @@ TEST_CASE("push: more than the window arrive, in order, because credits come bac
   CHECK(observed.back() == count - 1);
 }
 
+TEST_CASE("send: all that was sent arrives, in order, however little the link takes at once") {
+  const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
+  const Sim sim(config(false));
+  constexpr int count = 2000;
+  std::vector<double> observed;
+  const SimResult run = sim.run(
+      [&](paths::Thread& thread) {
+        paths::Path& work = thread.path("work");
+        if (is_at_beta(thread)) {
+          for (int i = 0; i < count; ++i) work.send(base::Payload::of(1.0 * i));
+          if (clock == ClockKind::virtual_time) CHECK(thread.now() == 0ms);
+          return;
+        }
+        for (int i = 0; i < count; ++i) observed.push_back(value_of(work.observe()));
+      },
+      clock);
+  CHECK(run.broke == "");
+  REQUIRE(run.failures.empty());
+  if (!steady_pushes_stay_in_order) std::sort(observed.begin(), observed.end());
+  REQUIRE(observed.size() == count);
+  for (int i = 0; i < count; ++i) CHECK(observed[static_cast<std::size_t>(i)] == 1.0 * i);
+}
+
 TEST_CASE("path: more requests may wait for each other than one connection has credits") {
   // All contributors of a round wait in the far join, over one connection.
   const int threads = paths::Connections::window + 50;
