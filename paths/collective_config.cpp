@@ -47,41 +47,13 @@ class CollectiveReader {
     read_condition_of(reader);
     read_root(reader);
     collective_.fan_out = static_cast<std::uint32_t>(reader.integer("fan_out", 0, 2, 1'000'000));
-    read_instrument(reader);
+    collective_.instrumented =
+        read_instrument(reader, overrides_, {wrapper_kinds.begin(), wrapper_kinds.end()});
     reader.finish();
     all_.collectives.push_back(collective_);
   }
 
  private:
-  /// true, false, or kinds of wrappers. What the command line says goes before, even to a list.
-  void read_instrument(base::MapReader& reader) {
-    const Settings value = reader.take("instrument");
-    const bool is_flag = value.is_scalar() && (value.text() == "true" || value.text() == "false");
-    std::vector<std::string>& chosen = collective_.instrumented;
-    if (value.is_null() ? overrides_.traced : is_flag && value.text() == "true") chosen = {"true"};
-    if (!value.is_null() && !is_flag) chosen = read_instrumented_kinds(reader, value);
-    if (overrides_.instrument)
-      chosen =
-          *overrides_.instrument ? std::vector<std::string>{"true"} : std::vector<std::string>{};
-  }
-  static std::vector<std::string> read_instrumented_kinds(base::MapReader& reader,
-                                                          const Settings& value) {
-    std::vector<std::string> kinds;
-    const std::vector<Settings> alone = {value};
-    for (const Settings& item : value.is_list() ? value.items() : alone) {
-      const auto found = std::find(wrapper_kinds.begin(), wrapper_kinds.end(), item.text());
-      if (item.is_scalar() && found != wrapper_kinds.end()) {
-        kinds.push_back(item.text());
-        continue;
-      }
-      const auto near = base::near_match(item.text(), {wrapper_kinds.begin(), wrapper_kinds.end()});
-      reader.mistake(
-          "instrument",
-          fmt::format("expected true, false or kinds of wrappers, found {}{}", item.describe(),
-                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
-    }
-    return kinds;
-  }
   bool reduces() const { return collective_.kind == "allreduce" || collective_.kind == "reduce"; }
 
   void read_value(base::MapReader& reader) {

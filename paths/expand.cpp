@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/expand.cpp — writes clusters and collectives out as hosts, wrappers and paths.
+// paths/expand.cpp — writes what is declared of clusters out as hosts, wrappers and paths.
 #include "paths/expand.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +20,10 @@ using base::Settings;
 using Entries = std::vector<Settings::Entry>;
 using Way = std::vector<Settings>;
 using Collective = MultiCluster::Collective;
+using Exchange = MultiCluster::Exchange;
+
+/// An exchange has elements for every thread, and a million threads may be a typing error.
+constexpr std::uint64_t exchanging_threads_max = 100'000;
 
 void append(Way& way, const Way& rest) { way.insert(way.end(), rest.begin(), rest.end()); }
 
@@ -29,6 +33,7 @@ class Expansion {
 
   void write_hosts();
   void write_collective(const Collective& collective);
+  void write_exchange(const Exchange& exchange);
   void write_element(const MultiCluster::Element& element);
 
   Entries hosts, elements, wrappers;
@@ -69,6 +74,13 @@ class Expansion {
     return collective.all_to_all || !collective.written_condition.is_null();
   }
 
+  /// A thread of the whole program.
+  struct Place {
+    std::uint32_t host = 0, thread = 0;
+  };
+  void write_passing(const Exchange& exchange, const std::string& element, const Place& mover,
+                     const Place& receiver);
+
   void route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker);
   void hop(Way& way, std::uint32_t from, std::uint32_t to);
   void cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker);
@@ -83,7 +95,9 @@ class Expansion {
   void share(const std::string& name, std::string_view kind, std::uint32_t host,
              const Settings& settings, const base::Position& position);
   void add_path(const Writing& writing, std::uint32_t host, std::uint32_t threads, Way way);
-  void add_path(const Settings& graph, std::uint32_t host, std::uint32_t threads, Way way);
+  void add_path(const Settings& graph, std::uint32_t host, std::uint32_t first_thread,
+                std::uint32_t threads, Way way);
+  Way instrument(const std::vector<std::string>& instrumented, bool has_threads, Way way) const;
 
   const MultiCluster& all_;
   base::Mistakes& mistakes_;
@@ -197,29 +211,35 @@ void Expansion::route(Way& way, std::uint32_t from, std::uint32_t to, const Sett
 
 // ---- paths, elements
 
-void Expansion::add_path(const Settings& graph, std::uint32_t host, std::uint32_t threads,
-                         Way way) {
+void Expansion::add_path(const Settings& graph, std::uint32_t host, std::uint32_t first_thread,
+                         std::uint32_t threads, Way way) {
   const base::Position& position = graph.position();
   Entries path = {entry("graph", graph), entry("host", word(all_.host_name(host), position))};
+  const std::string first = std::to_string(first_thread);
   if (threads > 0)
     path.push_back(
-        entry("threads", word(threads == 1 ? "0" : fmt::format("0-{}", threads - 1), position)));
+        entry("threads",
+              word(threads == 1 ? first : fmt::format("{}-{}", first, first_thread + threads - 1),
+                   position)));
   path.push_back(entry("through", Settings::list(std::move(way), position)));
   paths.push_back(Settings::map(std::move(path), position));
 }
 
 void Expansion::add_path(const Writing& writing, std::uint32_t host, std::uint32_t threads,
                          Way way) {
-  const auto& instrumented = writing.collective.instrumented;
-  if (!instrumented.empty()) {
-    const bool is_all = instrumented.front() == "true";
-    const Settings named = is_all ? Settings() : Settings::map(wrappers);
-    way = with_collectors(way, threads > 0, [&](const Settings& wrapper) {
-      const auto is = [&](const std::string& kind) { return kind == kind_in_way(wrapper, named); };
-      return is_all || std::any_of(instrumented.begin(), instrumented.end(), is);
-    });
-  }
-  add_path(writing.collective.name, host, threads, std::move(way));
+  add_path(writing.collective.name, host, 0, threads,
+           instrument(writing.collective.instrumented, threads > 0, std::move(way)));
+}
+
+Way Expansion::instrument(const std::vector<std::string>& instrumented, bool has_threads,
+                          Way way) const {
+  if (instrumented.empty()) return way;
+  const bool is_all = instrumented.front() == "true";
+  const Settings named = is_all ? Settings() : Settings::map(wrappers);
+  return with_collectors(way, has_threads, [&](const Settings& wrapper) {
+    const auto is = [&](const std::string& kind) { return kind == kind_in_way(wrapper, named); };
+    return is_all || std::any_of(instrumented.begin(), instrumented.end(), is);
+  });
 }
 
 void Expansion::write_element(const MultiCluster::Element& element) {
@@ -230,7 +250,53 @@ void Expansion::write_element(const MultiCluster::Element& element) {
     Way way;
     route(way, host, *home, element.name);
     way.push_back(in_place("store", {entry("element", element.name)}, element.name.position()));
-    add_path(element.name, host, all_.hosts[host].threads, std::move(way));
+    add_path(element.name, host, 0, all_.hosts[host].threads, std::move(way));
+  }
+}
+
+// ---- exchanges
+
+void Expansion::write_passing(const Exchange& exchange, const std::string& element,
+                              const Place& mover, const Place& receiver) {
+  const base::Position& position = exchange.name.position();
+  const Settings name = word(element, position);
+  const Settings home = word(all_.host_name(receiver.host), position);
+  elements.emplace_back(
+      name,
+      Settings::map({entry("host", home), entry("template", exchange.tuple_template)}, position));
+  const Settings store = in_place("store", {entry("element", name)}, position);
+  const auto add = [&](const Place& place, Way way) {
+    way.push_back(store);
+    add_path(name, place.host, place.thread, 1,
+             instrument(exchange.instrumented, true, std::move(way)));
+  };
+  Way way;
+  route(way, mover.host, receiver.host, exchange.name);
+  add(mover, std::move(way));
+  add(receiver, {});
+}
+
+void Expansion::write_exchange(const Exchange& exchange) {
+  std::uint64_t threads = 0;
+  for (const MultiCluster::Host& host : all_.hosts) threads += host.threads;
+  if (threads > exchanging_threads_max) {
+    mistakes_.add(exchange.name.position(),
+                  fmt::format("exchange {}: expected at most {} threads, found {}",
+                              exchange.name.text(), exchanging_threads_max, threads));
+    return;
+  }
+  std::vector<Place> ranks;
+  for (std::uint32_t host = 0; host < all_.hosts.size(); ++host)
+    for (std::uint32_t thread = 0; thread < all_.hosts[host].threads; ++thread)
+      ranks.push_back({host, thread});
+  const std::string& name = exchange.name.text();
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (rank > 0)
+      write_passing(exchange, fmt::format("{}.{}.from_previous", name, rank), ranks[rank - 1],
+                    ranks[rank]);
+    if (rank + 1 < ranks.size())
+      write_passing(exchange, fmt::format("{}.{}.from_next", name, rank), ranks[rank + 1],
+                    ranks[rank]);
   }
 }
 
@@ -426,7 +492,7 @@ void Expansion::write_collective(const Collective& collective) {
 }  // namespace
 
 bool is_high_level(const Settings& settings) {
-  for (const std::string_view key : {"clusters", "links", "collectives"})
+  for (const std::string_view key : {"clusters", "links", "collectives", "exchanges"})
     if (settings.find(key) != nullptr) return true;
   return false;
 }
@@ -437,6 +503,7 @@ Settings expand(const Settings& settings, const Overrides& overrides, base::Mist
   Expansion expansion(all, mistakes);
   expansion.write_hosts();
   for (const Collective& collective : all.collectives) expansion.write_collective(collective);
+  for (const Exchange& exchange : all.exchanges) expansion.write_exchange(exchange);
   for (const MultiCluster::Element& element : all.elements) expansion.write_element(element);
   Entries low_level;
   for (const std::string_view key : {"network", "deadline"})

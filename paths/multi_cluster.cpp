@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/multi_cluster.cpp — reads clusters, links and elements.
+// paths/multi_cluster.cpp — reads clusters, links, exchanges and elements.
 #include "paths/multi_cluster.hpp"
 
 #include <fmt/format.h>
@@ -310,6 +310,38 @@ void read_element(const Settings& name, const Settings& value, MultiCluster& all
   all.elements.push_back(std::move(element));
 }
 
+void read_exchange(const Settings& name, const Settings& value, const Overrides& overrides,
+                   MultiCluster& all, base::Mistakes& mistakes) {
+  base::MapReader reader(value, mistakes, "exchange " + name.text());
+  const std::string text = reader.required_word("template", "a template such as f64[]");
+  std::string wrong;
+  if (!text.empty() && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
+  const auto instrumented =
+      read_instrument(reader, overrides, {"forward", "emulate_link", "store"});
+  all.exchanges.push_back(
+      {name, Settings::scalar(text, reader.position_of("template")), instrumented});
+  reader.finish();
+}
+
+std::vector<std::string> read_instrumented_kinds(base::MapReader& reader, const Settings& value,
+                                                 const std::vector<std::string_view>& known) {
+  std::vector<std::string> kinds;
+  const std::vector<Settings> alone = {value};
+  for (const Settings& item : value.is_list() ? value.items() : alone) {
+    const auto found = std::find(known.begin(), known.end(), item.text());
+    if (item.is_scalar() && found != known.end()) {
+      kinds.push_back(item.text());
+      continue;
+    }
+    const auto near = base::near_match(item.text(), known);
+    reader.mistake(
+        "instrument",
+        fmt::format("expected true, false or kinds of wrappers, found {}{}", item.describe(),
+                    near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
+  return kinds;
+}
+
 Settings section(base::MapReader& reader, std::string_view key, Settings::Kind kind) {
   Settings value = reader.take(key);
   if (!value.is_null() && value.kind() != kind)
@@ -336,6 +368,18 @@ std::vector<std::uint32_t> MultiCluster::computing(std::uint32_t cluster) const 
   return found;
 }
 
+std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
+                                         const std::vector<std::string_view>& kinds) {
+  const Settings value = reader.take("instrument");
+  const bool is_flag = value.is_scalar() && (value.text() == "true" || value.text() == "false");
+  std::vector<std::string> chosen;
+  if (value.is_null() ? overrides.traced : is_flag && value.text() == "true") chosen = {"true"};
+  if (!value.is_null() && !is_flag) chosen = read_instrumented_kinds(reader, value, kinds);
+  if (overrides.instrument)
+    chosen = *overrides.instrument ? std::vector<std::string>{"true"} : std::vector<std::string>{};
+  return chosen;
+}
+
 MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overrides,
                                 base::Mistakes& mistakes) {
   MultiCluster all;
@@ -343,6 +387,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   const Settings clusters = section(reader, "clusters", Settings::Kind::map);
   const Settings links = section(reader, "links", Settings::Kind::list);
   const Settings collectives = section(reader, "collectives", Settings::Kind::map);
+  const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
   for (const std::string_view low_level : {"network", "deadline", "wrappers", "paths"})
     reader.has(low_level);
@@ -361,10 +406,20 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   LinkReader link_reader(all, mistakes);
   for (const Settings& link : links.items()) link_reader.read(link);
   read_collectives(collectives, overrides, all, mistakes);
-  for (const auto& [name, value] : elements.entries()) {
-    if (collectives.find(name.text()) != nullptr)
+  const auto refuse_name_of = [&](const Settings& others, std::string_view other,
+                                  const Settings& name, std::string_view what) {
+    if (others.find(name.text()) != nullptr)
       mistakes.add(name.position(),
-                   fmt::format("element {} has the name of a collective", name.text()));
+                   fmt::format("{} {} has the name of {}", what, name.text(), other));
+  };
+  for (const auto& [name, value] : exchanges.entries()) {
+    refuse_name_of(collectives, "a collective", name, "exchange");
+    if (check_name(name, "an exchange", mistakes))
+      read_exchange(name, value, overrides, all, mistakes);
+  }
+  for (const auto& [name, value] : elements.entries()) {
+    refuse_name_of(collectives, "a collective", name, "element");
+    refuse_name_of(exchanges, "an exchange", name, "element");
     if (check_name(name, "an element", mistakes)) read_element(name, value, all, mistakes);
   }
   return all;

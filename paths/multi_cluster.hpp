@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/multi_cluster.hpp — the high level of the config, read: clusters, links, collectives.
+// paths/multi_cluster.hpp — the high level of the config, read: clusters, links, what is on them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -50,6 +50,11 @@ struct MultiCluster {
     /// "true" alone for all; else the kinds of wrappers that get event collectors.
     std::vector<std::string> instrumented;
   };
+  /// Neighbours in order of rank send each other tuples.
+  struct Exchange {
+    base::Settings name, tuple_template;
+    std::vector<std::string> instrumented;  ///< as of a collective
+  };
   struct Element {
     base::Settings name, host;
     base::Settings settings;           ///< without reach
@@ -60,6 +65,7 @@ struct MultiCluster {
   std::vector<Cluster> clusters;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Link> links;
   std::vector<Collective> collectives;
+  std::vector<Exchange> exchanges;
   std::vector<Element> elements;
 
   std::string host_name(std::uint32_t host) const { return hosts[host].name.text(); }
@@ -76,5 +82,9 @@ MultiCluster read_multi_cluster(const base::Settings& settings, const Overrides&
 /// The part of it that is about collectives; clusters are known.
 void read_collectives(const base::Settings& section, const Overrides& overrides,
                       MultiCluster& multi_cluster, base::Mistakes& mistakes);
+/// Which wrappers get event collectors: true, false, or some of `kinds`. What the command line says
+/// goes before, even to a list.
+std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
+                                         const std::vector<std::string_view>& kinds);
 
 }  // namespace paths

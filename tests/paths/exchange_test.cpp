@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/exchange_test.cpp — neighbours in order of rank send each other tuples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+/// Ranks: a-0 has 0 and 1, a-1 has 2 and 3, x has 4, y has 5 and 6, c-0 has 7 and 8.
+const std::string three = R"(
+clusters:
+  a: {hosts: 2, threads: 2}
+  b: {hosts: [x, y], threads: {y: 2}, gateway: gate, network: {latency: 1ms}}
+  c: {hosts: 1, threads: 2}
+links:
+  - {between: [a, b], latency: 10ms}
+  - {from: b, to: c, latency: 20ms}
+  - {from: c, to: b, latency: 5ms}
+)";
+constexpr std::uint32_t three_ranks = 9;
+
+std::string exchange(const std::string& more = "") {
+  return "exchanges:\n  rows: {template: u32" + more + "}\n";
+}
+
+std::string from_previous(std::uint32_t rank) { return fmt::format("rows.{}.from_previous", rank); }
+std::string from_next(std::uint32_t rank) { return fmt::format("rows.{}.from_next", rank); }
+
+void send_rank(paths::Thread& thread) {
+  const std::uint32_t rank = thread.rank();
+  if (rank + 1 < thread.threads())
+    thread.path(from_previous(rank + 1)).push(base::Payload::of(rank));
+  if (rank > 0) thread.path(from_next(rank - 1)).push(base::Payload::of(rank));
+}
+
+struct Received {
+  std::uint32_t rank = 0;
+  base::Nanos at{0};
+  bool operator==(const Received& other) const { return rank == other.rank && at == other.at; }
+};
+
+/// None for a thread without such a neighbour.
+std::optional<Received> receive(paths::Thread& thread, const std::string& element) {
+  if (!thread.has_path(element)) return std::nullopt;
+  const pastset::Stored stored = thread.path(element).observe();
+  return Received{stored.payload.read<std::uint32_t>(), thread.now()};
+}
+
+std::vector<std::string> kinds_on(const paths::Plan& plan, const paths::Plan::PlanPath& path) {
+  std::vector<std::string> kinds;
+  for (auto stage = path.stage; stage != paths::no_stage; stage = plan.stages[stage].below)
+    kinds.push_back(plan.wrappers[plan.stages[stage].wrapper].kind);
+  return kinds;
+}
+
+std::vector<std::string> kinds_on(const paths::Plan& plan, const std::string& graph,
+                                  const std::string& host) {
+  for (const auto& path : plan.paths)
+    if (path.graph == graph && plan.hosts[path.host].name == host) return kinds_on(plan, path);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("exchange: each thread gets both neighbours' ranks when the links have carried them") {
+  const bool is_expanded = GENERATE(false, true);
+  const Sim high(three + exchange());
+  const Sim sim(is_expanded ? high.low_level() : three + exchange());
+  REQUIRE(sim.plan().digest == high.plan().digest);
+  const bool previous_first = GENERATE(false, true);
+  std::vector<std::optional<Received>> previous(three_ranks), next(three_ranks);
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    const std::uint32_t rank = thread.rank();
+    send_rank(thread);
+    if (previous_first) previous[rank] = receive(thread, from_previous(rank));
+    next[rank] = receive(thread, from_next(rank));
+    if (!previous_first) previous[rank] = receive(thread, from_previous(rank));
+  });
+  CHECK(run.ended_well());
+  // Of the way from rank 3 to 4 the link takes 10 ms and b's network, from gateway to host, 1 ms.
+  const std::vector<base::Nanos> down = {0ms, 0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 21ms, 0ms};
+  const std::vector<base::Nanos> up = {0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 6ms, 0ms, 0ms};
+  for (std::uint32_t rank = 0; rank < three_ranks; ++rank) {
+    INFO("rank " << rank);
+    const base::Nanos later = std::max(down[rank], up[rank]);
+    CHECK(previous[rank].has_value() == (rank > 0));
+    CHECK(next[rank].has_value() == (rank + 1 < three_ranks));
+    if (rank > 0) CHECK(*previous[rank] == Received{rank - 1, previous_first ? down[rank] : later});
+    if (rank + 1 < three_ranks)
+      CHECK(*next[rank] == Received{rank + 1, previous_first ? later : up[rank]});
+  }
+  // Each tuple is one message: none is asked for, none answered.
+  CHECK(run.wan_of(from_previous(4)).messages == 1);
+  CHECK(run.wan_of(from_next(6)).messages == 1);
+  CHECK(run.wan_of(from_previous(3)).messages == 0);
+  CHECK(run.all_of(from_previous(1)).messages == 0);
+}
+
+TEST_CASE("exchange: what one moves stays in order until it is axed") {
+  const Sim sim(three + exchange());
+  std::vector<std::uint32_t> observed;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    constexpr std::uint32_t tuples = 5;
+    if (thread.rank() == 3)
+      for (std::uint32_t i = 0; i < tuples; ++i)
+        thread.path(from_previous(4)).push(base::Payload::of(i));
+    if (thread.rank() != 4) return;
+    paths::Path& mine = thread.path(from_previous(4));
+    thread.sleep_for(1s);
+    for (std::uint32_t i = 0; i < tuples; ++i)
+      observed.push_back(mine.observe().payload.read<std::uint32_t>());
+    CHECK(mine.observe(0).number == 0);
+    mine.axe(tuples - 1);
+    CHECK_THROWS_AS(mine.observe(0), paths::TravelError);
+  });
+  CHECK(run.ended_well());
+  CHECK(observed == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("exchange: an element and two paths of one thread each for every direction") {
+  const paths::Plan plan = Sim(three + exchange()).plan();
+  CHECK(plan.elements.size() == 2 * (three_ranks - 1));
+  CHECK(plan.paths.size() == 4 * (three_ranks - 1));
+  for (const auto& path : plan.paths) CHECK(path.threads == 1);
+  const auto& element = plan.elements[*plan.element_named(from_previous(4))];
+  CHECK(plan.hosts[element.host].name == "x");
+  CHECK(element.keep_newest == 0);
+  CHECK(element.delta == 0);
+  CHECK(kinds_on(plan, from_previous(4), "x") == std::vector<std::string>{"store"});
+  CHECK(kinds_on(plan, from_previous(4), "a-1") ==
+        std::vector<std::string>{"forward", "emulate_link", "forward", "emulate_link",
+                                 "emulate_link", "forward", "emulate_link", "store"});
+}
+
+TEST_CASE("exchange: threads are neighbours over hosts and clusters without any") {
+  const std::string clusters = R"(
+clusters:
+  a: {hosts: 3, threads: {a-1: 0}}
+  b: {hosts: 2, threads: 0}
+  c: {hosts: 1, threads: 1, gateway: gate}
+links: [{between: [a, c], latency: 3ms}]
+)";
+  std::vector<Received> received(3);
+  const SimResult run = Sim(clusters + exchange()).run([&](paths::Thread& thread) {
+    send_rank(thread);
+    const std::uint32_t rank = thread.rank();
+    if (rank > 0) received[rank] = *receive(thread, from_previous(rank));
+  });
+  CHECK(run.ended_well());
+  CHECK(received == std::vector<Received>{{}, {0, 0ms}, {1, 3ms}});
+}
+
+TEST_CASE("exchange: a thread that is alone has no neighbours") {
+  const Sim sim("clusters: {a: {hosts: 1}}\n" + exchange());
+  CHECK(sim.plan().elements.empty());
+  bool has_path = true;
+  const SimResult run =
+      sim.run([&](paths::Thread& thread) { has_path = thread.has_path(from_next(0)); });
+  CHECK(run.ended_well());
+  CHECK_FALSE(has_path);
+}
+
+TEST_CASE("exchange: instrument and a traced run put collectors on both paths") {
+  const auto ways = [](const std::string& more, const paths::Overrides& overrides = {}) {
+    const paths::Plan plan = Sim("clusters: {a: {hosts: 2}}\n" + exchange(more), overrides).plan();
+    return kinds_on(plan, from_previous(1), "a-0");
+  };
+  const std::vector<std::string> bare = {"forward", "store"};
+  const std::vector<std::string> all = {"event_collector", "forward", "event_collector", "store"};
+  CHECK(ways("") == bare);
+  CHECK(ways(", instrument: true") == all);
+  CHECK(ways(", instrument: [store]") ==
+        std::vector<std::string>{"forward", "event_collector", "store"});
+  paths::Overrides traced;
+  traced.traced = true;
+  CHECK(ways("", traced) == all);
+  CHECK(ways(", instrument: false", traced) == bare);
+  paths::Overrides silent = traced;
+  silent.instrument = false;
+  CHECK(ways(", instrument: true", silent) == bare);
+}
