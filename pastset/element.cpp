@@ -258,7 +258,7 @@ runtime::Woken Element::wait(runtime::WaitList& list, runtime::Lock& lock,
 }
 
 void Element::tell_changed(runtime::Wakes& wakes) {
-  for (AnyChange* watcher : watchers_) watcher->tell(wakes);
+  for (AnyChange* watcher : watchers_) watcher->tell(*this, wakes);
 }
 
 void Element::ensure_alive() const {
@@ -272,7 +272,8 @@ void Element::ensure_matches(const base::Payload& payload, std::string_view whos
       fmt::format("element '{}': {} does not match: {}", name_, whose, mismatch));
 }
 
-AnyChange::AnyChange(std::vector<Element*> elements) : elements_(std::move(elements)) {
+AnyChange::AnyChange(std::vector<Element*> elements, const runtime::Runtime* clock)
+    : elements_(std::move(elements)), clock_(clock), changed_at_(elements_.size(), base::Nanos(0)) {
   for (Element* element : elements_) {
     runtime::Lock lock(element->mutex_);
     element->watchers_.push_back(this);
@@ -302,9 +303,16 @@ bool AnyChange::wait(std::uint64_t seen, runtime::Deadline deadline) {
   return true;
 }
 
-void AnyChange::tell(runtime::Wakes& wakes) {
+base::Nanos AnyChange::changed_at(std::size_t place) const {
+  runtime::Lock lock(mutex_);
+  return changed_at_.at(place);
+}
+
+void AnyChange::tell(const Element& changed, runtime::Wakes& wakes) {
   runtime::Lock lock(mutex_);
   ++count_;
+  for (std::size_t place = 0; clock_ != nullptr && place < elements_.size(); ++place)
+    if (elements_[place] == &changed) changed_at_[place] = clock_->now();
   waiting_.wake_all(wakes);
 }
 

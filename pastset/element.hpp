@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "base/payload.hpp"
+#include "base/units.hpp"
 #include "pastset/errors.hpp"
 #include "pastset/template.hpp"
+#include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {
@@ -139,21 +141,27 @@ class Element {
 /// Owns:  nothing; the elements must outlive it.
 class AnyChange {
  public:
-  explicit AnyChange(std::vector<Element*> elements);
+  /// With a `clock`, it also knows when each element last changed.
+  explicit AnyChange(std::vector<Element*> elements, const runtime::Runtime* clock = nullptr);
   ~AnyChange();
   AnyChange(const AnyChange&) = delete;
   AnyChange& operator=(const AnyChange&) = delete;
   std::uint64_t count() const;
   /// False when the deadline passed first.
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
+  /// When one of them last changed, by its place in the list; the clock's 0 if it never did.
+  base::Nanos changed_at(std::size_t place) const;
 
  private:
   friend class Element;
-  void tell(runtime::Wakes& wakes);  // called with the element's mutex held, never the reverse
+  // Called with the element's mutex held, never the reverse.
+  void tell(const Element& changed, runtime::Wakes& wakes);
   const std::vector<Element*> elements_;
+  const runtime::Runtime* clock_;
   mutable runtime::Mutex mutex_;
   runtime::WaitList waiting_;
   std::uint64_t count_ = 0;
+  std::vector<base::Nanos> changed_at_;
 };
 
 }  // namespace pastset

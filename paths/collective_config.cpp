@@ -14,20 +14,11 @@ namespace {
 
 using base::Settings;
 
-struct Algorithm {
-  std::string_view name, graph, relaxation;
-};
-constexpr std::array<Algorithm, 4> algorithms = {{{"sequential", "tree", "exact"},
-                                                  {"magpie", "all_to_all", "exact"},
-                                                  {"exact", "all_to_all", "exact"},
-                                                  {"conditional", "all_to_all", "conditional"}}};
-/// Words that the language knows and this version does not.
-constexpr std::array<std::string_view, 3> later_relaxations = {"periodic", "lagged", "budget"};
-
 /// Those that collectives are made of.
-constexpr std::array<std::string_view, 10> wrapper_kinds = {
-    "allreduce",    "reduce",          "broadcast", "barrier", "forward",
-    "emulate_link", "condition_check", "store",     "observe", "prefetch"};
+constexpr std::array<std::string_view, 14> wrapper_kinds = {
+    "allreduce", "reduce",  "broadcast",    "barrier",        "forward",
+    "store",     "observe", "emulate_link", "prefetch",       "push",
+    "periodic",  "lagged",  "lagged_check", "condition_check"};
 
 const base::Position command_line{"command line", 0, 0};
 
@@ -83,65 +74,34 @@ class CollectiveReader {
   }
 
   void read_algorithm(base::MapReader& reader) {
-    collective_.relaxation = "exact";
     if (collective_.kind != "allreduce") return;
+    const bool has_graph = reader.has("graph");
     const std::string graph = reader.choice("graph", {"tree", "all_to_all"}, "tree");
-    const auto relaxation = reader.word("relaxation");
     const auto algorithm = reader.word("algorithm");
-    if (overrides_.algorithm) {
-      set_algorithm(*overrides_.algorithm, command_line, "--algorithm");
-      return;
-    }
-    if (algorithm) {
-      if (reader.has("graph") || relaxation)
+    if (overrides_.algorithm || algorithm) {
+      const bool says_both = has_graph || reader.has("relaxation") || reader.has("transfer");
+      for (const char* key : {"relaxation", "transfer"}) reader.take(key);
+      if (algorithm && says_both)
         reader.mistake("algorithm",
-                       "expected either algorithm or graph and relaxation, found both");
-      set_algorithm(*algorithm, reader.position_of("algorithm"), "algorithm");
-      return;
+                       "expected either algorithm or graph, relaxation and transfer, found both");
+      if (overrides_.algorithm) return set_algorithm(*overrides_.algorithm, command_line, "--");
+      return set_algorithm(*algorithm, reader.position_of("algorithm"), "");
     }
     collective_.all_to_all = graph == "all_to_all";
-    if (!relaxation) return;
-    if (*relaxation != "exact" && *relaxation != "conditional") {
-      refuse_word(*relaxation, reader.position_of("relaxation"), "relaxation",
-                  {"exact", "conditional"});
-      return;
-    }
-    collective_.relaxation = *relaxation;
-    if (*relaxation == "conditional" && !collective_.all_to_all)
-      reader.mistake("relaxation", "conditional needs graph: all_to_all, found graph: tree");
+    collective_.relaxation = read_relaxation(reader, collective_.all_to_all);
   }
 
   void set_algorithm(const std::string& word, const base::Position& position,
-                     std::string_view what) {
-    for (const Algorithm& one : algorithms) {
-      if (one.name != word) continue;
-      collective_.all_to_all = one.graph == "all_to_all";
-      collective_.relaxation = one.relaxation;
-      return;
-    }
-    refuse_word(word, position, what, {"sequential", "magpie", "exact", "conditional"});
-  }
-
-  void refuse_word(const std::string& word, const base::Position& position, std::string_view what,
-                   const std::vector<std::string_view>& known) {
-    const std::string_view head = std::string_view(word).substr(0, word.find(':'));
-    const bool is_later = std::find(later_relaxations.begin(), later_relaxations.end(), head) !=
-                          later_relaxations.end();
-    const bool is_variant =
-        head.size() < word.size() && std::find(known.begin(), known.end(), head) != known.end();
-    if (is_later || is_variant) {
-      mistakes_.add(position, fmt::format("{}: '{}' is not in this version; expected {}", what,
-                                          word, base::either_of(known)));
-      return;
-    }
-    const auto near = base::near_match(word, known);
-    mistakes_.add(position,
-                  fmt::format("{}: expected {}, found '{}'{}", what, base::either_of(known), word,
-                              near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                     std::string_view dashes) {
+    std::string wrong;
+    const auto algorithm = parse_algorithm(word, wrong);
+    if (!algorithm) return mistakes_.add(position, fmt::format("{}algorithm: {}", dashes, wrong));
+    collective_.all_to_all = algorithm->all_to_all;
+    collective_.relaxation = algorithm->relaxation;
   }
 
   void read_condition_of(base::MapReader& reader) {
-    const bool relaxed = collective_.relaxation == "conditional";
+    const bool relaxed = collective_.relaxation.kind == Relaxation::Kind::conditional;
     if (collective_.kind != "allreduce") return;
     if (!reader.has("condition")) {
       if (!relaxed) return;

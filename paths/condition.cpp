@@ -226,16 +226,17 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
   return holds(spec, part) == *outcome;
 }
 
-pastset::Template partial_template(const pastset::Template& value) {
-  const auto scalar = [](base::Scalar type) {
-    return pastset::Field{pastset::Field::Kind::scalar, type, 1};
-  };
-  std::vector<pastset::Field> fields = {scalar(base::Scalar::u64), scalar(base::Scalar::u64)};
-  fields.insert(fields.end(), value.fields().begin(), value.fields().end());
-  fields.push_back(scalar(base::Scalar::u8));
-  fields.push_back(scalar(base::Scalar::u64));
-  fields.insert(fields.end(), value.fields().begin(), value.fields().end());
-  return pastset::Template(std::move(fields), "partial");
+bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
+               std::span<const std::byte> left, std::span<const std::byte> right) {
+  const int order = base::with_scalar(spec.scalar, [&](auto first) {
+    auto second = first;
+    std::memcpy(&first, left.data(), sizeof first);
+    std::memcpy(&second, right.data(), sizeof second);
+    return first < second ? -1 : second < first ? 1 : 0;
+  });
+  const Movement moves = movement(operation, sign);
+  const bool is_upwards = moves == Movement::grows || moves == Movement::becomes_true;
+  return is_upwards ? order > 0 : order < 0;
 }
 
 }  // namespace paths

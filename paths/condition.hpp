@@ -55,9 +55,8 @@ bool holds(const ConditionSpec& spec, std::span<const std::byte> value);
 bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
             std::span<const std::byte> part);
 
-/// What a cluster tells others of a round, for contributions of `value`'s template:
-/// "partial: u64, u64, V, u8, u64, V" — sequence, contributions, the part's value, whether there
-/// is an exact pair (0 or 1), its sequence, its value.
-pastset::Template partial_template(const pastset::Template& value);
+/// Whether `left` is nearer than `right` to establishing provable_outcome(), as values of parts.
+bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
+               std::span<const std::byte> left, std::span<const std::byte> right);
 
 }  // namespace paths

@@ -101,4 +101,18 @@ std::string read_element(base::MapReader& reader, std::string_view key, const Wr
   return name;
 }
 
+void check_element(base::MapReader& reader, std::string_view key, const std::string& name,
+                   const WrapperPlace& place, const pastset::Template& expected) {
+  const Plan& plan = place.plan;
+  const auto index = plan.element_named(name);
+  if (!index || plan.elements[*index].host != place.host) {
+    return reader.mistake(key, fmt::format("expected elements of host '{}', found '{}'",
+                                           plan.hosts[place.host].name, name));
+  }
+  const pastset::Template& found = plan.elements[*index].tuple_template;
+  if (found == expected) return;
+  reader.mistake(key, fmt::format("element '{}' needs the template \"{}\", found \"{}\"", name,
+                                  expected.text(), found.text()));
+}
+
 }  // namespace paths

@@ -21,5 +21,9 @@ Result operate_on(pastset::Element& element, const Operation& operation,
 /// The required setting `key` that names an element of the wrapper's own host. A mistake names
 /// the host an element is really on, or the closest name.
 std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place);
+/// Whether `name`, found in the setting `key`, is an element of the wrapper's own host with that
+/// template; a mistake says what is wrong.
+void check_element(base::MapReader& reader, std::string_view key, const std::string& name,
+                   const WrapperPlace& place, const pastset::Template& expected);
 
 }  // namespace paths

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "paths/cluster_tuples.hpp"
 #include "paths/config_low_level.hpp"
 #include "paths/instrument.hpp"
 #include "paths/multi_cluster.hpp"
@@ -62,14 +63,24 @@ class Expansion {
             std::uint32_t host, const Way& rest);
   void write_tree(const Writing& writing, const std::vector<std::uint32_t>& clusters);
   void write_all_to_all(const Writing& writing, const std::vector<std::uint32_t>& clusters);
+  void write_transfer(const Writing& writing, std::uint32_t into, std::uint32_t from);
   void write_prefetch(const Writing& writing, std::uint32_t into, std::uint32_t from);
+  void write_push(const Writing& writing, std::uint32_t into, std::uint32_t from);
+  void write_asks(const Writing& writing, std::uint32_t into, std::uint32_t from);
+  /// Of one kind, in the root of the cluster `here`, for its dealings with another cluster.
+  std::string between(const Writing& writing, std::string_view kind, std::uint32_t here,
+                      std::uint32_t other) const {
+    return writing.name(
+        fmt::format("{}.{}.{}", kind, all_.cluster_name(here), all_.cluster_name(other)));
+  }
 
   Settings join(const Writing& writing, std::string_view part, std::uint32_t host,
                 std::optional<std::uint32_t> root_slot);
   std::optional<std::uint32_t> root_slot(const Writing& writing, const ClusterTree& tree) const;
-  Settings check(const Writing& writing, const std::string& result, const Way& combine);
-  void result_element(const Writing& writing, const std::string& name, std::uint32_t host,
-                      bool is_partial);
+  Settings check(const Writing& writing, const std::string& result, const Way& combine,
+                 const Way& asks);
+  void element(const Writing& writing, const std::string& name, std::uint32_t host,
+               const pastset::Template& tuple, std::uint64_t keep_newest);
   bool checks_condition(const Collective& collective) const {
     return collective.all_to_all || !collective.written_condition.is_null();
   }
@@ -374,6 +385,11 @@ void Expansion::write_cluster(const Writing& writing, std::uint32_t cluster, con
     Way way;
     const std::uint32_t threads = all_.hosts[host].threads;
     const bool is_root = host == writing.collective.root_host;
+    const Relaxation& relaxation = writing.collective.relaxation;
+    if (relaxation.kind == Relaxation::Kind::periodic)
+      way.push_back(in_place(
+          "periodic", {entry("every", word(std::to_string(relaxation.rounds), writing.position))},
+          writing.position));
     if (threads > 1)
       way.push_back(join(writing, "join." + all_.host_name(host), host,
                          is_root ? std::optional(0u) : std::nullopt));
@@ -382,49 +398,69 @@ void Expansion::write_cluster(const Writing& writing, std::uint32_t cluster, con
   }
 }
 
-void Expansion::result_element(const Writing& writing, const std::string& name, std::uint32_t host,
-                               bool is_partial) {
-  const pastset::Template& value = writing.collective.value;
-  const std::string text = is_partial ? partial_template(value).text() : value.text();
-  elements.push_back(
-      entry(name, Settings::map({entry("host", word(all_.host_name(host), writing.position)),
-                                 entry("template", word(text, writing.position)),
-                                 entry("keep_newest", word("1", writing.position))},
-                                writing.position)));
+/// `keep_newest`: 0 keeps all.
+void Expansion::element(const Writing& writing, const std::string& name, std::uint32_t host,
+                        const pastset::Template& tuple, std::uint64_t keep_newest) {
+  Entries settings = {entry("host", word(all_.host_name(host), writing.position)),
+                      entry("template", word(tuple.text(), writing.position)),
+                      entry("keep_newest", word(std::to_string(keep_newest), writing.position))};
+  elements.push_back(entry(name, Settings::map(std::move(settings), writing.position)));
 }
 
-Settings Expansion::check(const Writing& writing, const std::string& result, const Way& combine) {
+Settings Expansion::check(const Writing& writing, const std::string& result, const Way& combine,
+                          const Way& asks) {
   const Collective& collective = writing.collective;
+  const Relaxation& relaxation = collective.relaxation;
+  const bool is_late = !combine.empty() && relaxation.tells_batches(true);
   Entries settings;
-  if (collective.all_to_all)
-    settings.push_back(entry("relaxation", word(collective.relaxation, writing.position)));
+  const auto add = [&](const char* key, const std::string& text) {
+    settings.push_back(entry(key, word(text, writing.position)));
+  };
+  if (is_late) {
+    add("rounds", std::to_string(relaxation.rounds));
+    add("every", std::to_string(relaxation.every));
+  } else if (collective.all_to_all) {
+    const bool may_prove = relaxation.kind == Relaxation::Kind::conditional;
+    add("relaxation", may_prove ? "conditional" : "exact");
+  }
   settings.insert(settings.end(), collective.settings.entries().begin(),
                   collective.settings.entries().end());
   if (!collective.written_condition.is_null())
     settings.push_back(entry("condition", collective.written_condition));
-  settings.push_back(entry("result", word(result, writing.position)));
+  add("result", result);
   if (!combine.empty())
     settings.push_back(entry("combine", Settings::list(combine, writing.position)));
-  return in_place("condition_check", std::move(settings), writing.position);
+  if (!asks.empty()) {
+    settings.push_back(entry("asks", Settings::list(asks, writing.position)));
+    add("ask_for", std::to_string(relaxation.count));
+  }
+  return in_place(is_late ? "lagged_check" : "condition_check", std::move(settings),
+                  writing.position);
 }
 
 void Expansion::write_tree(const Writing& writing, const std::vector<std::uint32_t>& clusters) {
   const Collective& collective = writing.collective;
   const std::string result = writing.name("result");
   const bool checks = checks_condition(collective);
-  result_element(writing, result, collective.root_host, checks);
+  element(writing, result, collective.root_host,
+          checks ? partial_template(collective.value) : collective.value, 1);
   Way end;
   if (clusters.size() > 1) {
     const auto root = std::find(clusters.begin(), clusters.end(), collective.root_cluster);
     end.push_back(join(writing, "join", collective.root_host,
                        static_cast<std::uint32_t>(root - clusters.begin())));
   }
-  if (checks) end.push_back(check(writing, result, {}));
+  if (checks) end.push_back(check(writing, result, {}, {}));
   end.push_back(
       in_place("store", {entry("element", word(result, writing.position))}, writing.position));
   for (const std::uint32_t cluster : clusters) {
     Way rest;
     const std::uint32_t from = cluster_tree(collective, cluster).root;
+    if (collective.relaxation.is_late())
+      rest.push_back(in_place(
+          "lagged",
+          {entry("rounds", word(std::to_string(collective.relaxation.rounds), writing.position))},
+          writing.position));
     const auto& delay = all_.clusters[cluster].broadcast_delay;
     if (delay && cluster != collective.root_cluster)
       rest.push_back(link_stage(writing.name("broadcast_delay." + all_.cluster_name(cluster)), from,
@@ -437,8 +473,7 @@ void Expansion::write_tree(const Writing& writing, const std::vector<std::uint32
 }
 
 void Expansion::write_prefetch(const Writing& writing, std::uint32_t into, std::uint32_t from) {
-  const std::string cache =
-      writing.name(fmt::format("cache.{}.{}", all_.cluster_name(into), all_.cluster_name(from)));
+  const std::string cache = between(writing, "cache", into, from);
   const std::string result = writing.name("result." + all_.cluster_name(from));
   const std::uint32_t here = cluster_tree(writing.collective, into).root;
   const std::uint32_t there = cluster_tree(writing.collective, from).root;
@@ -450,28 +485,81 @@ void Expansion::write_prefetch(const Writing& writing, std::uint32_t into, std::
   add_path(writing, here, 0, std::move(way));
 }
 
+/// The end of a path that a push begins.
+Settings marked_store(const std::string& element, const base::Position& position) {
+  return in_place(
+      "store", {entry("element", word(element, position)), entry("marks", word("true", position))},
+      position);
+}
+
+void Expansion::write_push(const Writing& writing, std::uint32_t into, std::uint32_t from) {
+  const Relaxation& relaxation = writing.collective.relaxation;
+  const std::uint32_t here = cluster_tree(writing.collective, into).root;
+  const std::uint32_t there = cluster_tree(writing.collective, from).root;
+  const std::string result = writing.name("result." + all_.cluster_name(from));
+  Entries settings = {entry("from", word(result, writing.position))};
+  if (relaxation.tells_batches(true))
+    settings.push_back(entry("every", word("true", writing.position)));
+  if (relaxation.transfer == Relaxation::Transfer::demand)
+    settings.push_back(
+        entry("asks", word(between(writing, "asked", from, into), writing.position)));
+  Way way = {in_place("push", std::move(settings), writing.position)};
+  route(way, there, here, writing.collective.name);
+  way.push_back(marked_store(between(writing, "cache", into, from), writing.position));
+  add_path(writing, there, 0, std::move(way));
+}
+
+/// How `into` asks `from`: an element of each, and the path between them.
+void Expansion::write_asks(const Writing& writing, std::uint32_t into, std::uint32_t from) {
+  const std::uint32_t here = cluster_tree(writing.collective, into).root;
+  const std::uint32_t there = cluster_tree(writing.collective, from).root;
+  const std::string asks = between(writing, "asks", into, from);
+  const std::string asked = between(writing, "asked", from, into);
+  element(writing, asks, here, ask_template(), 1);
+  element(writing, asked, there, ask_template(), 1);
+  Way way = {in_place("push", {entry("from", word(asks, writing.position))}, writing.position)};
+  route(way, here, there, writing.collective.name);
+  way.push_back(marked_store(asked, writing.position));
+  add_path(writing, here, 0, std::move(way));
+}
+
+void Expansion::write_transfer(const Writing& writing, std::uint32_t into, std::uint32_t from) {
+  const Relaxation& relaxation = writing.collective.relaxation;
+  if (relaxation.transfer == Relaxation::Transfer::demand) write_asks(writing, into, from);
+  const bool pulls = relaxation.transfer == Relaxation::Transfer::pull;
+  if (pulls && !relaxation.tells_batches(true)) return write_prefetch(writing, into, from);
+  write_push(writing, into, from);
+}
+
 void Expansion::write_all_to_all(const Writing& writing,
                                  const std::vector<std::uint32_t>& clusters) {
+  const Collective& collective = writing.collective;
+  const Relaxation& relaxation = collective.relaxation;
+  const bool batches = relaxation.tells_batches(true);
+  const pastset::Template tuple = batches ? batch_template() : partial_template(collective.value);
+  // Nobody can be further ahead than what the others told allows; what was read is axed.
+  const std::uint64_t told = batches ? 2 * relaxation.rounds / relaxation.every + 3 : 1;
   for (const std::uint32_t cluster : clusters) {
-    const std::string& own = all_.cluster_name(cluster);
-    const std::uint32_t root = cluster_tree(writing.collective, cluster).root;
-    const std::string result = writing.name("result." + own);
-    result_element(writing, result, root, true);
-    Way combine;
+    const std::uint32_t root = cluster_tree(collective, cluster).root;
+    const std::string result = writing.name("result." + all_.cluster_name(cluster));
+    element(writing, result, root, tuple, told);
+    Way combine, asks;
     for (const std::uint32_t other : clusters) {
-      const std::string cache =
-          writing.name(fmt::format("cache.{}.{}", own, all_.cluster_name(other)));
-      if (other != cluster) result_element(writing, cache, root, true);
+      const std::string cache = between(writing, "cache", cluster, other);
       combine.push_back(word(other == cluster ? result : cache, writing.position));
+      if (other == cluster) continue;
+      element(writing, cache, root, tuple, batches ? 0 : 1);
+      if (relaxation.transfer == Relaxation::Transfer::demand)
+        asks.push_back(word(between(writing, "asks", cluster, other), writing.position));
     }
     write_cluster(
         writing, cluster,
-        {check(writing, result, combine),
+        {check(writing, result, combine, asks),
          in_place("store", {entry("element", word(result, writing.position))}, writing.position)});
   }
   for (const std::uint32_t into : clusters)
     for (const std::uint32_t from : clusters)
-      if (into != from) write_prefetch(writing, into, from);
+      if (into != from) write_transfer(writing, into, from);
 }
 
 void Expansion::write_collective(const Collective& collective) {

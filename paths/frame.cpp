@@ -22,7 +22,7 @@ constexpr std::uint8_t flag_kept = 2;
 constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
-constexpr std::size_t result_bytes = 26;
+constexpr std::size_t result_bytes = 47;
 
 bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
@@ -144,6 +144,10 @@ void put_result(ByteWriter& writer, const Result& result) {
   writer.put(result.number);
   writer.put(result.sequence);
   writer.put(result.contributions);
+  writer.put(static_cast<std::uint8_t>(result.origin.kind));
+  writer.put(result.origin.cluster);
+  writer.put(result.origin.sequence);
+  writer.put(static_cast<std::uint64_t>(result.origin.nanos));
 }
 
 Result get_result(ByteReader& reader) {
@@ -153,6 +157,10 @@ Result get_result(ByteReader& reader) {
   result.number = reader.get<std::uint64_t>();
   result.sequence = reader.get<std::uint64_t>();
   result.contributions = reader.get<std::uint64_t>();
+  result.origin.kind = reader.get_enum(Origin::Kind::waited);
+  result.origin.cluster = reader.get<std::uint32_t>();
+  result.origin.sequence = reader.get<std::uint64_t>();
+  result.origin.nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
   return result;
 }
 

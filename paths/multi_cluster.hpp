@@ -12,6 +12,7 @@
 #include "pastset/template.hpp"
 #include "paths/condition.hpp"
 #include "paths/config.hpp"
+#include "paths/relaxation.hpp"
 
 namespace paths {
 
@@ -43,7 +44,7 @@ struct MultiCluster {
     base::Settings written_condition;  ///< null when there is none
     pastset::Template value;
     bool all_to_all = false;
-    std::string relaxation;
+    Relaxation relaxation;
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0: all hosts of a cluster meet in one join

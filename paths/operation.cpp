@@ -24,4 +24,14 @@ std::string_view operation_name(OperationKind kind) {
   return "clock";
 }
 
+std::string_view origin_name(Origin::Kind kind) {
+  switch (kind) {
+    case Origin::Kind::joined: return "joined";
+    case Origin::Kind::local: return "local";
+    case Origin::Kind::cached: return "cached";
+    case Origin::Kind::waited: break;
+  }
+  return "waited";
+}
+
 }  // namespace paths

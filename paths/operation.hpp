@@ -66,6 +66,21 @@ enum class Condition : std::uint8_t {
   fails,
 };
 
+/// How the result of a round came to be known where it was decided.
+struct Origin {
+  enum class Kind : std::uint8_t {
+    joined,  ///< in a tree of all threads: everybody waited for everybody
+    local,   ///< from the values of the thread's own cluster
+    cached,  ///< with tuples of other clusters that had been fetched before
+    waited,  ///< for a tuple of another cluster
+  };
+  Kind kind = Kind::joined;
+  std::uint32_t cluster = 0;   ///< whose tuple decided, of cached and waited: its place among all
+  std::uint64_t sequence = 0;  ///< of the round that tuple is about
+  std::int64_t nanos = 0;      ///< cached: how long the tuple was there; waited: how long for it
+};
+std::string_view origin_name(Origin::Kind kind);
+
 /// The answer on its way up.
 struct Result {
   Condition condition = Condition::unchecked;
@@ -74,6 +89,7 @@ struct Result {
   std::uint64_t sequence = 0;       ///< the round the value is about
   std::uint64_t contributions = 0;  ///< threads whose values are in the payload
   base::Payload payload;
+  Origin origin;
   /// Of its round, in the last join of this host it came up through.
   bool last_arriver = false;
 };

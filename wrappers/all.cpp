@@ -13,8 +13,12 @@
 #include "wrappers/emulate_link.hpp"
 #include "wrappers/event_collector.hpp"
 #include "wrappers/forward.hpp"
+#include "wrappers/lagged.hpp"
+#include "wrappers/lagged_check.hpp"
 #include "wrappers/observe.hpp"
+#include "wrappers/periodic.hpp"
 #include "wrappers/prefetch.hpp"
+#include "wrappers/push.hpp"
 #include "wrappers/reduce.hpp"
 #include "wrappers/store.hpp"
 
@@ -32,8 +36,12 @@ const paths::WrapperKinds& all_kinds() {
     list.add(forward_kind());
     list.add(emulate_link_kind());
     list.add(prefetch_kind());
+    list.add(push_kind());
     list.add(cache_kind());
     list.add(condition_check_kind());
+    list.add(lagged_check_kind());
+    list.add(lagged_kind());
+    list.add(periodic_kind());
     list.add(event_collector_kind());
     return list;
   }();

@@ -7,24 +7,27 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "base/errors.hpp"
-#include "eventspace/record.hpp"
+#include "paths/cluster_reads.hpp"
+#include "paths/cluster_tuples.hpp"
 #include "paths/element_operation.hpp"
 #include "paths/plan.hpp"
 
 namespace wrappers {
 
-using paths::Condition;
+using paths::ClusterValue;
 using paths::Host;
 using paths::Operation;
 using paths::OperationKind;
+using paths::Origin;
 using paths::Result;
 using paths::StageId;
 
-/// What a root knew when it moved this: design of the tuple in paths/condition.hpp.
+/// What a root knew when it moved this: design of the tuple in paths/cluster_tuples.hpp.
 struct ConditionCheck::Part {
   std::uint64_t sequence = 0;
   std::uint64_t contributions = 0;
@@ -42,132 +45,109 @@ struct ConditionCheck::Seen {
   bool is_past(std::uint64_t sequence) const { return part && part->sequence > sequence; }
 };
 
-/// A round's time between the entries of its path and its decision. Rounds entered by several
-/// contexts at once take turns.
-class ConditionCheck::Turn {
+struct ConditionCheck::Cluster {
+  std::shared_ptr<pastset::Element> element;
+  std::shared_ptr<pastset::Element> asks;  // null for our own, and when tuples come unasked
+  std::uint64_t asked_for = 0;             // how many tuples it will have sent when it has answered
+  std::size_t watched = 0;                 // its place among changes_
+
+  bool will_send() const { return element->last() < asked_for; }
+};
+
+// ---- asking ----------------------------------------------------------------------------------
+
+/// Whom a round asks, and when.
+class ConditionCheck::Asking {
  public:
-  /// Failed rounds may overtake others, because nobody waits for their contributors; they move
-  /// no tuple.
-  Turn(ConditionCheck& check, std::uint64_t sequence, bool has_failed)
-      : check_(check), sequence_(sequence) {
-    runtime::Lock lock(check_.mutex_);
-    if (!has_failed) {
-      ENSURE(sequence >= check_.next_sequence_);
-      check_.next_sequence_ = sequence + 1;
+  Asking(ConditionCheck& check, const Operation& operation)
+      : check_(check), operation_(operation) {}
+
+  /// The round is undecided by what is known.
+  void ask(const std::vector<Seen>& all) {
+    if (check_.settings_.asks.empty()) return;
+    std::vector<std::size_t> missing, will_send;
+    for (std::size_t place = 0; place < all.size(); ++place) {
+      if (all[place].is_at(operation_.sequence)) continue;
+      (check_.clusters_[place].will_send() ? will_send : missing).push_back(place);
     }
-    check_.entered_.insert(sequence);
+    if (std::exchange(has_asked_, true)) {
+      if (!will_send.empty()) return;
+    } else {
+      missing = fewest(all, std::move(will_send), std::move(missing));
+    }
+    for (const std::size_t place : missing) ask(check_.clusters_[place]);
+  }
+
+ private:
+  /// Those of `others` that would decide together with what is known and what will come anyway.
+  std::vector<std::size_t> fewest(const std::vector<Seen>& all, std::vector<std::size_t> counted,
+                                  std::vector<std::size_t> others) const {
+    if (would_decide(all, counted)) return {};
+    std::stable_sort(others.begin(), others.end(), [&](std::size_t left, std::size_t right) {
+      return is_better(all[left], all[right]);
+    });
+    for (std::size_t count = 1; count <= others.size(); ++count) {
+      counted.push_back(others[count - 1]);
+      if (would_decide(all, counted))
+        return {others.begin(), others.begin() + std::ptrdiff_t(count)};
+    }
+    return others;
+  }
+
+  bool is_better(const Seen& left, const Seen& right) const {
+    if (!left.part || !right.part) return left.part.has_value() && !right.part;
+    return check_.settings_.decision.is_nearer(left.part->value, right.part->value);
+  }
+
+  bool would_decide(const std::vector<Seen>& all, const std::vector<std::size_t>& counted) const {
+    std::vector<ClusterValue> values;
+    for (std::size_t place = 0; place < all.size(); ++place) {
+      const bool counts = all[place].is_at(operation_.sequence) ||
+                          std::find(counted.begin(), counted.end(), place) != counted.end();
+      if (counts && all[place].part)
+        values.push_back({all[place].element->name(), all[place].part->value});
+    }
     try {
-      // Whoever is before us has a deadline.
-      while (*check_.entered_.begin() != sequence_) {
-        check_.turn_.wait(lock, runtime::Deadline::never(),
-                          {"decision of the round before", check_.name(), sequence_});
-      }
-    } catch (...) {
-      check_.entered_.erase(sequence_);
-      throw;
+      return check_.settings_.decision.proves(check_.settings_.decision.combine(values));
+    } catch (const base::BadValue&) {
+      return false;  // values of different rounds need not go together
     }
   }
-  ~Turn() {
-    runtime::Wakes wakes;
-    runtime::Lock lock(check_.mutex_);
-    check_.entered_.erase(sequence_);
-    check_.turn_.wake_all(wakes);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
 
- private:
+  void ask(Cluster& cluster) {
+    cluster.asked_for = cluster.element->last() + check_.settings_.ask_for;
+    cluster.asks->move(paths::ask_tuple({operation_.sequence, check_.settings_.ask_for}));
+  }
+
   ConditionCheck& check_;
-  const std::uint64_t sequence_;
+  const Operation& operation_;
+  bool has_asked_ = false;
 };
 
-/// The round's reads of the other clusters' caches, as records: made when it is over.
-class ConditionCheck::CacheReads {
- public:
-  CacheReads(Host& host, StageId stage, std::uint64_t sequence, std::size_t clusters)
-      : host_(host), is_on_(host.recorder().is_on()) {
-    if (!is_on_) return;
-    eventspace::EventRecord read;
-    read.place = stage;
-    read.sequence = sequence;
-    read.kind = static_cast<std::uint8_t>(eventspace::EventKind::cache_read);
-    read.flags = eventspace::event_undecided;
-    read.down_nanos = host.runtime().now().count();
-    reads_.assign(clusters, read);
-  }
-  ~CacheReads() {
-    for (const eventspace::EventRecord& read : reads_) {
-      if (!is_own(read)) host_.recorder().add(finished(read));
-    }
-  }
-  CacheReads(const CacheReads&) = delete;
-  CacheReads& operator=(const CacheReads&) = delete;
+// ---- a round ---------------------------------------------------------------------------------
 
-  /// A tuple of this round or a later one tells what its cluster knows of it.
-  void note(const std::vector<Seen>& all, const pastset::Element* own) {
-    if (!is_on_) return;
-    for (std::uint32_t slot = 0; slot < reads_.size(); ++slot) {
-      eventspace::EventRecord& read = reads_[slot];
-      read.slot = slot;
-      if (all[slot].element == own) own_ = slot;
-      if (read.flags != eventspace::event_undecided) continue;
-      if (!all[slot].part || all[slot].part->sequence < read.sequence) continue;
-      read.flags = is_first_look_ ? eventspace::event_cached : 0;
-      read.up_nanos = host_.runtime().now().count();
-      read.bytes = eventspace::capped_bytes(all[slot].part->sequence - read.sequence);
-    }
-    is_first_look_ = false;
-  }
-
- private:
-  bool is_own(const eventspace::EventRecord& read) const { return read.slot == own_; }
-  eventspace::EventRecord finished(eventspace::EventRecord read) const {
-    if (read.flags == eventspace::event_undecided) read.up_nanos = host_.runtime().now().count();
-    return read;
-  }
-
-  Host& host_;
-  const bool is_on_;
-  bool is_first_look_ = true;
-  std::uint32_t own_ = 0;
-  std::vector<eventspace::EventRecord> reads_;
-};
-
-namespace {
-
-/// Threads of all clusters that take part in the collective that `wrapper` belongs to.
-std::uint64_t count_contributors(const paths::Plan& plan, std::uint32_t wrapper) {
-  const auto passes_here = [&](const paths::Plan::PlanPath& path) {
-    for (paths::StageId stage = path.stage; stage != paths::no_stage;
-         stage = plan.stages[stage].below) {
-      if (plan.stages[stage].wrapper == wrapper) return true;
-    }
-    return false;
-  };
-  const auto one = std::find_if(plan.paths.begin(), plan.paths.end(), passes_here);
-  if (one == plan.paths.end()) return 0;
-  std::uint64_t threads = 0;
-  for (const auto& path : plan.paths) threads += path.graph == one->graph ? path.threads : 0;
-  return threads;
-}
-
-}  // namespace
-
-ConditionCheck::ConditionCheck(paths::Host& host, std::uint32_t wrapper,
-                               ConditionCheckSettings settings, ConditionCheckSwitches switches)
+ConditionCheck::ConditionCheck(Host& host, std::uint32_t wrapper, ConditionCheckSettings settings,
+                               ConditionCheckSwitches switches)
     : host_(host),
       wrapper_(wrapper),
       settings_(std::move(settings)),
       switches_(switches),
-      contributors_(count_contributors(host.plan(), wrapper)),
-      result_(host.element(settings_.result)) {
+      contributors_(paths::count_contributors(host.plan(), wrapper)),
+      result_(host.element(settings_.elements.own)) {
   std::vector<pastset::Element*> others;
-  for (const std::string& name : settings_.combine) {
-    elements_.push_back(host.element(name));
-    if (elements_.back() != result_) others.push_back(elements_.back().get());
+  for (const std::string& name : settings_.elements.all) {
+    Cluster& cluster = clusters_.emplace_back();
+    cluster.element = host.element(name);
+    if (cluster.element == result_) {
+      own_ = clusters_.size() - 1;
+      continue;
+    }
+    cluster.watched = others.size();
+    if (!settings_.asks.empty()) cluster.asks = host.element(settings_.asks.at(others.size()));
+    others.push_back(cluster.element.get());
   }
-  if (elements_.empty()) elements_.push_back(result_);
-  changes_ = std::make_unique<pastset::AnyChange>(std::move(others));
+  if (clusters_.empty()) clusters_.emplace_back().element = result_;
+  changes_ = std::make_unique<pastset::AnyChange>(std::move(others), &host.runtime());
 }
 
 ConditionCheck::~ConditionCheck() = default;
@@ -175,13 +155,13 @@ ConditionCheck::~ConditionCheck() = default;
 Result ConditionCheck::operate(Operation operation, paths::Next next) {
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   next.taken();
-  if (operation.failure && elements_.size() == 1) throw paths::TravelError(*operation.failure);
-  const Turn turn(*this, operation.sequence, operation.failure != nullptr);
+  if (operation.failure && clusters_.size() == 1) throw paths::TravelError(*operation.failure);
+  const paths::Turns::Turn turn(turns_, name(), operation.sequence, operation.failure != nullptr);
   if (const auto error = result_->error_mark()) fail(operation, *error);
   try {
     return decide(std::move(operation), next);
   } catch (const std::exception& error) {
-    if (elements_.size() > 1) mark(error.what());  // in one tree nobody else decides from it
+    if (clusters_.size() > 1) mark(error.what());  // in one tree nobody else decides from it
     throw;
   }
 }
@@ -201,28 +181,50 @@ void ConditionCheck::fail(const Operation& operation, const std::string& reason)
 
 Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
   if (operation.failure) throw paths::TravelError(*operation.failure);
-  if (const std::string wrong = settings_.reduction.wrong(operation); !wrong.empty()) {
+  const paths::Decision& decision = settings_.decision;
+  if (const std::string wrong = decision.reduction.wrong(operation); !wrong.empty()) {
     fail(operation, fmt::format("round {}: {}: {}", operation.sequence,
                                 host_.plan().contributor(wrapper_, operation.slot), wrong));
   }
   const Part own{operation.sequence, operation.contributions, operation.payload, last_exact_};
   Operation store = operation;
   store.payload = encode(own);
-  next(std::move(store));
-  if (auto result = prove(own.value, own.contributions, own.sequence)) return *std::move(result);
+  const Result stored = next(std::move(store));
+  if (!settings_.asks.empty() && stored.number != operation.sequence) {
+    fail(operation, fmt::format("round {} is tuple {} of {}: others ask for tuples by round, so "
+                                "that every round must come here",
+                                operation.sequence, stored.number, result_->name()));
+  }
+  const bool is_one_tree = clusters_.size() == 1;
+  if (!is_one_tree && settings_.may_prove && decision.proves(own.value)) {
+    Result result = decision.proved(own.value, own.contributions, own.sequence);
+    result.origin.kind = Origin::Kind::local;
+    return result;
+  }
   return wait_for_decision(operation, own, next.stage().id);
 }
 
 Result ConditionCheck::wait_for_decision(const Operation& operation, const Part& own,
-                                         paths::StageId stage) {
+                                         StageId stage) {
   const runtime::Deadline deadline = host_.deadline();
-  CacheReads reads(host_, stage, own.sequence, elements_.size());
+  const base::Nanos began = host_.runtime().now();
+  paths::ClusterReads reads(host_, stage, own.sequence, clusters_.size(), own_);
+  Asking asking(*this, operation);
+  bool has_waited = false;
   while (true) {
     const std::uint64_t changes = changes_->count();
     const std::vector<Seen> all = look(own);
-    reads.note(all, result_.get());
-    if (auto result = decide_from(all, operation)) return *std::move(result);
+    std::vector<std::optional<std::uint64_t>> sequences;
+    for (const Seen& seen : all)
+      sequences.push_back(seen.part ? std::optional(seen.part->sequence) : std::nullopt);
+    reads.look(sequences);
+    if (auto result = decide_from(all, operation)) {
+      set_origin(*result, all, began, has_waited);
+      return *std::move(result);
+    }
     fail_if_hopeless(all, operation);
+    asking.ask(all);
+    has_waited = true;
     if (changes_->wait(changes, deadline)) continue;
     std::string missing;
     for (const Seen& seen : all) {
@@ -234,17 +236,36 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Part&
   }
 }
 
+/// The tuple that came last among those that tell of this round.
+void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, base::Nanos began,
+                                bool has_waited) const {
+  if (clusters_.size() == 1) return;
+  base::Nanos came{-1};
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    const Seen& seen = all[place];
+    if (place == own_ || !seen.part || seen.part->sequence < result.sequence) continue;
+    const base::Nanos at = changes_->changed_at(clusters_[place].watched);
+    if (at < came) continue;
+    came = at;
+    result.origin.cluster = static_cast<std::uint32_t>(place);
+    result.origin.sequence = seen.part->sequence;
+  }
+  const base::Nanos now = host_.runtime().now();
+  result.origin.kind = has_waited ? Origin::Kind::waited : Origin::Kind::cached;
+  result.origin.nanos = (now - (has_waited ? began : came)).count();
+}
+
 /// The mark is read before the tuple: a marked element gets no more, so the tuple is its last.
 std::vector<ConditionCheck::Seen> ConditionCheck::look(const Part& own) const {
   std::vector<Seen> all;
-  all.reserve(elements_.size());
-  for (const auto& element : elements_) {
-    if (element == result_) {
-      all.push_back({element.get(), own, std::nullopt});
+  all.reserve(clusters_.size());
+  for (const Cluster& cluster : clusters_) {
+    if (cluster.element == result_) {
+      all.push_back({result_.get(), own, std::nullopt});
       continue;
     }
-    Seen seen{element.get(), std::nullopt, element->error_mark()};
-    if (const auto newest = element->try_newest()) seen.part = decode(newest->payload);
+    Seen seen{cluster.element.get(), std::nullopt, cluster.element->error_mark()};
+    if (const auto newest = cluster.element->try_newest()) seen.part = decode(newest->payload);
     all.push_back(std::move(seen));
   }
   return all;
@@ -253,14 +274,7 @@ std::vector<ConditionCheck::Seen> ConditionCheck::look(const Part& own) const {
 std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
                                                   const Operation& operation) {
   const std::uint64_t sequence = operation.sequence;
-  for (const Seen& seen : all) {
-    if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
-    if (seen.part->last_exact->sequence != sequence) continue;
-    const base::Payload value = seen.part->last_exact->value;
-    if (switches_.record_adoption) last_exact_ = ExactPair{sequence, value};
-    return complete(value, contributors_, sequence);
-  }
-
+  if (auto adopted = adopt(all, sequence)) return adopted;
   std::uint64_t contributions = 0;
   std::size_t known = 0;
   bool went_past = false;
@@ -275,10 +289,22 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   base::Payload value = combine(all, operation);
   if (is_complete) {
     last_exact_ = ExactPair{sequence, value};
-    return complete(std::move(value), contributions, sequence);
+    return settings_.decision.complete(std::move(value), contributions, sequence);
   }
-  if (went_past) return proved(std::move(value), contributions, sequence);
-  return prove(value, contributions, sequence);
+  if (!went_past && !settings_.decision.proves(value)) return std::nullopt;
+  return settings_.decision.proved(std::move(value), contributions, sequence);
+}
+
+/// A pair for our round is our result, and from now on our own pair.
+std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::uint64_t sequence) {
+  for (const Seen& seen : all) {
+    if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
+    if (seen.part->last_exact->sequence != sequence) continue;
+    const base::Payload value = seen.part->last_exact->value;
+    if (switches_.record_adoption) last_exact_ = ExactPair{sequence, value};
+    return settings_.decision.complete(value, contributors_, sequence);
+  }
+  return std::nullopt;
 }
 
 /// Those at our round have told us all they know of it; those behind it may still bring a value,
@@ -295,68 +321,20 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
   if (lost != nullptr && !(is_hope && settings_.may_prove)) fail(operation, *lost->error);
 }
 
-std::optional<Result> ConditionCheck::prove(const base::Payload& part, std::uint64_t contributions,
-                                            std::uint64_t sequence) const {
-  if (elements_.size() == 1 || !settings_.may_prove) return std::nullopt;
-  const paths::Reduction& reduction = settings_.reduction;
-  if (!paths::proves(*settings_.condition, reduction.operation->name, reduction.sign,
-                     part.bytes())) {
-    return std::nullopt;
-  }
-  return proved(part, contributions, sequence);
-}
-
-Result ConditionCheck::proved(base::Payload part, std::uint64_t contributions,
-                              std::uint64_t sequence) const {
-  const paths::Reduction& reduction = settings_.reduction;
-  const auto outcome = paths::provable_outcome(reduction.operation->name, reduction.sign,
-                                               settings_.condition->comparison);
-  ENSURE(outcome.has_value());
-  Result result;
-  result.condition = *outcome ? Condition::holds : Condition::fails;
-  result.proved = true;
-  result.sequence = sequence;
-  result.contributions = contributions;
-  result.payload = std::move(part);
-  return result;
-}
-
-Result ConditionCheck::complete(base::Payload value, std::uint64_t contributions,
-                                std::uint64_t sequence) const {
-  Result result;
-  if (settings_.condition) {
-    const bool holds = paths::holds(*settings_.condition, value.bytes());
-    result.condition = holds ? Condition::holds : Condition::fails;
-  }
-  result.sequence = sequence;
-  result.contributions = contributions;
-  result.payload = std::move(value);
-  return result;
-}
-
-/// From scratch and in the order of the clusters, whoever came first: that is what makes the bits
-/// of all clusters the same, and rounding monotone. One who is not at our round is left out.
+/// One who is not at our round is left out.
 base::Payload ConditionCheck::combine(const std::vector<Seen>& all,
                                       const Operation& operation) const {
-  const std::size_t size = settings_.reduction.shape.bytes();
-  return base::Payload::filled(size, [&](std::span<std::byte> sum) {
-    bool is_first = true;
-    for (const Seen& seen : all) {
-      if (!seen.is_at(operation.sequence)) continue;
-      const std::span<const std::byte> value = seen.part->value.bytes();
-      try {
-        if (std::exchange(is_first, false)) {
-          std::copy(value.begin(), value.end(), sum.begin());
-        } else {
-          settings_.reduction.fold(sum, value);
-        }
-      } catch (const base::BadValue& bad) {
-        fail(operation, fmt::format("round {}: combining what is in {}: {}", operation.sequence,
-                                    seen.element->name(), bad.what()));
-      }
-    }
-  });
+  std::vector<ClusterValue> values;
+  for (const Seen& seen : all)
+    if (seen.is_at(operation.sequence)) values.push_back({seen.element->name(), seen.part->value});
+  try {
+    return settings_.decision.combine(values);
+  } catch (const base::BadValue& bad) {
+    fail(operation, fmt::format("round {}: {}", operation.sequence, bad.what()));
+  }
 }
+
+// ---- its tuples ------------------------------------------------------------------------------
 
 namespace {
 
@@ -380,7 +358,7 @@ void put(std::span<std::byte>& rest, const base::Payload& value, std::size_t siz
 }  // namespace
 
 base::Payload ConditionCheck::encode(const Part& part) const {
-  const std::size_t size = settings_.reduction.shape.bytes();
+  const std::size_t size = settings_.decision.reduction.shape.bytes();
   const std::size_t pair_bytes = 1 + sizeof(std::uint64_t) + size;
   const auto write = [&](std::span<std::byte> rest) {
     const bool has_exact = part.last_exact.has_value();
@@ -395,7 +373,7 @@ base::Payload ConditionCheck::encode(const Part& part) const {
 }
 
 ConditionCheck::Part ConditionCheck::decode(const base::Payload& tuple) const {
-  const std::size_t size = settings_.reduction.shape.bytes();
+  const std::size_t size = settings_.decision.reduction.shape.bytes();
   const std::size_t pair_offset = value_offset + size;
   const std::size_t exact_value_offset = pair_offset + 1 + sizeof(std::uint64_t);
   ENSURE_EQ(tuple.size(), exact_value_offset + size);
@@ -411,55 +389,23 @@ ConditionCheck::Part ConditionCheck::decode(const base::Payload& tuple) const {
   return part;
 }
 
+// ---- its settings ----------------------------------------------------------------------------
+
 namespace {
 
-/// `combine`: elements of this host, `result` among them; all take tuples made of `value`.
-void read_elements(base::MapReader& reader, const paths::WrapperPlace& place,
-                   const pastset::Template& value, ConditionCheckSettings& settings) {
-  settings.result = paths::read_element(reader, "result", place);
-  settings.combine = reader.words("combine");
-  const paths::Plan& plan = place.plan;
-  const pastset::Template expected = paths::partial_template(value);
-  const auto check = [&](std::string_view key, const std::string& name) {
-    const auto index = plan.element_named(name);
-    if (!index || plan.elements[*index].host != place.host) {
-      return reader.mistake(key, fmt::format("expected elements of host '{}', found '{}'",
-                                             plan.hosts[place.host].name, name));
-    }
-    const pastset::Template& found = plan.elements[*index].tuple_template;
-    if (found == expected) return;
-    reader.mistake(key, fmt::format("element '{}' needs the template \"{}\", found \"{}\"", name,
-                                    expected.text(), found.text()));
-  };
-  for (const std::string& name : settings.combine) {
-    check("combine", name);
-    if (std::count(settings.combine.begin(), settings.combine.end(), name) > 1)
-      reader.mistake("combine", fmt::format("'{}' is listed more than once", name));
-  }
-  if (settings.combine.empty()) return;
-  if (std::count(settings.combine.begin(), settings.combine.end(), settings.result) == 0) {
-    reader.mistake("combine",
-                   fmt::format("'{}', this cluster's own, is not listed", settings.result));
-  }
-}
-
-void read_condition(base::MapReader& reader, ConditionCheckSettings& settings) {
-  const paths::Reduction& reduction = settings.reduction;
-  const bool is_declared = reader.has("condition");
-  settings.condition = paths::read_condition(reader, "condition", reduction.shape.scalar);
-  if (!settings.condition) {
-    if (settings.may_prove && !is_declared)
-      reader.mistake("relaxation", "conditional needs a condition");
-    return;
-  }
-  if (reduction.shape.count != 1)
-    reader.mistake("condition", "only a scalar can be compared, not an array");
-  const std::string& name = reduction.operation->name;
-  const paths::Comparison comparison = settings.condition->comparison;
-  const std::string why = settings.may_prove
-                              ? paths::why_not_provable(name, reduction.sign, comparison)
-                              : paths::why_no_condition(name, comparison);
-  if (!why.empty()) reader.mistake("condition", why);
+/// `asks`: an element of this host for each other cluster.
+void read_asks(base::MapReader& reader, const paths::WrapperPlace& place,
+               ConditionCheckSettings& settings) {
+  settings.asks = reader.words("asks");
+  settings.ask_for = static_cast<std::uint64_t>(reader.integer("ask_for", 1, 1, 1'000'000));
+  if (settings.asks.empty()) return;
+  if (!settings.may_prove) reader.mistake("asks", "only relaxation: conditional asks");
+  const std::size_t others = settings.elements.all.empty() ? 0 : settings.elements.all.size() - 1;
+  if (settings.asks.size() != others)
+    reader.mistake("asks", fmt::format("expected one for each of {} other clusters, found {}",
+                                       others, settings.asks.size()));
+  for (const std::string& name : settings.asks)
+    paths::check_element(reader, "asks", name, place, paths::ask_template());
 }
 
 std::vector<paths::SettingHelp> settings_help() {
@@ -471,6 +417,9 @@ std::vector<paths::SettingHelp> settings_help() {
   help.push_back({"result", "element", "required", "This cluster's results, of this host."});
   help.push_back({"combine", "list of elements", "only result",
                   "The results of all clusters, in their order: `result` and the caches."});
+  help.push_back({"asks", "list of elements", "none",
+                  "Where to ask each other cluster for tuples, when undecided."});
+  help.push_back({"ask_for", "integer", "1", "How many tuples to ask for at once."});
   return help;
 }
 
@@ -488,11 +437,15 @@ paths::WrapperKind condition_check_kind() {
     ConditionCheckSettings settings;
     settings.may_prove = reader.choice("relaxation", {"exact", "conditional"}, "exact") ==
                          std::string_view("conditional");
-    settings.reduction = paths::read_reduction(reader);
-    read_condition(reader, settings);
+    paths::Decision& decision = settings.decision;
+    decision.reduction = paths::read_reduction(reader);
+    decision.condition =
+        paths::read_decided_condition(reader, decision.reduction, settings.may_prove);
     const auto value = pastset::Template::parse(reader.word("template", ""));
-    read_elements(reader, place, value.value_or(pastset::Template()), settings);
-    return [settings, wrapper = place.wrapper](paths::Host& host) {
+    settings.elements = paths::read_cluster_elements(
+        reader, place, paths::partial_template(value.value_or(pastset::Template())));
+    read_asks(reader, place, settings);
+    return [settings, wrapper = place.wrapper](Host& host) {
       return std::make_unique<ConditionCheck>(host, wrapper, settings);
     };
   };

@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "pastset/element.hpp"
-#include "paths/condition.hpp"
+#include "paths/decision.hpp"
 #include "paths/host.hpp"
-#include "paths/reduction.hpp"
+#include "paths/turns.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -19,10 +18,11 @@ namespace wrappers {
 
 struct ConditionCheckSettings {
   bool may_prove = false;  ///< relaxation conditional: a part may decide, if it can
-  paths::Reduction reduction;
-  std::optional<paths::ConditionSpec> condition;
-  std::string result;                ///< this cluster's element
-  std::vector<std::string> combine;  ///< all clusters' elements, `result` among them, in order
+  paths::Decision decision;
+  paths::ClusterElements elements;  ///< all clusters' results, or none for a tree over all threads
+  /// Where to ask the other clusters for tuples, in their order; none when they come unasked.
+  std::vector<std::string> asks;
+  std::uint64_t ask_for = 1;  ///< how many tuples at once
 };
 
 /// For tests, which show what each part of the rule is for.
@@ -35,6 +35,10 @@ struct ConditionCheckSwitches {
 /// then decides: from its own value; then from those of the other clusters, in its host's caches,
 /// as they arrive, until the condition is proved or the value complete. Known values are always
 /// combined again in the order of the clusters, so that all clusters compute the same bits.
+///
+/// Where it has to ask for tuples, an undecided round at once asks the fewest clusters that would
+/// decide it if their last known values still held, largest first; all, if none would. When those
+/// have answered and it is still undecided, it asks the rest, and again whose tuple was too old.
 ///
 /// Why:     Bongo et al. 2004, §IV. A larger sequence alone proves nothing when the program goes on
 ///          after an exact result, because the other root may have completed our round with our
@@ -51,7 +55,7 @@ struct ConditionCheckSwitches {
 ///          still bring the proof, it waits for that one.
 /// Throws:  TravelError.
 /// Records: for each round that its own value does not decide, a read of every other cluster's
-///          cache: from wanting the value to having it, or to deciding without it.
+///          cache (paths/cluster_reads.hpp).
 class ConditionCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
@@ -68,8 +72,8 @@ class ConditionCheck final : public paths::Wrapper {
   };
   struct Part;
   struct Seen;
-  class Turn;
-  class CacheReads;
+  struct Cluster;
+  class Asking;
 
   paths::Result decide(paths::Operation operation, const paths::Next& next);
   paths::Result wait_for_decision(const paths::Operation& operation, const Part& own,
@@ -77,16 +81,13 @@ class ConditionCheck final : public paths::Wrapper {
   std::vector<Seen> look(const Part& own) const;
   std::optional<paths::Result> decide_from(const std::vector<Seen>& all,
                                            const paths::Operation& operation);
+  std::optional<paths::Result> adopt(const std::vector<Seen>& all, std::uint64_t sequence);
   void fail_if_hopeless(const std::vector<Seen>& all, const paths::Operation& operation) const;
-  std::optional<paths::Result> prove(const base::Payload& part, std::uint64_t contributions,
-                                     std::uint64_t sequence) const;
-  paths::Result proved(base::Payload part, std::uint64_t contributions,
-                       std::uint64_t sequence) const;
-  paths::Result complete(base::Payload value, std::uint64_t contributions,
-                         std::uint64_t sequence) const;
   base::Payload combine(const std::vector<Seen>& all, const paths::Operation& operation) const;
   base::Payload encode(const Part& part) const;
   Part decode(const base::Payload& tuple) const;
+  void set_origin(paths::Result& result, const std::vector<Seen>& all, base::Nanos began,
+                  bool has_waited) const;
   void mark(const std::string& error);
   [[noreturn]] void fail(const paths::Operation& operation, const std::string& reason) const;
 
@@ -96,14 +97,11 @@ class ConditionCheck final : public paths::Wrapper {
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // of all clusters
   const std::shared_ptr<pastset::Element> result_;
-  std::vector<std::shared_ptr<pastset::Element>> elements_;  // of all clusters, in their order
-  std::unique_ptr<pastset::AnyChange> changes_;              // of the others'
-  std::optional<ExactPair> last_exact_;  // of the round whose turn it is, nobody else's business
-
-  runtime::Mutex mutex_;
-  std::set<std::uint64_t> entered_;  // rounds not decided yet; the first one's turn it is
-  std::uint64_t next_sequence_ = 0;
-  runtime::WaitList turn_;
+  std::vector<Cluster> clusters_;                // in their order
+  std::size_t own_ = 0;                          // which of them is ours
+  std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
+  std::optional<ExactPair> last_exact_;          // of the round whose turn it is
+  paths::Turns turns_;
 };
 
 paths::WrapperKind condition_check_kind();

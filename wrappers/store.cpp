@@ -2,6 +2,8 @@
 // wrappers/store.cpp — hands operations to an element.
 #include "wrappers/store.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "paths/element_operation.hpp"
@@ -10,18 +12,33 @@
 namespace wrappers {
 
 paths::Result Store::operate(paths::Operation operation, paths::Next next) {
-  return paths::operate_on(*element_, operation, next.host().deadline());
+  const bool has_ended = operation.kind == paths::OperationKind::release;
+  if (!marks_ || (!has_ended && !operation.failure))
+    return paths::operate_on(*element_, operation, next.host().deadline());
+  const paths::Plan& plan = next.host().plan();
+  const std::string& sender = plan.hosts[plan.paths[operation.path].host].name;
+  element_->mark_error(operation.failure ? operation.failure->what()
+                                         : fmt::format("host {} has ended", sender));
+  return {};
 }
 
 paths::WrapperKind store_kind() {
   paths::WrapperKind kind;
   kind.name = "store";
   kind.help = "Ends a path in an element and carries every operation of it.";
-  kind.settings = {{"element", "element", "required", "The element of this host to end in."}};
+  kind.settings = {
+      {"element", "element", "required", "The element of this host to end in."},
+      {"marks", "true or false", "false",
+       "A failed move, and the end of the path, leave an error mark: for paths that a push "
+       "begins."},
+  };
   kind.ends = true;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = paths::read_element(reader, "element", place);
-    return [element](paths::Host& host) { return std::make_unique<Store>(host.element(element)); };
+    const bool marks = reader.flag("marks", false);
+    return [element, marks](paths::Host& host) {
+      return std::make_unique<Store>(host.element(element), marks);
+    };
   };
   return kind;
 }

@@ -11,7 +11,8 @@
 namespace wrappers {
 
 /// Carries out each operation on its element and answers with what the element said; a moved
-/// tuple goes back up as the result.
+/// tuple goes back up as the result. One that `marks` ends a path of pushes: a failed move marks
+/// the element with its error, and so does the end of the path, after which nothing more comes.
 ///
 /// Context: whichever brought the operation: the application's thread on the element's host, a
 ///          service context otherwise.
@@ -20,11 +21,14 @@ namespace wrappers {
 /// Throws:  pastset::ElementError, with the element's own words.
 class Store final : public paths::Wrapper {
  public:
-  explicit Store(std::shared_ptr<pastset::Element> element) : element_(std::move(element)) {}
+  explicit Store(std::shared_ptr<pastset::Element> element, bool marks = false)
+      : element_(std::move(element)), marks_(marks) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  bool takes_failures() const override { return marks_; }
 
  private:
   const std::shared_ptr<pastset::Element> element_;
+  const bool marks_;
 };
 
 paths::WrapperKind store_kind();

@@ -12,7 +12,7 @@ namespace bench {
 
 struct Collective {
   std::string name;
-  std::string algorithm;  ///< "sequential", "magpie" or "conditional"
+  std::string algorithm;  ///< as paths::algorithm_text() says it
   paths::Reduction reduction;
   std::optional<paths::ConditionSpec> condition;
   /// The outcome that a part of the contributions can establish, whether or not the algorithm

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "paths/cluster_tuples.hpp"
 #include "paths/condition.hpp"
 #include "wrappers/all.hpp"
 

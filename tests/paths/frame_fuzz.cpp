@@ -60,7 +60,11 @@ Frame random_frame(runtime::Random& random) {
                   random.next(),
                   random.next(),
                   random.next(),
-                  base::Payload::copy_of(random_bytes(random, 100))};
+                  base::Payload::copy_of(random_bytes(random, 100)),
+                  {}};
+  frame.result.origin = {static_cast<Origin::Kind>(random.below(4)),
+                         static_cast<std::uint32_t>(random.next()), random.next(),
+                         static_cast<std::int64_t>(random.next())};
   const bool fails =
       frame.kind == FrameKind::error ||
       (frame.kind != FrameKind::reply && !is_control(frame.kind) && random.chance(0.3));

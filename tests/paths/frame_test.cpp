@@ -91,7 +91,8 @@ TEST_CASE("frame: a reply carries its result") {
   Frame reply;
   reply.kind = FrameKind::reply;
   reply.call = 5;
-  reply.result = {Condition::fails, true, 6, 7, 8, bytes_of("value")};
+  reply.result = {Condition::fails, true, 6, 7, 8, bytes_of("value"), {}};
+  reply.result.origin = {paths::Origin::Kind::waited, 9, 10, 11};
   const auto after = sent(reply);
   REQUIRE(after);
   CHECK(after->kind == FrameKind::reply);
@@ -101,6 +102,10 @@ TEST_CASE("frame: a reply carries its result") {
   CHECK(after->result.number == 6);
   CHECK(after->result.sequence == 7);
   CHECK(after->result.contributions == 8);
+  CHECK(after->result.origin.kind == paths::Origin::Kind::waited);
+  CHECK(after->result.origin.cluster == 9);
+  CHECK(after->result.origin.sequence == 10);
+  CHECK(after->result.origin.nanos == 11);
   CHECK(after->result.payload == bytes_of("value"));
 }
 

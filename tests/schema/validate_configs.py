@@ -13,11 +13,14 @@ import jsonschema
 import yaml
 
 TOP = Path(__file__).resolve().parents[2]
-ALGORITHMS = ["sequential", "magpie", "conditional"]
+ALGORITHMS = ["sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+              "conditional:demand", "conditional:subscribe:8", "periodic:50", "lagged:2",
+              "budget:32,16"]
 # What the schema must find by itself, because editors have nothing else: misspelt words.
 MISSPELT = [
     "unknown_key", "misspelt_section", "misspelt_cluster_key", "misspelt_wrapper_key",
     "unknown_kind", "unknown_kind_in_place", "unknown_role", "algorithm_misspelt",
+    "relaxation_misspelt", "transfer_misspelt", "misspelt_exchange_key",
     "condition_misspelt", "contributions_misspelt", "transport_misspelt", "both_levels",
 ]
 

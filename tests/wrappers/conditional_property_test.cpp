@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pastset/errors.hpp"
+#include "paths/cluster_tuples.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/one_host.hpp"
@@ -84,7 +85,7 @@ Scene::Scene(std::uint64_t scene_seed, bool may_fail, bool always_exact) : seed(
   iterations = 30 + random.below(8);
   draw_operation(random, always_exact || random.chance(0.2));
   draw_values(random);
-  if (settings.condition) draw_constant(random);
+  if (settings.decision.condition) draw_constant(random);
   work_max = Nanos(random.between(0, 10'000'000));
   link_max = Nanos(random.between(1, 60'000'000));
   stall_chance = random.chance(0.5) ? 0.0 : 0.05;
@@ -105,13 +106,14 @@ void Scene::draw_operation(Random& random, bool exact) {
   const bool is_logical = std::strncmp(name, "logical", 7) == 0;
   const bool is_sum = std::strcmp(name, "sum") == 0;
   settings.may_prove = !exact;
-  settings.reduction.operation = base::reduce_operation(name);
-  settings.reduction.shape.scalar = pick(Scalar::f64, Scalar::f32, Scalar::i32, Scalar::i64);
-  settings.reduction.sign = is_sum && !exact ? pick(Sign::non_negative, Sign::non_positive)
-                                             : pick(Sign::any, Sign::non_negative);
+  settings.decision.reduction.operation = base::reduce_operation(name);
+  settings.decision.reduction.shape.scalar =
+      pick(Scalar::f64, Scalar::f32, Scalar::i32, Scalar::i64);
+  settings.decision.reduction.sign = is_sum && !exact ? pick(Sign::non_negative, Sign::non_positive)
+                                                      : pick(Sign::any, Sign::non_negative);
   if (exact && random.chance(0.3)) return;
-  paths::ConditionSpec& condition = settings.condition.emplace();
-  condition.scalar = settings.reduction.shape.scalar;
+  paths::ConditionSpec& condition = settings.decision.condition.emplace();
+  condition.scalar = settings.decision.reduction.shape.scalar;
   condition.comparison = is_logical
                              ? Comparison::is_true
                              : pick(Comparison::less, Comparison::at_most, Comparison::greater,
@@ -127,12 +129,12 @@ void Scene::draw_values(Random& random) {
     for (const std::uint32_t count : threads) {
       auto& of_cluster = of_iteration.emplace_back();
       for (std::uint32_t thread = 0; thread < count; ++thread) {
-        const std::string& name = settings.reduction.operation->name;
+        const std::string& name = settings.decision.reduction.operation->name;
         double drawn = random.unit() * scale;
         if (name == "logical_or") drawn = random.chance(rare) ? 1 : 0;
         if (name == "logical_and") drawn = random.chance(rare) ? 0 : 1;
-        if (settings.reduction.sign == Sign::any && random.chance(0.5)) drawn = -drawn;
-        if (settings.reduction.sign == Sign::non_positive) drawn = -drawn;
+        if (settings.decision.reduction.sign == Sign::any && random.chance(0.5)) drawn = -drawn;
+        if (settings.decision.reduction.sign == Sign::non_positive) drawn = -drawn;
         of_cluster.push_back(value(drawn));
       }
     }
@@ -140,7 +142,7 @@ void Scene::draw_values(Random& random) {
 }
 
 base::Payload Scene::value(double drawn) const {
-  return base::with_scalar(settings.reduction.shape.scalar, [&](auto zero) {
+  return base::with_scalar(settings.decision.reduction.shape.scalar, [&](auto zero) {
     using T = decltype(zero);
     const double scaled = std::is_integral_v<T> && std::abs(drawn) != 1 ? drawn * 1000 : drawn;
     return base::Payload::of(static_cast<T>(scaled));
@@ -149,17 +151,17 @@ base::Payload Scene::value(double drawn) const {
 
 /// What some part of the clusters comes to in some iteration, so that equality happens.
 void Scene::draw_constant(Random& random) {
-  if (settings.condition->comparison == Comparison::is_true) return;
+  if (settings.decision.condition->comparison == Comparison::is_true) return;
   const ClusterSet part =
       random.chance(0.5) ? everyone() : 1 + static_cast<ClusterSet>(random.below(everyone()));
   const base::Payload hit = fold(random.below(iterations), part);
-  base::with_scalar(settings.condition->scalar, [&](auto zero) {
+  base::with_scalar(settings.decision.condition->scalar, [&](auto zero) {
     using T = decltype(zero);
     const T constant = hit.read<T>();
     if constexpr (std::is_floating_point_v<T>) {
-      settings.condition->constant = static_cast<double>(constant);
+      settings.decision.condition->constant = static_cast<double>(constant);
     } else {
-      settings.condition->constant = static_cast<std::int64_t>(constant);
+      settings.decision.condition->constant = static_cast<std::int64_t>(constant);
     }
   });
 }
@@ -174,7 +176,7 @@ base::Payload Scene::add(const base::Payload& left, const base::Payload& right) 
   if (left.empty()) return right;
   return base::Payload::filled(left.size(), [&](std::span<std::byte> sum) {
     std::memcpy(sum.data(), left.bytes().data(), sum.size());
-    settings.reduction.fold(sum, right.bytes());
+    settings.decision.reduction.fold(sum, right.bytes());
   });
 }
 
@@ -193,14 +195,15 @@ base::Payload Scene::fold(std::uint64_t iteration, ClusterSet set) const {
 
 bool Scene::is_proved_by(std::uint64_t iteration, ClusterSet set) const {
   return set != 0 && settings.may_prove &&
-         paths::proves(*settings.condition, settings.reduction.operation->name,
-                       settings.reduction.sign, fold(iteration, set).bytes());
+         paths::proves(*settings.decision.condition, settings.decision.reduction.operation->name,
+                       settings.decision.reduction.sign, fold(iteration, set).bytes());
 }
 
 Condition Scene::expected(std::uint64_t iteration) const {
-  if (!settings.condition) return Condition::unchecked;
-  return paths::holds(*settings.condition, fold(iteration, everyone()).bytes()) ? Condition::holds
-                                                                                : Condition::fails;
+  if (!settings.decision.condition) return Condition::unchecked;
+  return paths::holds(*settings.decision.condition, fold(iteration, everyone()).bytes())
+             ? Condition::holds
+             : Condition::fails;
 }
 
 Nanos Scene::work(std::uint32_t cluster, std::uint32_t thread, std::uint64_t iteration) const {
@@ -225,7 +228,7 @@ class MultiCluster {
  public:
   MultiCluster(const Scene& scene, ConditionCheckSwitches switches)
       : scene_(scene), switches_(switches), link_random_(scene.seed, 1) {
-    const Scalar scalar = scene.settings.reduction.shape.scalar;
+    const Scalar scalar = scene.settings.decision.reduction.shape.scalar;
     value_ = pastset::Template({{pastset::Field::Kind::scalar, scalar, 1}});
     for (std::uint32_t c = 0; c < scene.clusters(); ++c) add_elements(c);
     for (std::uint32_t c = 0; c < scene.clusters(); ++c) add_cluster(c);
@@ -275,14 +278,15 @@ class MultiCluster {
     const auto join = builder_.wrapper(
         "allreduce", fmt::format("sum.{}", c),
         {{"template", value_.text()},
-         {"operation", scene_.settings.reduction.operation->name},
-         {"contributions", std::string(paths::sign_name(scene_.settings.reduction.sign))}});
+         {"operation", scene_.settings.decision.reduction.operation->name},
+         {"contributions",
+          std::string(paths::sign_name(scene_.settings.decision.reduction.sign))}});
     const auto check =
         builder_.made(fmt::format("check.{}", c), false, [this, c](paths::Host& host) {
           ConditionCheckSettings settings = scene_.settings;
-          settings.result = result_name(c);
+          settings.elements.own = result_name(c);
           for (std::uint32_t from = 0; from < scene_.clusters(); ++from)
-            settings.combine.push_back(cache_name(c, from));
+            settings.elements.all.push_back(cache_name(c, from));
           return std::make_unique<wrappers::ConditionCheck>(host, checks_.at(c), settings,
                                                             switches_);
         });

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/lagged.cpp — rounds under way.
+#include "wrappers/lagged.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace wrappers {
+
+using paths::OperationKind;
+using paths::Result;
+
+struct Lagged::Round {
+  std::uint64_t sequence = 0;
+  runtime::Mutex mutex;
+  runtime::WaitList waiting;
+  bool is_done = false;
+  Result result;
+  std::exception_ptr error;
+};
+
+Result Lagged::operate(paths::Operation operation, paths::Next next) {
+  if (operation.kind == OperationKind::move && !operation.failure)
+    return move(std::move(operation), next);
+  if (operation.kind == OperationKind::release && !operation.failure) drain(operation.slot);
+  return next(std::move(operation));
+}
+
+Result Lagged::move(paths::Operation operation, const paths::Next& next) {
+  next.taken();
+  Result unchecked;
+  unchecked.sequence = operation.sequence;
+  unchecked.contributions = operation.contributions;
+  unchecked.origin.kind = paths::Origin::Kind::local;
+  unchecked.payload = operation.payload;
+  const std::uint32_t slot = operation.slot;
+  std::shared_ptr<Round> started = start(std::move(operation), next);
+  std::shared_ptr<Round> due;
+  {
+    runtime::Lock lock(mutex_);
+    Rounds& rounds = under_way_[slot];
+    rounds.push_back(std::move(started));
+    if (rounds.size() <= rounds_) return unchecked;
+    due = std::move(rounds.front());
+    rounds.pop_front();
+  }
+  wait(*due);
+  if (due->error) std::rethrow_exception(due->error);
+  return std::move(due->result);
+}
+
+std::shared_ptr<Lagged::Round> Lagged::start(paths::Operation operation, const paths::Next& next) {
+  const auto round = std::make_shared<Round>();
+  round->sequence = operation.sequence;
+  const auto run = [round, rest = next.detached(), operation = std::move(operation)] {
+    Result result;
+    std::exception_ptr error;
+    try {
+      result = rest(operation);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    runtime::Wakes wakes;
+    runtime::Lock lock(round->mutex);
+    round->result = std::move(result);
+    round->error = error;
+    round->is_done = true;
+    round->waiting.wake_all(wakes);
+  };
+  // Service contexts begin in the order they are spawned, so that moves go down in order.
+  host_.spawn_service("round", run);
+  return round;
+}
+
+void Lagged::wait(Round& round) const {
+  runtime::Lock lock(round.mutex);
+  while (!round.is_done) {
+    round.waiting.wait(lock, runtime::Deadline::never(),
+                       {"result of an earlier round", name(), round.sequence});
+  }
+}
+
+void Lagged::drain(std::uint32_t slot) {
+  Rounds rounds;
+  {
+    runtime::Lock lock(mutex_);
+    rounds.swap(under_way_[slot]);
+  }
+  for (const auto& round : rounds) wait(*round);
+}
+
+paths::WrapperKind lagged_kind() {
+  paths::WrapperKind kind;
+  kind.name = "lagged";
+  kind.help = "Starts each round and answers with the result of one that was started before.";
+  kind.settings = {{"rounds", "integer", "required", "How many rounds a result comes late."}};
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected how many rounds");
+    const auto rounds = static_cast<std::uint64_t>(reader.integer("rounds", 1, 1, 1'000'000));
+    return [rounds](paths::Host& host) { return std::make_unique<Lagged>(host, rounds); };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

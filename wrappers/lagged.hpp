@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/lagged.hpp — starts each round and comes back with the result of an earlier one.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+
+#include "paths/host.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "runtime/wait.hpp"
+
+namespace wrappers {
+
+/// Sends a move down without waiting for it and answers with the result of the move `rounds` before
+/// it; the first ones with their own value and no condition. What lies below has so many rounds'
+/// time.
+///
+/// Why:     a non-blocking allreduce hides the wide-area latency behind iterations that a solver
+///          may do too many.
+/// Context: moves go down in service contexts of their own, one for each round under way.
+/// Blocks:  until the earlier move has come back, which has its own deadline; a release until all
+///          have, whatever they bring: the others started the same rounds.
+/// Order:   moves of a contributor go down in order.
+/// Throws:  what the earlier move threw. A contribution that failed above goes down at once, and
+///          its contributor gets that failure, not what is still under way.
+class Lagged final : public paths::Wrapper {
+ public:
+  Lagged(paths::Host& host, std::uint64_t rounds) : host_(host), rounds_(rounds) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  bool takes_failures() const override { return true; }
+
+ private:
+  struct Round;
+  using Rounds = std::deque<std::shared_ptr<Round>>;
+
+  paths::Result move(paths::Operation operation, const paths::Next& next);
+  std::shared_ptr<Round> start(paths::Operation operation, const paths::Next& next);
+  void wait(Round& round) const;
+  void drain(std::uint32_t slot);
+
+  paths::Host& host_;
+  const std::uint64_t rounds_;
+  runtime::Mutex mutex_;                       // guards what follows
+  std::map<std::uint32_t, Rounds> under_way_;  // by contributor, oldest first
+};
+
+paths::WrapperKind lagged_kind();
+
+}  // namespace wrappers

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/periodic.cpp — one round in so many.
+#include "wrappers/periodic.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace wrappers {
+
+paths::Result Periodic::operate(paths::Operation operation, paths::Next next) {
+  const bool goes_on = operation.kind != paths::OperationKind::move || operation.failure ||
+                       (operation.sequence + 1) % every_ == 0;
+  if (goes_on) return next(std::move(operation));
+  next.taken();
+  paths::Result unchecked;
+  unchecked.sequence = operation.sequence;
+  unchecked.contributions = operation.contributions;
+  unchecked.origin.kind = paths::Origin::Kind::local;
+  unchecked.payload = std::move(operation.payload);
+  return unchecked;
+}
+
+paths::WrapperKind periodic_kind() {
+  paths::WrapperKind kind;
+  kind.name = "periodic";
+  kind.help = "Lets one round in so many through; the others come back at once, unchecked.";
+  kind.settings = {{"every", "integer", "required", "Rounds, counted from 1, that go down."}};
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    if (!reader.has("every")) reader.mistake("every", "missing, expected how many rounds");
+    const auto every = static_cast<std::uint64_t>(reader.integer("every", 1, 1, 1'000'000'000));
+    return [every](paths::Host&) { return std::make_unique<Periodic>(every); };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/periodic.hpp — lets one round in so many through, and answers the others unchecked.
+#pragma once
+#include <cstdint>
+
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+
+namespace wrappers {
+
+/// Moves whose round, counted from 1, is a multiple of `every` go down; all others come back at
+/// once with the thread's own value and no condition.
+///
+/// Why:     a solver that may stop a few iterations late need not ask in each of them. Where it
+///          stops is where the exact condition of such a round says so.
+/// Context: the operation's.
+/// Blocks:  nothing of its own; in the rounds it answers nobody waits for anybody.
+/// Order:   none of its own.
+/// Throws:  nothing of its own. A contribution that failed above goes down, whatever its round.
+class Periodic final : public paths::Wrapper {
+ public:
+  explicit Periodic(std::uint64_t every) : every_(every) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  bool takes_failures() const override { return true; }
+
+ private:
+  const std::uint64_t every_;
+};
+
+paths::WrapperKind periodic_kind();
+
+}  // namespace wrappers

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/push.cpp — a service context that sends what was moved into an element.
+#include "wrappers/push.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "eventspace/record.hpp"
+#include "paths/element_operation.hpp"
+#include "paths/plan.hpp"
+
+namespace wrappers {
+
+paths::Result Push::operate(paths::Operation operation, paths::Next next) {
+  return next(std::move(operation));
+}
+
+void Push::start() {
+  const paths::Plan& plan = host_.plan();
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
+    const auto& begun = plan.paths[path];
+    if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
+    ENSURE(!following_);
+    path_ = path;
+    following_ = host_.spawn_service("push", [this] { follow(); });
+  }
+}
+
+void Push::stop() {
+  if (!following_) return;
+  following_.cancel();
+  following_.join();
+  send_rest();
+}
+
+void Push::follow() {
+  constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
+  try {
+    if (!settings_.asks) return answer({0, unlimited});
+    while (const auto ask = next_ask()) answer(*ask);
+  } catch (const runtime::Cancelled&) {
+    throw;
+  } catch (const pastset::Deleted&) {
+    return;  // there is nothing to send any more
+  } catch (const pastset::ElementError& error) {
+    send_mark(error.what());
+  }
+}
+
+/// Nothing when nobody will ask any more.
+std::optional<paths::Ask> Push::next_ask() {
+  try {
+    const pastset::Stored newest = settings_.asks->newest(next_ask_);
+    next_ask_ = newest.number + 1;
+    return paths::read_ask(newest.payload);
+  } catch (const pastset::Marked&) {
+    return std::nullopt;
+  }
+}
+
+void Push::answer(const paths::Ask& ask) {
+  for (std::uint64_t sent = 0; sent < ask.count; ++sent)
+    send_up_to(settings_.from->newest(std::max(next_, ask.from)));
+}
+
+void Push::send_up_to(const pastset::Stored& newest) {
+  for (; settings_.every && next_ < newest.number; ++next_)
+    send(settings_.from->observe(next_).payload, nullptr);
+  next_ = newest.number + 1;
+  send(newest.payload, nullptr);
+}
+
+void Push::send_rest() {
+  try {
+    const auto error = settings_.from->error_mark();
+    const auto newest = settings_.from->try_newest();
+    if (newest && newest->number >= next_) send_up_to(*newest);
+    if (error) send_mark(*error);
+  } catch (const pastset::Deleted&) {
+    // Its element went first: there is nothing to send any more.
+  } catch (const pastset::ElementError& error) {
+    send_mark(error.what());
+  }
+}
+
+void Push::send_mark(const std::string& error) {
+  if (std::exchange(is_marked_, true)) return;
+  send({}, std::make_shared<paths::TravelError>("", "", "", error));
+}
+
+void Push::send(base::Payload tuple, paths::Failure failure) {
+  const paths::Stage* stage = host_.stage(host_.plan().paths[path_].stage);
+  ENSURE(stage != nullptr);
+  const paths::Next next(host_, *stage, nullptr);
+  paths::Operation operation;
+  operation.one_way = true;
+  operation.kept = true;
+  operation.path = path_;
+  operation.slot = host_.plan().paths[path_].slot;
+  operation.sequence = sent_++;
+  operation.payload = std::move(tuple);
+  operation.failure = std::move(failure);
+  eventspace::EventRecord record;
+  record.place = next.stage().id;
+  record.sequence = operation.sequence;
+  record.kind = static_cast<std::uint8_t>(eventspace::EventKind::prefetch);
+  record.flags = eventspace::event_one_way;
+  record.bytes = eventspace::capped_bytes(operation.payload.size());
+  record.down_nanos = host_.runtime().now().count();
+  try {
+    next(std::move(operation));
+  } catch (const paths::TravelError&) {
+    // The far host is gone, and whoever waits there with it.
+  }
+  record.up_nanos = host_.runtime().now().count();
+  host_.recorder().add(record);
+}
+
+paths::WrapperKind push_kind() {
+  paths::WrapperKind kind;
+  kind.name = "push";
+  kind.help = "Begins a path: sends an element's tuples to the far end, unasked or asked.";
+  kind.settings = {
+      {"from", "element", "required", "The element of this host whose tuples it sends."},
+      {"asks", "element of asks", "none",
+       "Of this host: what others ask for. Without, all is sent."},
+      {"every", "true or false", "false", "Sends all tuples, not each time the newest."},
+  };
+  kind.begins = true;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const std::string from = paths::read_element(reader, "from", place);
+    const std::string asks =
+        reader.has("asks") ? paths::read_element(reader, "asks", place) : std::string();
+    if (!asks.empty()) paths::check_element(reader, "asks", asks, place, paths::ask_template());
+    const bool every = reader.flag("every", false);
+    if (every && !asks.empty())
+      reader.mistake("every", "expected either asks or every, found both");
+    return [=, wrapper = place.wrapper](paths::Host& host) {
+      PushSettings settings{host.element(from), asks.empty() ? nullptr : host.element(asks), every};
+      return std::make_unique<Push>(host, wrapper, std::move(settings));
+    };
+  };
+  return kind;
+}
+
+}  // namespace wrappers

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/push.hpp — sends the tuples of an element of its host to the far end of its path.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "pastset/element.hpp"
+#include "paths/cluster_tuples.hpp"
+#include "paths/host.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "runtime/runtime.hpp"
+
+namespace wrappers {
+
+struct PushSettings {
+  std::shared_ptr<pastset::Element> from;
+  std::shared_ptr<pastset::Element> asks;  ///< null: sends without being asked
+  bool every = false;                      ///< all tuples; otherwise each time the newest
+};
+
+/// Begins a path that no thread drives: sends tuples of its element, one way, each time the newest
+/// that has not been sent, or all of them; where there is an element of asks, only so many as were
+/// asked for, from the number asked for on. The opposite direction of a prefetch.
+///
+/// Why:     MagPIe (Kielmann et al. 1999) sends a cluster's value to the others, which saves the
+///          request; Bongo et al. 2004, note 1, say that theirs could. Asking sends nothing that
+///          nobody needs.
+/// Context: a service context of its own, from start() to stop().
+/// Blocks:  its own context, while there is nothing to send or nobody asks.
+/// Order:   that of the element. None of what it sends is replaced on its way.
+/// Throws:  nothing of its own. An error mark of the element is sent as a failed operation, behind
+///          what came before it: to those who push to it, and to who asked.
+/// Ends:    with its newest tuple and its mark, or all that are left, sent unasked: who still needs
+///          something of this host finds it at the far end.
+/// Records: each tuple it sends, as what a prefetch reads.
+class Push final : public paths::Wrapper {
+ public:
+  /// `wrapper` is its index in the plan.
+  Push(paths::Host& host, std::uint32_t wrapper, PushSettings settings)
+      : host_(host), wrapper_(wrapper), settings_(std::move(settings)) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  void start() override;
+  void stop() override;
+
+ private:
+  void follow();
+  std::optional<paths::Ask> next_ask();
+  void answer(const paths::Ask& ask);
+  void send_rest();
+  void send_up_to(const pastset::Stored& newest);
+  void send(base::Payload tuple, paths::Failure failure);
+  void send_mark(const std::string& error);
+
+  paths::Host& host_;
+  const std::uint32_t wrapper_;
+  const PushSettings settings_;
+  std::uint32_t path_ = 0;
+  runtime::Task following_;
+  // Of the context that follows, and of stop() after it.
+  std::uint64_t next_ = 0;      // number of the first tuple that was not sent
+  std::uint64_t next_ask_ = 0;  // number of the first ask that was not answered
+  std::uint64_t sent_ = 0;
+  bool is_marked_ = false;  // the mark was sent
+};
+
+paths::WrapperKind push_kind();
+
+}  // namespace wrappers
