@@ -41,6 +41,9 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
                  "iterations but the last), worst (in none), or a FILE with a row per iteration "
                  "and a column per thread")
       ->capture_default_str();
+  app.add_option("--decisions", options.decisions,
+                 "Write how each round of each cluster was decided to this file, as CSV; of the "
+                 "clusters of this process");
   app.add_option("--json", options.json, "Write the figures to this file");
   paths::set_examples(app,
                       "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"

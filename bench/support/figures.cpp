@@ -21,8 +21,10 @@ struct Sums {
   Spread slowest;  // p50 and p99 of one thread, max of all
   std::uint64_t proved = 0;
   paths::Traffic wan;
+  const Decisions* decisions = nullptr;  // of one thread: all threads of a cluster learn the same
 
   void add(const ThreadFigures& thread) {
+    if (decisions == nullptr) decisions = &thread.decisions;
     ++threads;
     compute += thread.compute;
     allreduce += thread.allreduce;
@@ -71,6 +73,34 @@ std::vector<Sums> by_cluster(const Figures& figures) {
   return clusters;
 }
 
+/// Names of the clusters that take part, in the order of their tuples.
+std::vector<std::string> taking_part(const Figures& figures, const std::vector<Sums>& clusters) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    if (clusters[i].threads > 0) names.push_back(figures.plan.clusters[i]);
+  return names;
+}
+
+Json decided_to_json(const Decisions& decisions, const std::vector<std::string>& clusters) {
+  Json waits = Json::object();
+  for (const auto& [cluster, wait] : decisions.waits)
+    waits[clusters.at(cluster)] = {{"count", wait.count},
+                                   {"mean_ms", milliseconds(wait.total, wait.count)},
+                                   {"max_ms", milliseconds(wait.longest, 1)}};
+  return {{"unchecked", decisions.unchecked}, {"joined", decisions.joined},
+          {"local", decisions.local},         {"cached", decisions.cached},
+          {"waited", decisions.waited},       {"remote", decisions.remote()},
+          {"waits", std::move(waits)}};
+}
+
+/// Where hosts are processes of their own.
+Json cpu_to_json(const Figures& figures) {
+  Json hosts = Json::object();
+  for (const auto& [host, seconds] : figures.cpu_seconds)
+    hosts[figures.plan.hosts[host].name] = seconds * 1e3 / static_cast<double>(figures.rounds);
+  return hosts;
+}
+
 Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters) {
   Json all = Json::array();
   for (std::size_t i = 0; i < clusters.size(); ++i) {
@@ -83,6 +113,7 @@ Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters)
                    {"compute_ms", milliseconds(sums.compute, each)},
                    {"allreduce_ms", milliseconds(sums.allreduce, each)},
                    {"proved_share", share(sums.proved, each)},
+                   {"decided", decided_to_json(*sums.decisions, taking_part(figures, clusters))},
                    {"wan", wan_of(sums.wan, figures.rounds)}});
   }
   return all;
@@ -108,6 +139,7 @@ Json to_json(const Figures& figures) {
   for (const Sums& cluster : clusters) all.wan += cluster.wan;
   const std::uint64_t each = all.threads * figures.iterations;
   const bool is_virtual = figures.clock == runtime::ClockKind::virtual_time;
+  const Decisions decisions = all.decisions == nullptr ? Decisions() : *all.decisions;
   return {{"algorithm", figures.collective.algorithm},
           {"iterations", figures.iterations},
           {"clock", is_virtual ? "virtual" : "steady"},
@@ -122,6 +154,9 @@ Json to_json(const Figures& figures) {
           {"allreduce_ms", milliseconds(all.allreduce, each)},
           {"wan", wan_of(all.wan, figures.rounds)},
           {"clusters", clusters_to_json(figures, clusters)},
+          {"stop_iteration",
+           {{"about", decisions.stop.value_or(0)}, {"known", decisions.stop_known.value_or(0)}}},
+          {"cpu_ms", cpu_to_json(figures)},
           {"conditions", figures.threads.empty() ? "" : figures.threads.front().conditions.text()},
           {"seed", figures.seed},
           {"config_digest", figures.plan.digest.text()}};

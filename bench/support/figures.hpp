@@ -10,6 +10,7 @@
 #include "base/digest.hpp"
 #include "base/units.hpp"
 #include "bench/support/collective.hpp"
+#include "bench/support/decisions.hpp"
 #include "paths/connections.hpp"
 #include "paths/plan.hpp"
 #include "runtime/runtime.hpp"
@@ -35,6 +36,7 @@ struct ThreadFigures {
   Spread spread = {};
   std::uint64_t proved = 0;  ///< iterations whose result was known from a part
   base::Digest conditions;   ///< of the condition of every iteration
+  Decisions decisions = {};
 };
 
 /// Everything one run yields. Both forms below define their figures so:
@@ -48,6 +50,10 @@ struct ThreadFigures {
 ///                   cluster's are those it sent.
 /// proved_share      iterations whose result was known from a part, over iterations; mean over the
 ///                   cluster's threads.
+/// decided           iterations by how the cluster's result came to be known; remote: those that
+///                   its own values did not decide; wait_ms: means over such waits.
+/// stop_iteration    the first iteration whose condition held, and known: when all were told.
+/// cpu_ms            of processes, per iteration, where a host is one: computing included.
 /// hosts             those with threads.
 struct Figures {
   const paths::Plan& plan;
@@ -59,6 +65,7 @@ struct Figures {
   std::vector<ThreadFigures> threads = {};           ///< those that are known, by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< how long each took
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< by host
+  std::map<std::uint32_t, double> cpu_seconds = {};  ///< by host, of those that are processes
 };
 
 /// All but `provenance`, the same bytes for the same run of a virtual clock.

@@ -3,6 +3,7 @@
 #include "bench/support/noise_allreduce.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,25 @@ std::uint32_t first_host(const paths::Plan& plan) {
   const auto found = std::find_if(plan.hosts.begin(), plan.hosts.end(),
                                   [](const auto& host) { return host.threads > 0; });
   return static_cast<std::uint32_t>(found - plan.hosts.begin());
+}
+
+bool is_first_of_cluster(paths::Thread& thread) {
+  const paths::Plan& plan = thread.host().plan();
+  if (thread.index() != 0) return false;
+  const std::uint32_t cluster = plan.hosts[thread.host().index()].cluster;
+  const auto first = std::find_if(plan.hosts.begin(), plan.hosts.end(), [&](const auto& host) {
+    return host.cluster == cluster && host.threads > 0;
+  });
+  return &*first == &plan.hosts[thread.host().index()];
+}
+
+double process_cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 /// How far thread 0 has come, for a person who watches.
@@ -158,6 +178,7 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
     mine.allreduce += end - computed;
     mine.proved += result.proved ? 1 : 0;
     conditions.add(std::as_bytes(std::span(&result.condition, 1)));
+    note(thread, mine, iteration + 1, result);
     durations.push_back(end - begin);
     begin = end;
   }
@@ -168,6 +189,16 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
     iterations_of_thread_0_ = durations;
   }
   mine.spread = spread_of(std::move(durations));
+}
+
+void NoiseAllreduce::note(paths::Thread& thread, ThreadFigures& mine, std::uint64_t round,
+                          const paths::Result& result) {
+  mine.decisions.add(round, warmup_, result);
+  if (options_.decisions.empty() || !is_first_of_cluster(thread)) return;
+  runtime::Lock lock(mutex_);
+  decided_[thread.host().index()].push_back({round, result.sequence - warmup_ + 1,
+                                             result.condition == paths::Condition::unchecked,
+                                             result.origin});
 }
 
 // ---- from process to process ----------------------------------------------------------------
@@ -197,8 +228,10 @@ void NoiseAllreduce::wait_for_siblings(paths::Thread& thread) {
 
 base::Payload NoiseAllreduce::encode_report(paths::Thread& thread) {
   const std::uint32_t host = thread.host().index();
-  nlohmann::json report = {
-      {"host", host}, {"threads", nlohmann::json::array()}, {"wan", nlohmann::json::array()}};
+  nlohmann::json report = {{"host", host},
+                           {"threads", nlohmann::json::array()},
+                           {"wan", nlohmann::json::array()},
+                           {"cpu", process_cpu_seconds()}};
   for (const auto& [number, wan] : thread.path(report_element).traffic(collective_.name))
     report["wan"].push_back({number, wan.messages, wan.bytes});
   runtime::Lock lock(mutex_);
@@ -206,7 +239,7 @@ base::Payload NoiseAllreduce::encode_report(paths::Thread& thread) {
     report["threads"].push_back({one.rank, one.compute.count(), one.allreduce.count(),
                                  one.elapsed.count(), one.spread.p50.count(),
                                  one.spread.p99.count(), one.spread.max.count(), one.proved,
-                                 one.conditions.high, one.conditions.low});
+                                 one.conditions.high, one.conditions.low, to_json(one.decisions)});
   const std::string text = report.dump();
   pastset::TupleWriter tuple(report_template());
   return tuple.put_bytes(std::as_bytes(std::span(text))).payload();
@@ -226,10 +259,12 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
                        time(3),
                        {time(4), time(5), time(6)},
                        one.at(7),
-                       base::Digest{one.at(8), one.at(9)}});
+                       base::Digest{one.at(8), one.at(9)},
+                       decisions_from_json(one.at(10))});
   }
   runtime::Lock lock(mutex_);
   by_host_[report.at("host")] = std::move(threads);
+  cpu_seconds_[report.at("host")] = report.at("cpu");
   for (const auto& entry : report.at("wan")) {
     // Gateways are in the reports of several hosts; what was counted last is the most.
     paths::Traffic& wan = wan_[entry.at(0)];
@@ -255,7 +290,30 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   figures.wan = wan_;
   for (const paths::Host* host : summary.hosts)
     figures.wan[host->index()] = host->wan_traffic(collective_.name);
+  figures.cpu_seconds = cpu_seconds_;
+  if (is_split(summary.plan))
+    for (const paths::Host* host : summary.hosts)
+      figures.cpu_seconds[host->index()] = process_cpu_seconds();
   return figures;
+}
+
+/// Of the clusters whose first threads are in this process.
+void NoiseAllreduce::write_decisions(const paths::Plan& plan) const {
+  if (options_.decisions.empty()) return;
+  std::vector<std::string> clusters;
+  for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster) {
+    const bool computes = std::any_of(plan.hosts.begin(), plan.hosts.end(), [&](const auto& host) {
+      return host.cluster == cluster && host.threads > 0;
+    });
+    if (computes) clusters.push_back(plan.clusters[cluster]);
+  }
+  std::ofstream file(options_.decisions);
+  file << "cluster,round,about,origin,from,nanos\n";
+  for (const auto& [host, rounds] : decided_)
+    file << to_csv(plan.cluster_of(host), rounds, clusters);
+  file.close();
+  if (!file)
+    throw std::runtime_error(fmt::format("--decisions: cannot write '{}'", options_.decisions));
 }
 
 void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
@@ -270,6 +328,7 @@ void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
                "would bring those of the others\n",
                all.threads.size(), summary.plan.thread_count(), report_element);
   if (const std::string wrong = disagreement(all); !wrong.empty()) throw std::runtime_error(wrong);
+  write_decisions(summary.plan);
   nlohmann::ordered_json json = to_json(all);
   fmt::print("{}", to_table(json));
   std::fflush(stdout);

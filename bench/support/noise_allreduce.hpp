@@ -28,6 +28,7 @@ struct NoiseOptions {
   double variation_percent = 0;
   std::string values = "best";
   std::string json;
+  std::string decisions;  ///< a file for how each round of each cluster was decided
 };
 
 /// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A. One object per process: threads
@@ -51,6 +52,9 @@ class NoiseAllreduce {
 
  private:
   void iterate(paths::Thread& thread, ThreadFigures& mine);
+  void note(paths::Thread& thread, ThreadFigures& mine, std::uint64_t round,
+            const paths::Result& result);
+  void write_decisions(const paths::Plan& plan) const;
   void report(paths::Thread& thread);
   void wait_for_siblings(paths::Thread& thread);
   base::Payload encode_report(paths::Thread& thread);
@@ -69,7 +73,9 @@ class NoiseAllreduce {
   runtime::WaitList ended_;
   std::map<std::uint32_t, std::vector<ThreadFigures>> by_host_;
   std::vector<Nanos> iterations_of_thread_0_;
-  std::map<std::uint32_t, paths::Traffic> wan_;  // by host, what reports say
+  std::map<std::uint32_t, paths::Traffic> wan_;            // by host, what reports say
+  std::map<std::uint32_t, double> cpu_seconds_;            // likewise
+  std::map<std::uint32_t, std::vector<Decided>> decided_;  // by the first host of a cluster
 };
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 // Compiled into them, because sanitizer builds have no bench programs to share it with.
 #include "bench/support/collective.cpp"
 #include "bench/support/compute.cpp"
+#include "bench/support/decisions.cpp"
 #include "bench/support/figures.cpp"
 #include "bench/support/fixed_work.cpp"
 #include "bench/support/fixed_work_measure.cpp"

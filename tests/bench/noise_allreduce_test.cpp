@@ -160,6 +160,31 @@ TEST_CASE("noise_allreduce: every algorithm learns the same conditions, best and
   CHECK(conditions("sequential", "worst") != conditions("sequential", "best"));
 }
 
+TEST_CASE("noise_allreduce: figures say how rounds were decided, and when a stop was known") {
+  const auto decided = [](const std::string& algorithm) {
+    return run(algorithm, four_iterations()).figures;
+  };
+  const auto conditional = decided("conditional:demand");
+  for (const auto& cluster : conditional["clusters"]) {
+    CHECK(cluster["decided"]["local"] == 3);
+    CHECK(cluster["decided"]["waited"] == 1);
+    CHECK(cluster["decided"]["remote"] == 1);
+    const std::string other = cluster["name"] == "alpha" ? "beta" : "alpha";
+    CHECK(cluster["decided"]["waits"][other]["count"] == 1);
+  }
+  CHECK(conditional["stop_iteration"]["about"] == 4);
+  CHECK(conditional["stop_iteration"]["known"] == 4);
+  CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);  // two asks, two answers, in four
+  CHECK(decided("sequential")["clusters"][0]["decided"]["joined"] == 4);
+
+  const auto periodic = decided("periodic:2");
+  CHECK(periodic["clusters"][0]["decided"]["unchecked"] == 2);
+  CHECK(periodic["stop_iteration"]["about"] == 4);
+  const auto lagged = decided("lagged:1");
+  CHECK(lagged["clusters"][0]["decided"]["unchecked"] == 1);
+  CHECK(lagged["stop_iteration"]["about"] == 0);  // the fourth was never acted on
+}
+
 TEST_CASE("noise_allreduce: two virtual runs with one seed give the same bytes") {
   for (const std::string algorithm : {"sequential", "magpie", "conditional"}) {
     INFO(algorithm);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/support/decisions.hpp — how the results of one thread's rounds came to be known.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "paths/operation.hpp"
+
+namespace bench {
+
+/// Counts over the rounds of a thread: those that ended unchecked, and the others by the origin of
+/// their results (paths::Origin).
+struct Decisions {
+  std::uint64_t unchecked = 0, joined = 0, local = 0, cached = 0, waited = 0;
+  /// Waits for tuples of other clusters, by the cluster whose tuple ended them.
+  struct Waits {
+    std::uint64_t count = 0;
+    base::Nanos total{0}, longest{0};
+  };
+  std::map<std::uint32_t, Waits> waits;
+  /// The first round, counted from 1, whose result said that the condition holds, and the round
+  /// that brought it.
+  std::optional<std::uint64_t> stop, stop_known;
+
+  /// The result that round number `round`, from 1, brought; `first` is the sequence of round 1.
+  void add(std::uint64_t round, std::uint64_t first, const paths::Result& result);
+  /// Rounds whose own cluster's values did not decide, as Bongo et al. 2004, §VI-C, count them.
+  std::uint64_t remote() const { return cached + waited; }
+};
+
+nlohmann::json to_json(const Decisions& decisions);
+Decisions decisions_from_json(const nlohmann::json& json);
+
+/// What one round brought, for those who want each: lines "cluster,round,about,origin,from,nanos".
+struct Decided {
+  std::uint64_t round = 0;
+  std::uint64_t about = 0;
+  bool is_unchecked = false;
+  paths::Origin origin;
+};
+/// `clusters`: names of those whose tuples are combined, in their order.
+std::string to_csv(const std::string& cluster, const std::vector<Decided>& rounds,
+                   const std::vector<std::string>& clusters);
+
+}  // namespace bench
