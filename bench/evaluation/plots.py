@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/evaluation/plots.py — figures as SVG, the same bytes for the same numbers.
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams.update({"svg.hashsalt": "paths", "svg.fonttype": "none", "font.size": 9,
+                            "axes.spines.top": False, "axes.spines.right": False})
+import matplotlib.pyplot as plt  # noqa: E402
+
+COLOURS = {"4w": "#4c72b0", "dominic": "#937860", "roadrunner": "#c44e52", "2w": "#55a868",
+           "blade": "#8172b2"}
+
+
+def save(figure, file):
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
+def decision_times(rows, clusters, file, rounds):
+    """A panel for each cluster root: how long each of the first `rounds` took to decide; as in
+    figures 4 and 5 of the paper."""
+    figure, panels = plt.subplots(len(clusters), 1, figsize=(7, 1.5 * len(clusters)), sharex=True,
+                                  sharey=True)
+    for panel, cluster in zip(panels, clusters):
+        waits = [(round_, nanos / 1e6) for name, round_, _, origin, _, nanos in rows
+                 if name == cluster and round_ <= rounds and origin == "waited"]
+        cached = [round_ for name, round_, _, origin, _, _ in rows
+                  if name == cluster and round_ <= rounds and origin == "cached"]
+        panel.set_yscale("symlog", linthresh=1)
+        panel.scatter(cached, [0] * len(cached), s=3, color="#bbbbbb", rasterized=False)
+        panel.vlines([x for x, _ in waits], 0, [max(y, 0.02) for _, y in waits], linewidth=0.6,
+                     color=COLOURS.get(cluster, "#444444"))
+        panel.set_ylabel("ms")
+        panel.set_title(cluster, loc="left", fontsize=9)
+        panel.set_xlim(0, rounds)
+    panels[-1].set_xlabel("iteration (grey dots: decided with tuples that had been fetched)")
+    save(figure, file)
+
+
+def frontier(points, file):
+    """[(name, messages, percent)]: what a wide-area message buys."""
+    figure, axis = plt.subplots(figsize=(7, 3.6))
+    for name, messages, above in points:
+        axis.scatter([messages], [above], s=18, color="#4c72b0")
+        axis.annotate(name, (messages, above), textcoords="offset points", xytext=(4, 4), fontsize=7)
+    axis.scatter([4, 1], [3, 11], s=30, marker="x", color="#c44e52")
+    for x, y in ((4, 3), (1, 11)):
+        axis.annotate("to beat", (x, y), textcoords="offset points", xytext=(4, -9), fontsize=7,
+                      color="#c44e52")
+    axis.set_xscale("log")
+    axis.set_xlabel("WAN messages per iteration")
+    axis.set_ylabel("% above the slowest thread")
+    axis.set_ylim(bottom=0)
+    save(figure, file)
+
+
+def sums(series, epsilon, file):
+    """{data set: [sum by iteration]}"""
+    figure, axis = plt.subplots(figsize=(7, 3))
+    for name, values in series.items():
+        axis.plot(range(1, len(values) + 1), values, linewidth=0.8, label=name)
+    axis.axhline(epsilon, color="#888888", linewidth=0.8, linestyle="--")
+    axis.set_yscale("log")
+    axis.set_xlabel("iteration")
+    axis.set_ylabel("sum of changes")
+    axis.legend(frameon=False)
+    save(figure, file)
+
+
+def curve(rows, x_label, y_label, file):
+    """{name: [(x, y)]}"""
+    figure, axis = plt.subplots(figsize=(7, 3))
+    for name, points in rows.items():
+        axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3,
+                  linewidth=1, label=name)
+    axis.set_xlabel(x_label)
+    axis.set_ylabel(y_label)
+    axis.set_ylim(bottom=0)
+    axis.legend(frameon=False)
+    save(figure, file)

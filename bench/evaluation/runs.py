@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/evaluation/runs.py — runs the programs and keeps what they measured.
+"""Every run is a command that a person can type; its figures are kept as JSON in a folder of the
+build tree, by the command, so that an evaluation that was stopped goes on where it was."""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+class Runner:
+    """`binaries`: the folder of the programs; `work`: where results go."""
+
+    def __init__(self, binaries, work, at_once):
+        self.binaries, self.work = Path(binaries), Path(work)
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.pool = ThreadPoolExecutor(at_once)
+
+    def path_of(self, words, ending):
+        digest = hashlib.sha256("\0".join(map(str, words)).encode()).hexdigest()[:16]
+        return self.work / f"{digest}.{ending}"
+
+    def command(self, words):
+        environment = dict(os.environ, PATH=f"{self.binaries}:{os.environ['PATH']}")
+        done = subprocess.run([str(word) for word in words], cwd=TOP, env=environment,
+                              capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def json_of(self, words, option="--json"):
+        """What the command writes behind `option`; of an earlier evaluation, if there is one."""
+        file = self.path_of(words, "json")
+        if not file.exists():
+            part = file.with_suffix(".part")
+            code, out, error = self.command([*words, option, part])
+            if code != 0:
+                sys.exit(f"evaluation: {' '.join(map(str, words))}\n{out}{error}")
+            part.rename(file)
+        return json.loads(file.read_text())
+
+    def all(self, jobs):
+        """Runs {key: function} side by side."""
+        futures = {key: self.pool.submit(job) for key, job in jobs.items()}
+        return {key: future.result() for key, future in futures.items()}
+
+
+class Noise:
+    """noise_allreduce over a config on the virtual clock."""
+
+    def __init__(self, runner, config, iterations):
+        self.runner, self.config, self.iterations = runner, config, iterations
+
+    def words(self, algorithm, values, *more):
+        return ["paths", "run", self.config, "--clock", "virtual", "--", "noise_allreduce",
+                "--algorithm", algorithm, "--iterations", self.iterations, "--values", values, *more]
+
+    def figures(self, algorithm, values, *more):
+        return self.runner.json_of(self.words(algorithm, values, *more))
+
+    def decisions(self, algorithm, values):
+        """Rows of --decisions."""
+        words = self.words(algorithm, values)
+        file = self.runner.path_of(words, "csv")
+        if not file.exists():
+            part = file.with_suffix(".part")
+            code, out, error = self.runner.command([*words, "--decisions", part])
+            if code != 0:
+                sys.exit(f"evaluation: {' '.join(map(str, words))}\n{out}{error}")
+            part.rename(file)
+        rows = [line.split(",") for line in file.read_text().splitlines()[1:]]
+        return [(cluster, int(round_), int(about), origin, source, int(nanos))
+                for cluster, round_, about, origin, source, nanos in rows]
+
+    def analysis(self, algorithm, iterations, config=None):
+        """The report of a traced run."""
+        words = ["paths", "run", config or self.config, "--clock", "virtual", "--", "noise_allreduce",
+                 "--algorithm", algorithm, "--iterations", iterations, "--values", "worst"]
+        trace = self.runner.path_of(words, "trace")
+        report = self.runner.path_of(words, "report")
+        if not report.exists():
+            words[5:5] = ["--trace", trace]
+            self.runner.command(["rm", "-rf", trace])
+            for command in (words, ["paths", "analyze", trace, "--json", report]):
+                code, out, error = self.runner.command(command)
+                if code != 0:
+                    sys.exit(f"evaluation: {' '.join(map(str, command))}\n{out}{error}")
+            self.runner.command(["rm", "-rf", trace])
+        return json.loads(report.read_text())
+
+
+def make_values(runner, data, size, blocks):
+    """The contributions of every iteration of SOR, as a file; and what the solver says of it."""
+    words = ["sor_alone", "--data", data, "--size", size, "--blocks", blocks]
+    values = runner.path_of(words, "values")
+    report = runner.json_of([*words, "--values", values])
+    return values, report
