@@ -31,8 +31,8 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
                  "Noise: a file of lines 'start_ns duration_ns'; or a traced run, whose threads' "
                  "computing times are taken: what `--trace` wrote");
   app.add_option("--noise", options.noise,
-                 "Delays to inject: HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, * for "
-                 "every thread; may be repeated");
+                 "Delays to inject: HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, or "
+                 "DURATION@TIME for once; * for every thread; may be repeated");
   app.add_option("--variation", options.variation_percent,
                  "Standard deviation of the computing time, in percent")
       ->check(CLI::Range(0.0, 25.0));

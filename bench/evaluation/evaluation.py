@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from faults import Faults
 from runs import TOP, Runner
 from virtual import Evaluation
 
@@ -43,7 +44,8 @@ def main():
     pictures.mkdir(parents=True, exist_ok=True)
     runner = Runner(options.binaries, options.work, options.at_once)
     text = HEAD.format(iterations=options.iterations)
-    text += Evaluation(runner, options.iterations, pictures).text()
+    evaluation = Evaluation(runner, options.iterations, pictures)
+    text += evaluation.text() + "\n" + Faults(runner, evaluation.values["frosty"]).text()
     if options.real:
         from real import text_of_real_runs
         real = text_of_real_runs(runner, pictures)

@@ -72,6 +72,13 @@ Noise::Noise(Nanos duration, Nanos period)
   ENSURE(duration < period);
 }
 
+Noise Noise::once(Nanos duration, Nanos when) {
+  constexpr Nanos year = std::chrono::hours(24 * 365);
+  Noise noise(duration, when + duration + year);
+  noise.delays_.front().start = when;
+  return noise;
+}
+
 Nanos Noise::stretched(Nanos from, Nanos span) const {
   Nanos period_begin = from - from % period_;
   auto delay = std::partition_point(delays_.begin(), delays_.end(), [&](const Delay& one) {
@@ -110,17 +117,19 @@ Nanos ComputationTimes::of(std::uint32_t rank, std::uint64_t iteration) const {
 
 InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& plan) {
   const auto equals = text.find('=');
-  const auto slash = text.find('/', equals == std::string::npos ? 0 : equals);
+  const auto mark = text.find_first_of("/@", equals == std::string::npos ? 0 : equals);
   const std::string thread = text.substr(0, equals);
-  std::optional<Nanos> duration, period;
-  if (equals != std::string::npos && slash != std::string::npos) {
-    duration = base::parse_time(text.substr(equals + 1, slash - equals - 1));
-    period = base::parse_time(text.substr(slash + 1));
+  std::optional<Nanos> duration, when;
+  if (equals != std::string::npos && mark != std::string::npos) {
+    duration = base::parse_time(text.substr(equals + 1, mark - equals - 1));
+    when = base::parse_time(text.substr(mark + 1));
   }
-  if (!duration || !period || *duration <= Nanos(0) || *duration >= *period)
-    throw std::invalid_argument(fmt::format(
-        "--noise: expected HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, found '{}'",
-        text));
+  const bool is_once = mark != std::string::npos && text[mark] == '@';
+  if (!duration || !when || *duration <= Nanos(0) || (!is_once && *duration >= *when))
+    throw std::invalid_argument(
+        fmt::format("--noise: expected HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, or "
+                    "DURATION@TIME for once, found '{}'",
+                    text));
   bool is_known = thread == "*";
   for (const auto& host : plan.hosts)
     for (std::uint32_t i = 0; i < host.threads; ++i)
@@ -129,7 +138,8 @@ InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& p
     throw std::invalid_argument(
         fmt::format("--noise: expected a thread of the config such as {}/0, or *, found '{}'",
                     plan.hosts.front().name, thread));
-  return {thread, std::make_shared<const Noise>(*duration, *period)};
+  if (is_once) return {thread, std::make_shared<const Noise>(Noise::once(*duration, *when)), true};
+  return {thread, std::make_shared<const Noise>(*duration, *when)};
 }
 
 Compute::Compute(paths::Thread& thread, const ComputeOptions& options)
@@ -138,7 +148,8 @@ Compute::Compute(paths::Thread& thread, const ComputeOptions& options)
   for (const InjectedNoise& injected : options.injected) {
     if (injected.thread != "*" && injected.thread != name) continue;
     const auto period = static_cast<std::uint64_t>(injected.noise->period().count());
-    injected_.push_back({injected.noise, Nanos(thread.random().below(period))});
+    const Nanos begins(injected.is_once ? 0 : thread.random().below(period));
+    injected_.push_back({injected.noise, begins});
   }
   if (options.kind == ComputeOptions::Kind::sort) tune();
   if (options.noise != nullptr) {

@@ -18,7 +18,8 @@ class Noise {
  public:
   /// Recorded: lines "start_ns duration_ns" in order of start. Throws base::ConfigError.
   explicit Noise(const std::string& file);
-  Noise(Nanos duration, Nanos period);  ///< once in each period, which is longer
+  Noise(Nanos duration, Nanos period);            ///< once in each period, which is longer
+  static Noise once(Nanos duration, Nanos when);  ///< at that time; then not for a year
   Nanos period() const { return period_; }
   /// How long a computation of `span` takes that begins at `from` of the recording's time: every
   /// delay that begins meanwhile adds its duration, one that lasts at the beginning what is left.
@@ -33,10 +34,12 @@ class Noise {
   Nanos period_{0};
 };
 
-/// "HOST/THREAD=5ms/100ms": delays one thread, or with * all, for that long once in that period.
+/// "HOST/THREAD=5ms/100ms": delays one thread, or with * all, for that long once in that period,
+/// beginning somewhere in it; "HOST/THREAD=10s@20s": once, at that time.
 struct InjectedNoise {
   std::string thread;
   std::shared_ptr<const Noise> noise;
+  bool is_once = false;
   /// Throws std::invalid_argument for what is none, or of a thread that the plan has not.
   static InjectedNoise parse(const std::string& text, const paths::Plan& plan);
 };

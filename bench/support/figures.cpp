@@ -110,6 +110,7 @@ Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters)
     all.push_back({{"name", figures.plan.clusters[i]},
                    {"threads", sums.threads},
                    {"ms_per_iteration", milliseconds(sums.longest, figures.iterations)},
+                   {"max_ms", milliseconds(sums.slowest.max, 1)},
                    {"compute_ms", milliseconds(sums.compute, each)},
                    {"allreduce_ms", milliseconds(sums.allreduce, each)},
                    {"proved_share", share(sums.proved, each)},

@@ -59,6 +59,8 @@ void Figures::add(const Round& round) {
   }
   if (round.is_complete()) {
     ++tree.complete;
+  } else if (is_answered_above(round)) {
+    return;
   } else {
     ++tree.incomplete;
     count_missing(round);
@@ -68,6 +70,19 @@ void Figures::add(const Round& round) {
   add_paths(round);
   for (const std::uint32_t join : shape_.trees[round.tree].joins) add_join(round, join);
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
+}
+
+/// By a `periodic` of each thread: nothing of it came any further.
+bool Figures::is_answered_above(const Round& round) const {
+  for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
+    const Lane& lane = shape_.lanes[number];
+    if (!round.passes[lane.place].is_here) continue;
+    const bool is_periodic =
+        lane.hop != none &&
+        shape_.structure.wrappers[shape_.hops[lane.hop].wrapper].kind == "periodic";
+    if (!is_periodic) return false;
+  }
+  return true;
 }
 
 const Pass* Figures::pass_of(const Round& round, std::uint32_t lane) const {

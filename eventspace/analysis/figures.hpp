@@ -158,6 +158,7 @@ class Figures {
   void add_critical(const Round& round);
   Cause add_critical_hop(std::uint32_t lane, std::int64_t nanos);
   bool is_around(const Round& round, std::uint32_t lane) const;
+  bool is_answered_above(const Round& round) const;
   void count_missing(const Round& round);
 
   void report_joins(Report& report) const;

@@ -180,7 +180,7 @@ class Compiler {
   HopKind kind_of(const Structure::Wrapper& wrapper) const {
     if (is_join(wrapper)) return HopKind::join;
     if (wrapper.kind == "forward") return HopKind::crossing;
-    if (wrapper.kind == "condition_check") return HopKind::check;
+    if (wrapper.kind == "condition_check" || wrapper.kind == "lagged_check") return HopKind::check;
     if (wrapper.kind == "emulate_link") return HopKind::link;
     return HopKind::internal;
   }

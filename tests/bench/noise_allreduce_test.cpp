@@ -185,6 +185,20 @@ TEST_CASE("noise_allreduce: figures say how rounds were decided, and when a stop
   CHECK(lagged["stop_iteration"]["about"] == 0);  // the fourth was never acted on
 }
 
+TEST_CASE("noise_allreduce: noise of a time comes once, then") {
+  NoiseOptions options = four_iterations();
+  const std::vector<Nanos> usual = run("sequential", options).iterations_of_thread_0;
+  options.noise = {"alpha-0/0=500ms@100ms"};
+  const std::vector<Nanos> held = run("sequential", options).iterations_of_thread_0;
+  REQUIRE(held.size() == 4);
+  int longer = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (held[i] > usual[i] + Nanos(400'000'000)) ++longer;
+  }
+  CHECK(longer == 1);
+  CHECK(held[0] == usual[0]);
+}
+
 TEST_CASE("noise_allreduce: two virtual runs with one seed give the same bytes") {
   for (const std::string algorithm : {"sequential", "magpie", "conditional"}) {
     INFO(algorithm);

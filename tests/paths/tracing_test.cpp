@@ -215,3 +215,24 @@ TEST_CASE("tracing: the structure says which cluster's values a check combines")
   }
   CHECK(checks == 2);
 }
+
+TEST_CASE("tracing: the records of every relaxation are whole rounds") {
+  const std::string algorithm =
+      GENERATE("magpie:push", "conditional:demand", "conditional:subscribe:4", "periodic:5",
+               "lagged:2", "budget:6,3");
+  const Folder folder;
+  paths::Overrides overrides = traced();
+  overrides.algorithm = algorithm;
+  const Sim sim(config, overrides);
+  run(sim, folder.path());
+  const eventspace::TraceDirectory trace(folder.path());
+  const auto report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+  CAPTURE(algorithm);
+  std::uint64_t rounds = 0;
+  for (const auto& critical : report.critical) {
+    CHECK(critical.incomplete_rounds == 0);
+    CHECK(critical.failed_rounds == 0);
+    rounds += critical.rounds;
+  }
+  CHECK(rounds == (algorithm == "periodic:5" ? 2 * 4 : 2 * iterations));
+}

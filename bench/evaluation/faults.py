@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/evaluation/faults.py — a cluster that stalls, a link that goes away.
+import re
+
+from runs import TOP, Noise
+from text import number, table
+
+CONFIG = "configs/multicluster.yaml"
+ALGORITHMS = ["sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+              "conditional:demand", "conditional:subscribe:16", "periodic:50", "lagged:4",
+              "budget:64,32", "budget:512,16"]
+ITERATIONS = 2000
+DEAD_LINK = """# A link that goes away for good after 20 s: what leaves then is a day on its way.
+# seconds, ms one-way, Mbit/s
+0 16 100
+20 86400000 100
+"""
+
+
+class Faults:
+    def __init__(self, runner, values):
+        self.runner, self.values = runner, values
+
+    def text(self):
+        stalls = self.runner.all({one: lambda one=one: self.stall(one) for one in ALGORITHMS})
+        losses = self.runner.all({one: lambda one=one: self.loss(one) for one in ALGORITHMS})
+        return f"""## A cluster stalls, a link goes away
+
+*frosty*, {ITERATIONS:,} iterations. One thread of 2W is held up for 10 s, 20 s from the start
+(`--noise 2w-0/0=10s@20s`). How long the threads of the other clusters were held up by it at most,
+in one iteration, and how long the whole run took longer for the last of them:
+
+{table(["algorithm", "longest iteration elsewhere, s", "run longer by, s"],
+       [[one, *stalls[one]] for one in ALGORITHMS])}
+The link between RoadRunner and 4W goes away after 20 s, with a deadline of 5 s for every wait:
+
+{table(["algorithm", "what happens"], [[one, losses[one]] for one in ALGORITHMS], left=2)}
+A tree stops at once. Where clusters tell each other their last exact pair, the two that cannot
+reach each other learn results through the others and go on; an exact allreduce so lacks only the
+last one, which no later tuple carries. Late results need every value itself, and go on for as
+many iterations as they are late.
+"""
+
+    def words(self, algorithm, config, *more):
+        words = Noise(self.runner, config, ITERATIONS).words(algorithm, self.values)
+        return [*words, *more]
+
+    def stall(self, algorithm):
+        usual = self.longest(algorithm)
+        held = self.longest(algorithm, "--noise", "2w-0/0=10s@20s")
+        return number(held[0]), number(held[1] - usual[1])
+
+    def longest(self, algorithm, *noise):
+        figures = self.runner.json_of(self.words(algorithm, CONFIG, *noise))
+        elsewhere = [one for one in figures["clusters"] if one["name"] != "2w"]
+        return (max(one["max_ms"] for one in elsewhere) / 1e3,
+                max(one["ms_per_iteration"] for one in elsewhere) * ITERATIONS / 1e3)
+
+    def loss(self, algorithm):
+        trace, config = self.runner.work / "dead.trace", self.runner.work / "dead.yaml"
+        trace.write_text(DEAD_LINK)
+        text = (TOP / CONFIG).read_text()
+        alive = "{between: [roadrunner, 4w], latency: 16ms,"
+        assert alive in text
+        text = text.replace(alive, "{between: [roadrunner, 4w], trace: dead.trace,")
+        config.write_text(text.replace("\nlinks:", "\ndeadline: 5s\nlinks:"))
+        code, out, error = self.runner.command(self.words(algorithm, config))
+        if code == 0:
+            return f"all {ITERATIONS:,} iterations, all conditions right"
+        told = re.search(r"(wrapper \S+: round (\d+): [^\n]*)", out + error)
+        assert told, error
+        return f"ends in iteration {int(told.group(2)) + 1:,}: \"{told.group(1)}\""

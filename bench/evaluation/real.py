@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/evaluation/real.py — real processes: what communication costs, and SOR over a wide-area link.
+import plots
+from text import number, percent, table
+
+SMALL = "configs/multicluster-small.yaml"
+ALGORITHMS = ["sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+              "conditional:demand", "conditional:subscribe:16", "periodic:10", "lagged:4",
+              "budget:16,8"]
+SIZES = [4096, 2896, 2048, 1380]
+# Latencies that the halo hides: of border rows, and as much again for a cluster that is ahead,
+# because it waited less for the other's sums.
+HIDDEN_MS = 60.0
+CLUSTERS = {"apart": "clusters:\n  alpha: {hosts: 1, threads: 1}\n  beta: {hosts: 1, threads: 1}\n"
+                     "links:\n  - {between: [alpha, beta], latency: 30ms, bandwidth: 10Gbit}\n",
+            "together": "clusters:\n  alpha: {hosts: 2, threads: 1}\n"}
+
+
+def text_of_real_runs(runner, pictures):
+    return cost_of_communication(runner) + "\n" + Sor(runner, pictures).text()
+
+
+def cost_of_communication(runner):
+    runs = {algorithm: runner.json_of(
+        ["paths", "run", SMALL, "--", "noise_allreduce", "--algorithm", algorithm, "--compute",
+         "sleep", "--iterations", 150, "--values", "best"]) for algorithm in ALGORITHMS}
+    roots = {}
+    for host in runs["magpie"]["cpu_ms"]:
+        roots.setdefault(host.rsplit("-", 1)[0], host)
+    rows = [[algorithm, number(run["ms_per_iteration"]["mean"]),
+             number(run["wan"]["messages_per_iteration"]),
+             *(number(run["cpu_ms"][host], 3) for host in roots.values())]
+            for algorithm, run in runs.items()]
+    return f"""## What communication costs the roots
+
+Real processes, one for each host and gateway of [{SMALL}](../{SMALL}), over TCP on one machine;
+threads sleep instead of computing (values: `best`), so that the processor time of a process is that
+of its communication, in ms per iteration:
+
+{table(["algorithm", "ms per iteration", "WAN messages",
+        *(f"CPU of {host}" for host in roots.values())], rows)}"""
+
+
+class Sor:
+    """Two processes with a thread each solve a grid."""
+
+    def __init__(self, runner, pictures):
+        self.runner, self.pictures = runner, pictures
+
+    def config(self, where, size):
+        file = self.runner.work / f"sor_{where}_{size}.yaml"
+        file.write_text(CLUSTERS[where] + f"""collectives:
+  sum: {{operation: sum, template: f64, algorithm: sequential, contributions: non_negative,
+        condition: {{less: {1e-8 * size * size!r}}}}}
+exchanges:
+  rows: {{template: "f64[]"}}
+elements:
+  report: {{host: alpha-0, template: bytes, reach: all}}
+""")
+        return file
+
+    def run(self, where, size, algorithm, *more):
+        return self.runner.json_of(["paths", "run", self.config(where, size), "--", "sor", "--data",
+                                    "frosty", "--size", size, "--algorithm", algorithm, *more])
+
+    def halo(self, size):
+        """For how many iterations rows may be on their way, from how long an iteration takes."""
+        pace = self.run("together", size, "sequential", "--iterations", 300)
+        return max(1, -int(-HIDDEN_MS // pace["ms_per_iteration"]["mean"]))
+
+    def text(self):
+        return f"""## SOR over a wide-area link
+
+*frosty*, red-black SOR, two processes with a thread each on two cores, over TCP. "Apart": two
+clusters with an emulated link of 30 ms each way between them, all border rows and sums cross it.
+"Together": the same two processes in one cluster without a link. Grids are compared by the digest
+of all their cells.
+
+{self.whole()}
+{self.by_size()}
+"""
+
+    def whole(self):
+        rows = []
+        for size in (4096, 1380):
+            halo = self.halo(size)
+            together = self.run("together", size, "sequential")
+            rows.append(self.row(size, "together, sequential", together, together))
+            for algorithm in ("conditional:push", "lagged:8"):
+                apart = self.run("apart", size, algorithm, "--halo", halo)
+                rows.append(self.row(size, f"apart, {algorithm}, halo {halo}", apart, together))
+        return "To the end:\n\n" + table(
+            ["size", "run", "iterations", "stops at", "same grid", "ms per iteration",
+             "against together", "rows relaxed twice", "WAN messages", "WAN KiB"], rows, left=2)
+
+    @staticmethod
+    def row(size, name, run, together):
+        ms, best = (one["ms_per_iteration"]["mean"] for one in (run, together))
+        wan = run["wan"]
+        return [size, name, run["iterations"], run["stop_iteration"],
+                "yes" if run["grid_digest"] == together["grid_digest"] else "no", number(ms),
+                f"{100 * (ms / best - 1):+.1f}%", percent(run.get("redundant_rows_share", 0)),
+                number(wan["messages_per_iteration"]),
+                number(wan["bytes_per_iteration"] / 1024, 1)]
+
+    def by_size(self):
+        rows, curves = [], {"together": [], "apart, hidden": [], "apart, plain": []}
+        for size in SIZES:
+            halo = self.halo(size)
+            together = self.run("together", size, "sequential", "--iterations", 300)
+            hidden = self.run("apart", size, "conditional:push", "--halo", halo, "--iterations", 300)
+            plain = self.run("apart", size, "conditional:push", "--halo", "plain", "--iterations", 300)
+            for name, run in zip(curves, (together, hidden, plain)):
+                curves[name].append((size, run["ms_per_iteration"]["mean"]))
+            rows.append([size, halo, *(number(run["ms_per_iteration"]["mean"])
+                                       for run in (together, hidden, plain)),
+                         percent(hidden["redundant_rows_share"])])
+        plots.curve(curves, "rows of the grid", "ms per iteration", self.pictures / "sor.svg")
+        return "The first 300 iterations, which the clusters' own sums decide:\n\n" + table(
+            ["size", "halo", "together, ms", "apart, hidden", "apart, plain", "rows relaxed twice"],
+            rows) + "\n![Time of an iteration by size](evaluation/sor.svg)\n"
