@@ -108,8 +108,8 @@ of all their cells.
         for size in SIZES:
             halo = self.halo(size)
             together = self.run("together", size, "sequential", "--iterations", 300)
-            hidden = self.run("apart", size, "conditional:push", "--halo", halo, "--iterations", 300)
-            plain = self.run("apart", size, "conditional:push", "--halo", "plain", "--iterations", 300)
+            hidden, plain = (self.run("apart", size, "conditional:push", "--halo", way,
+                                      "--iterations", 300) for way in (halo, "plain"))
             for name, run in zip(curves, (together, hidden, plain)):
                 curves[name].append((size, run["ms_per_iteration"]["mean"]))
             rows.append([size, halo, *(number(run["ms_per_iteration"]["mean"])

@@ -56,7 +56,8 @@ class Noise:
 
     def words(self, algorithm, values, *more):
         return ["paths", "run", self.config, "--clock", "virtual", "--", "noise_allreduce",
-                "--algorithm", algorithm, "--iterations", self.iterations, "--values", values, *more]
+                "--algorithm", algorithm, "--iterations", self.iterations, "--values", values,
+                *more]
 
     def figures(self, algorithm, values, *more):
         return self.runner.json_of(self.words(algorithm, values, *more))
@@ -77,8 +78,8 @@ class Noise:
 
     def analysis(self, algorithm, iterations, config=None):
         """The report of a traced run."""
-        words = ["paths", "run", config or self.config, "--clock", "virtual", "--", "noise_allreduce",
-                 "--algorithm", algorithm, "--iterations", iterations, "--values", "worst"]
+        words = ["paths", "run", config or self.config, "--clock", "virtual", "--",
+                 "noise_allreduce", "--algorithm", algorithm, "--iterations", iterations, "--values", "worst"]
         trace = self.runner.path_of(words, "trace")
         report = self.runner.path_of(words, "report")
         if not report.exists():
