@@ -23,7 +23,9 @@ class Faults:
 
     def text(self):
         stalls = self.runner.all({one: lambda one=one: self.stall(one) for one in ALGORITHMS})
-        losses = self.runner.all({one: lambda one=one: self.loss(one) for one in ALGORITHMS})
+        config = self.lossy_config()
+        losses = self.runner.all({one: lambda one=one: self.loss(one, config)
+                                  for one in ALGORITHMS})
         return f"""## A cluster stalls, a link goes away
 
 *frosty*, {ITERATIONS:,} iterations. One thread of 2W is held up for 10 s, 20 s from the start
@@ -56,7 +58,7 @@ many iterations as they are late.
         return (max(one["max_ms"] for one in elsewhere) / 1e3,
                 max(one["ms_per_iteration"] for one in elsewhere) * ITERATIONS / 1e3)
 
-    def loss(self, algorithm):
+    def lossy_config(self):
         trace, config = self.runner.work / "dead.trace", self.runner.work / "dead.yaml"
         trace.write_text(DEAD_LINK)
         text = (TOP / CONFIG).read_text()
@@ -64,6 +66,9 @@ many iterations as they are late.
         assert alive in text
         text = text.replace(alive, "{between: [roadrunner, 4w], trace: dead.trace,")
         config.write_text(text.replace("\nlinks:", "\ndeadline: 5s\nlinks:"))
+        return config
+
+    def loss(self, algorithm, config):
         code, out, error = self.runner.command(self.words(algorithm, config))
         if code == 0:
             return f"all {ITERATIONS:,} iterations, all conditions right"

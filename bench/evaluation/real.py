@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/real.py — real processes: what communication costs, and SOR over a wide-area link.
+# bench/evaluation/real.py — real processes: what communication costs, and SOR over a WAN.
 import plots
 from text import number, percent, table
 

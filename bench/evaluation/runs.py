@@ -79,7 +79,8 @@ class Noise:
     def analysis(self, algorithm, iterations, config=None):
         """The report of a traced run."""
         words = ["paths", "run", config or self.config, "--clock", "virtual", "--",
-                 "noise_allreduce", "--algorithm", algorithm, "--iterations", iterations, "--values", "worst"]
+                 "noise_allreduce", "--algorithm", algorithm, "--iterations", iterations,
+                 "--values", "worst"]
         trace = self.runner.path_of(words, "trace")
         report = self.runner.path_of(words, "report")
         if not report.exists():

@@ -271,7 +271,8 @@ knows by itself does not depend on the transfer.
                      paper[cluster], percent(paper[cluster] / total)] for cluster in CLUSTERS]
             head = ["cluster", f"of {self.iterations:,}", "share", f"paper, of {total:,}", "share"]
             text += f"### {data}\n\n{table(head, rows)}\n"
-        return text + """The order is that of the paper, Blade with its 10 threads needs the others most; but the large
+        return text + """\
+The order is that of the paper, Blade with its 10 threads needs the others most; but the large
 clusters of the paper needed them far less than ours. Its rows per process, its start values
 and its epsilon are the same; what differs must lie in how the changes are spread over the grid, by
 the relaxation factor and the border, which it does not tell.
