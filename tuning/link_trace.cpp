@@ -47,12 +47,14 @@ class TraceReader {
     ++line_;
     const std::vector<Word> words = words_of(line);
     if (words.empty()) return;
+    if (words.size() == 1 && words[0].text == "round_trip") return halve(words[0]);
     if (words.size() < 2 || words.size() > 3) {
       const std::string what = words.size() == 1 ? "one number" : fmt::format("{}", words.size());
       return wrong(words.front(), fmt::format("expected {}, found {}", line_expected, what));
     }
     const auto from = number(words[0], "seconds from the start", seconds_max);
-    const auto latency = number(words[1], "a latency in ms", seconds_max * 1e3);
+    auto latency = number(words[1], "a latency in ms", seconds_max * 1e3);
+    if (latency && is_round_trip_) *latency /= 2;
     std::optional<double> bandwidth = bits_per_second_;
     if (words.size() == 3) {
       bandwidth = number(words[2], "a bandwidth in Mbit", 1e12);
@@ -79,6 +81,11 @@ class TraceReader {
     mistakes_.add({name_, line_, word.column}, std::move(message));
   }
 
+  void halve(const Word& word) {
+    if (!samples_.empty()) wrong(word, "expected before the first latency, found 'round_trip'");
+    is_round_trip_ = true;
+  }
+
   std::optional<double> number(const Word& word, std::string_view what, double most) {
     double value = 0;
     const char* const end = word.text.data() + word.text.size();
@@ -102,6 +109,7 @@ class TraceReader {
   const double bits_per_second_;
   base::Mistakes& mistakes_;
   int line_ = 0;
+  bool is_round_trip_ = false;
   std::vector<LinkSample> samples_;
 };
 

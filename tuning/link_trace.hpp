@@ -16,6 +16,8 @@ namespace tuning {
 ///     0.0   9.1   100
 ///     0.5  12.75
 ///
+/// A line `round_trip` before them says that the latencies are round trips, as ping shows them:
+/// half of each is the way of this direction, the best guess without a common clock.
 /// The first line is for second 0; where the bandwidth is not given, `bits_per_second` holds. The
 /// last line is in force for as long as the one before it (a single line for ever); then the
 /// trace begins again.

@@ -51,6 +51,17 @@ TEST_CASE("link trace: the last line lasts as long as the one before it, then it
   CHECK(link->at(3s).latency == 2ms);
 }
 
+TEST_CASE("link trace: of round trips, half is the way of one direction") {
+  const auto link = read("# from ping\nround_trip  # both ways\n0 27 100\n1 26.5\n", 1e9);
+  REQUIRE(link);
+  CHECK(link->at(0ms).latency == 13'500us);
+  CHECK(link->at(0ms).bits_per_second == 100e6);
+  CHECK(link->at(1s).latency == 13'250us);
+  CHECK(wrong("0 27\nround_trip\n1 26\n") ==
+        "wan.trace:2:1: expected before the first latency, found 'round_trip'");
+  CHECK_THAT(wrong("round_trip\n"), Catch::Contains("no line with seconds"));
+}
+
 TEST_CASE("link trace: a single line holds for ever") {
   CHECK(read("0 7\n")->at(1'000'000s).latency == 7ms);
 }

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make_link_traces [folder]: writes the traces of configs/multicluster-traces.yaml.
+
+Each is what `ping` from one cluster to another could have shown, a round trip every second for
+five minutes: mostly near a floor, sometimes well above it, and what is slow stays slow for a
+while. The table has the averages and standard deviations; docs/links.md says where they are from.
+The same table and seed give the same bytes.
+"""
+import math
+import pathlib
+import random
+import sys
+
+SEED = 2004
+SAMPLES = 300
+PERSISTENCE = 0.6  # how much of an excess over the floor is left a second later
+SKEW = 0.8         # of the log-normal excess
+
+# from, to: average round trip and its standard deviation, in ms. The way back was recorded too.
+LINKS = {
+    ("dominic", "4w"): (36.0, 0.9),
+    ("roadrunner", "4w"): (32.0, 0.8),
+    ("2w", "4w"): (27.0, 0.6),
+    ("blade", "4w"): (20.0, 0.5),
+    ("dominic", "2w"): (60.0, 1.2),
+    ("roadrunner", "2w"): (56.0, 1.1),
+    ("dominic", "blade"): (56.0, 1.1),
+    ("roadrunner", "blade"): (52.0, 1.0),
+    ("blade", "2w"): (40.0, 0.8),
+    ("dominic", "roadrunner"): (6.0, 0.2),
+}
+
+
+def excesses(chance):
+    """Positive and skewed, each like the one before it."""
+    state, found = 0.0, []
+    for _ in range(SAMPLES):
+        # Box and Muller by hand: random() is the one generator that Python promises never changes.
+        normal = math.sqrt(-2 * math.log(1 - chance.random())) * math.cos(
+            2 * math.pi * chance.random())
+        state = PERSISTENCE * state + math.sqrt(1 - PERSISTENCE**2) * normal
+        found.append(math.exp(SKEW * state))
+    return found
+
+
+def round_trips(chance, average, deviation):
+    """Moved and scaled to the average and the deviation."""
+    values = excesses(chance)
+    mean = sum(values) / SAMPLES
+    spread = math.sqrt(sum((value - mean)**2 for value in values) / SAMPLES)
+    return [average + (value - mean) * deviation / spread for value in values]
+
+
+def trace(start, end, average, deviation):
+    chance = random.Random(f"{SEED} {start} {end}")
+    lines = [f"# {start} to {end}: made by scripts/make_link_traces.py, seed {SEED}; no recording.",
+             f"# round trips: average {average} ms, standard deviation {deviation} ms",
+             "round_trip"]
+    values = round_trips(chance, average, deviation)
+    lines += [f"{second} {value:.3f}" for second, value in enumerate(values)]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    top = pathlib.Path(__file__).resolve().parents[1]
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else top / "configs/traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    for (start, end), (average, deviation) in LINKS.items():
+        for a, b in ((start, end), (end, start)):
+            text = trace(a, b, average, deviation)
+            (folder / f"{a}-to-{b}.trace").write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ping_to_trace [file] [--interval SECONDS]: a link's trace from what `ping` printed.
+
+Reads a file or standard input and writes the trace to standard output:
+
+    ping -D -i 0.5 -c 600 far.example.org | scripts/ping_to_trace.py > near-to-far.trace
+
+With -D ping stamps its lines, and the trace has the times at which it got its answers, less the
+round trips, as the times of sending. Otherwise the n-th request counts as sent at n times the
+interval (1 s), which is what ping tries. The values stay round trips: `round_trip` in the trace
+halves them. An answer that never came, came twice or came late leaves the one before in force.
+"""
+import argparse
+import re
+import sys
+
+ANSWER = re.compile(r"^(?:\[(?P<stamp>\d+(?:\.\d+)?)\] )?\d+ bytes from .*"
+                    r"\b(?:icmp_)?seq[= ](?P<number>\d+)\b.*"
+                    r"\btime[=<](?P<time>\d+(?:\.\d+)?) ?(?P<unit>us|ms|s)\b(?P<rest>.*)$")
+MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+NUMBERS = 1 << 16  # icmp_seq begins again
+
+
+def answers(lines):
+    """(number, stamp or None, round trip in ms) of every first answer."""
+    turns = last = 0
+    seen = set()
+    for line in lines:
+        found = ANSWER.match(line.strip())
+        if not found or "DUP!" in found["rest"]:
+            continue
+        number = int(found["number"]) + turns * NUMBERS
+        if number < last - NUMBERS // 2:
+            turns += 1
+            number += NUMBERS
+        if number in seen:
+            continue
+        seen.add(number)
+        last = max(last, number)
+        stamp = float(found["stamp"]) if found["stamp"] else None
+        yield number, stamp, float(found["time"]) * MILLISECONDS[found["unit"]]
+
+
+def samples(lines, interval):
+    """(seconds from the first, round trip in ms), each later than the one before."""
+    known = list(answers(lines))
+    stamped = all(stamp is not None for _, stamp, _ in known)
+    sent = [(stamp - trip / 1e3 if stamped else number * interval, trip)
+            for number, stamp, trip in known]
+    kept = []
+    for time, trip in sent:
+        seconds = round(time - sent[0][0], 3)
+        if not kept or seconds > kept[-1][0]:
+            kept.append((seconds, trip))
+    return kept
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0],
+                                     epilog=__doc__.split("\n", 1)[1],
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", help="what ping printed (default: standard input)")
+    parser.add_argument("--interval", type=float, default=1.0, help="seconds, ping's own -i")
+    arguments = parser.parse_args()
+    if arguments.interval <= 0:
+        parser.error(f"--interval: expected more than 0, found {arguments.interval}")
+    try:
+        text = open(arguments.file, encoding="utf-8") if arguments.file else sys.stdin
+        kept = samples(text, arguments.interval)
+    except OSError as error:
+        print(f"ping_to_trace: {error}", file=sys.stderr)
+        return 1
+    if not kept:
+        print("ping_to_trace: no answer in it: expected lines like "
+              "'64 bytes from 10.0.0.1: icmp_seq=1 ttl=60 time=27.1 ms'", file=sys.stderr)
+        return 1
+    trips = [trip for _, trip in kept]
+    mean = sum(trips) / len(trips)
+    deviation = (sum((trip - mean)**2 for trip in trips) / len(trips))**0.5
+    print("# seconds from the start, round trip in ms; from ping")
+    print(f"# round trips: average {mean:.3f} ms, standard deviation {deviation:.3f} ms")
+    print("round_trip")
+    for seconds, trip in kept:
+        print(f"{seconds:g} {trip:g}" if seconds < 1000 else f"{seconds:.3f} {trip:g}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
