@@ -27,14 +27,13 @@ Nanos divided(Nanos time, double speed) {
   return Nanos(std::llround(static_cast<double>(time.count()) / speed));
 }
 
-/// What this thread has computed, whoever else had its processor meanwhile.
+}  // namespace
+
 Nanos processor_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
 }
-
-}  // namespace
 
 Noise::Noise(const std::string& file) {
   std::ifstream input(file);

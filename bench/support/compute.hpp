@@ -13,6 +13,9 @@ namespace bench {
 
 using base::Nanos;
 
+/// What this OS thread has computed, whoever else had its processor meanwhile.
+Nanos processor_time();
+
 /// Delays of a thread by something else, which begin again behind the end of the last one.
 class Noise {
  public:

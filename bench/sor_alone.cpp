@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/sor_alone.cpp — one thread solves a grid by successive over-relaxation.
+//
+// How fast is that, and what would threads contribute if the rows were divided among them? No
+// config, no paths: 5485 iterations on 1380 x 1380 cells take seconds.
+//
+//   sor_alone --data frosty --size 1380 --blocks 140 --values frosty.values
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bench/support/provenance.hpp"
+#include "bench/support/sor/block.hpp"
+#include "bench/support/sor/grid_files.hpp"
+#include "bench/support/sor/reference.hpp"
+#include "paths/command_line.hpp"
+#include "runtime/runtime.hpp"
+
+namespace {
+
+struct Options {
+  std::string data = "frosty";
+  std::size_t size = 1380, blocks = 1;
+  std::uint64_t data_seed = 1, iterations = 1'000'000'000;
+  std::optional<double> omega, epsilon;
+  std::string values, image, raw, json;
+  bool is_reference = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--data", options.data, "What the grid begins with: frosty, tridiagonal, random")
+      ->capture_default_str();
+  app.add_option("--size", options.size, "Rows, and columns, of the grid")->capture_default_str();
+  app.add_option("--data-seed", options.data_seed, "Of what is random in it")
+      ->capture_default_str();
+  app.add_option("--omega", options.omega,
+                 "Relaxation factor (default: 2/(1+sin(pi/SIZE)), near the best)");
+  app.add_option("--epsilon", options.epsilon,
+                 "Stop when the sum of changes is less (default: 1e-8 for each cell)");
+  app.add_option("--iterations", options.iterations, "At most that many")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--blocks", options.blocks, "How many threads the values are for")
+      ->capture_default_str();
+  app.add_option("--values", options.values,
+                 "Write what each thread would contribute, for noise_allreduce --values");
+  app.add_option("--image", options.image, "Write the grid to this file as a picture (PPM)");
+  app.add_option("--raw", options.raw, "Write the grid to this file: f64, row after row");
+  app.add_option("--json", options.json, "Write the figures to this file");
+  app.add_flag("--reference", options.is_reference,
+               "Use the plain solver that results are compared with");
+  paths::set_examples(app, "  sor_alone --data frosty --size 1380 --blocks 140 --values FILE\n");
+}
+
+/// The vectorised solver and the reference, each an iteration at a time.
+class Solver {
+ public:
+  Solver(const bench::DataSet& data, double omega, bool is_reference,
+         std::vector<bench::RowRange> blocks)
+      : blocks_(std::move(blocks)) {
+    const bench::RowRange all = {1, data.size() - 1};
+    std::vector<bench::ReferenceThread> threads;
+    for (const auto& rows : blocks_) threads.push_back({0, 0, rows.begin, rows.end});
+    if (is_reference)
+      reference_.emplace(data, omega, threads);
+    else
+      block_.emplace(data, all, omega, false, false);
+  }
+
+  /// Answers the sum of all changes, and appends those of each block to `changes`.
+  double iterate(std::vector<std::vector<double>>& changes) {
+    if (reference_)
+      reference_->iterate();
+    else
+      block_->relax_inside();
+    double sum = 0;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const double change = reference_ ? reference_->changes()[i] : block_->change(blocks_[i]);
+      sum += change;
+      if (!changes.empty()) changes[i].push_back(change);
+    }
+    return sum;
+  }
+
+  void fill_row(std::size_t row, std::span<double> cells) const {
+    if (block_) return block_->cells().get_row(row, cells);
+    const auto from = reference_->row(row);
+    std::copy(from.begin(), from.end(), cells.begin());
+  }
+
+ private:
+  const std::vector<bench::RowRange> blocks_;
+  std::optional<bench::Block> block_;
+  std::optional<bench::ReferenceSolver> reference_;
+};
+
+void write_files(const Options& options, const Solver& solver,
+                 const std::vector<std::vector<double>>& changes) {
+  const bench::FillRow fill = [&](std::size_t row, std::span<double> cells) {
+    solver.fill_row(row, cells);
+  };
+  if (!options.raw.empty()) bench::write_raw(options.raw, options.size, fill);
+  if (!options.image.empty()) bench::write_image(options.image, options.size, fill);
+  if (!options.values.empty())
+    bench::write_values(options.values,
+                        fmt::format("sor_alone --data {} --size {} --data-seed {} --blocks {}",
+                                    options.data, options.size, options.data_seed, options.blocks),
+                        {changes.begin(), changes.end()});
+}
+
+void run(const Options& options) {
+  const bench::DataSet data(options.data, options.size, options.data_seed);
+  const double epsilon = options.epsilon.value_or(data.epsilon());
+  Solver solver(data, options.omega.value_or(data.best_omega()), options.is_reference,
+                bench::row_blocks(options.size, options.blocks));
+  std::vector<std::vector<double>> changes(options.values.empty() ? 0 : options.blocks);
+  const runtime::Runtime wall;
+  const base::Nanos begin = wall.now();
+  std::uint64_t iterations = 0;
+  bool has_converged = false;
+  while (!has_converged && iterations < options.iterations) {
+    has_converged = solver.iterate(changes) < epsilon;
+    ++iterations;
+  }
+  const double seconds = std::chrono::duration<double>(wall.now() - begin).count();
+  const auto inside = static_cast<double>((options.size - 2) * (options.size - 2));
+  nlohmann::ordered_json json = {
+      {"data", options.data},
+      {"size", options.size},
+      {"data_seed", options.data_seed},
+      {"iterations", iterations},
+      {"converged", has_converged},
+      {"seconds", seconds},
+      {"ms_per_iteration", 1e3 * seconds / static_cast<double>(iterations)},
+      {"cells_per_second", inside * static_cast<double>(iterations) / seconds},
+      {"grid_digest",
+       bench::grid_digest(options.size, [&](std::size_t row, std::span<double> cells) {
+         solver.fill_row(row, cells);
+       }).text()}};
+  for (const auto& [key, value] : json.items())
+    fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  write_files(options, solver, changes);
+  if (options.json.empty()) return;
+  json["provenance"] = bench::provenance();
+  std::ofstream file(options.json);
+  file << json.dump(2) << '\n';
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("--json: cannot write '{}'", options.json));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("One thread solves a grid by red-black successive over-relaxation.", "sor_alone");
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return paths::report_usage(app, error, argc, argv);
+  }
+  try {
+    run(options);
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "sor_alone: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "sor_alone: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

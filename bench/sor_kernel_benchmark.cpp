@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/sor_kernel_benchmark.cpp — relaxing a grid beside what the machine can do at most.
+//
+// What it can do: move as many bytes (copy_in_place, which as relaxing reads and writes every
+// number once), and calculate as much (relax_rows, whose rows stay in the nearest cache).
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/support/sor/block.hpp"
+#include "bench/support/sor/half_row.hpp"
+
+namespace {
+
+using bench::Colour;
+
+constexpr double omega = 1.99;
+
+void count_cells(benchmark::State& state, std::size_t cells) {
+  const auto all = static_cast<double>(state.iterations()) * static_cast<double>(cells);
+  state.counters["cells"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
+  // Where colours follow each other by a row, each cell is read and written once.
+  state.counters["bytes"] = benchmark::Counter(16 * all, benchmark::Counter::kIsRate);
+}
+
+/// Black cells a row behind the red ones, as the solver has it.
+void relax_one_pass(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const bench::DataSet data("random", size, 1);
+  bench::Block block(data, {1, size - 1}, omega, false, false);
+  for (auto _ : state) {
+    block.relax_inside();
+    benchmark::DoNotOptimize(block.change());
+  }
+  count_cells(state, (size - 2) * (size - 2));
+}
+
+/// All red cells, then all black ones.
+void relax_two_passes(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const bench::DataSet data("random", size, 1);
+  bench::GridRows cells(data, {0, size});
+  for (auto _ : state)
+    for (const Colour colour : {Colour::red, Colour::black})
+      for (std::size_t row = 1; row + 1 < size; ++row)
+        benchmark::DoNotOptimize(cells.update(row, colour, omega));
+  count_cells(state, (size - 2) * (size - 2));
+}
+
+void relax_row(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const bench::DataSet data("random", size, 1);
+  bench::GridRows cells(data, {0, 3});
+  for (auto _ : state)
+    for (const Colour colour : {Colour::red, Colour::black})
+      benchmark::DoNotOptimize(cells.update(1, colour, omega));
+  count_cells(state, size - 2);
+}
+
+/// The same of two half rows at once, as the solver does.
+void relax_rows(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const bench::DataSet data("random", size, 1);
+  bench::GridRows cells(data, {0, 4});
+  for (auto _ : state) benchmark::DoNotOptimize(cells.update_both(2, omega));
+  count_cells(state, size - 2);
+}
+
+/// One multiplication and addition for each number of a grid.
+void copy_in_place(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  std::vector<double> cells(size * size, 1.0);
+  for (auto _ : state) {
+    for (double& cell : cells) cell = cell * 0.5 + 0.5;
+    benchmark::ClobberMemory();
+  }
+  count_cells(state, cells.size());
+}
+
+BENCHMARK(relax_one_pass)->Arg(1380)->Arg(4096);
+BENCHMARK(relax_two_passes)->Arg(1380)->Arg(4096);
+BENCHMARK(relax_row)->Arg(514);
+BENCHMARK(relax_rows)->Arg(514);
+BENCHMARK(copy_in_place)->Arg(1380)->Arg(4096);
+
+}  // namespace

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads solve a grid on the virtual clock: bits, decisions and times.
+#include "bench/support/sor/sor.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/support/noise_allreduce.hpp"
+#include "bench/support/sor/grid_files.hpp"
+#include "bench/support/sor/reference.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using base::Nanos;
+using bench::SorOptions;
+using namespace std::chrono_literals;
+
+/// Threads of each host of each cluster.
+using Clusters = std::vector<std::vector<std::uint32_t>>;
+
+std::string config(const Clusters& clusters, double less, const std::string& link) {
+  std::string text = "clusters:\n";
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    std::string hosts, threads;
+    for (std::size_t j = 0; j < clusters[i].size(); ++j) {
+      hosts += fmt::format("{}c{}-{}", j == 0 ? "" : ", ", i, j);
+      threads += fmt::format("{}c{}-{}: {}", j == 0 ? "" : ", ", i, j, clusters[i][j]);
+    }
+    text += fmt::format("  c{}: {{hosts: [{}], threads: {{{}}}}}\n", i, hosts, threads);
+  }
+  if (clusters.size() > 1) text += "links:\n";
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      text += fmt::format("  - {{between: [c{}, c{}], {}}}\n", j, i, link);
+  return text + fmt::format(R"(
+collectives:
+  sum: {{operation: sum, template: f64, condition: {{less: {}}}, contributions: non_negative}}
+exchanges:
+  rows: {{template: "f64[]"}}
+)",
+                            less);
+}
+
+/// Of the size's own constant, with links of 10 ms.
+std::string config(const Clusters& clusters, std::size_t size) {
+  return config(clusters, bench::DataSet("frosty", size, 1).epsilon(), "latency: 10ms");
+}
+
+SorOptions options_of(const std::string& data, std::size_t size, const std::string& halo) {
+  SorOptions options;
+  options.data = data;
+  options.size = size;
+  options.halo = halo;
+  return options;
+}
+
+struct Run {
+  std::map<std::uint32_t, bench::SorPart> parts;
+  nlohmann::ordered_json json;
+};
+
+Run run(const std::string& config, const std::string& algorithm, const SorOptions& options) {
+  paths::Overrides overrides;
+  overrides.algorithm = algorithm;
+  const test_support::Sim sim(config, overrides);
+  paths::RunOptions run_options;
+  run_options.clock = runtime::ClockKind::virtual_time;
+  bench::Sor sor(options);
+  sor.prepare(sim.plan(), run_options);
+  Run run;
+  const auto failures = paths::run_plan(
+      sim.shared_plan(), sim.kinds(), run_options, [&](paths::Thread& thread) { sor.run(thread); },
+      [&](const paths::RunSummary& summary) { run.json = sor.figures(summary); });
+  CHECK(failures == std::vector<std::string>());
+  run.parts = sor.parts();
+  return run;
+}
+
+std::vector<bench::ReferenceThread> threads_of(const Clusters& clusters, std::size_t size) {
+  std::vector<bench::ReferenceThread> threads;
+  std::size_t host = 0, count = 0;
+  for (const auto& hosts : clusters)
+    for (const std::uint32_t of_host : hosts) count += of_host;
+  const auto blocks = bench::row_blocks(size, count);
+  for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster)
+    for (const std::uint32_t of_host : clusters[cluster]) {
+      for (std::uint32_t i = 0; i < of_host; ++i) {
+        const bench::RowRange rows = blocks[threads.size()];
+        threads.push_back({cluster, host, rows.begin, rows.end});
+      }
+      ++host;
+    }
+  return threads;
+}
+
+std::uint64_t bits(double value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/// Every contribution in every iteration, every decision, and every cell.
+void check_against_reference(const Run& run, const Clusters& clusters, const SorOptions& options) {
+  const bench::DataSet data(options.data, options.size, options.data_seed);
+  bench::ReferenceSolver reference(data, data.best_omega(), threads_of(clusters, options.size));
+  const std::uint64_t iterations = run.json["iterations"];
+  std::uint64_t wrong = 0;
+  std::vector<bool> says_stop;
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    says_stop.push_back(reference.iterate() < data.epsilon());
+    for (const auto& [rank, part] : run.parts)
+      wrong += bits(part.changes.at(i)) != bits(reference.changes()[rank]) ? 1 : 0;
+  }
+  CHECK(wrong == 0);
+  const auto& decisions = run.parts.at(0).decisions;
+  REQUIRE(!decisions.empty());
+  for (const auto& decision : decisions)
+    wrong += decision.is_stop != says_stop.at(decision.iteration) ? 1 : 0;
+  CHECK(wrong == 0);
+  CHECK(run.json["converged"] == true);
+  CHECK(run.json["stop_iteration"] == decisions.back().iteration + 1);
+  CHECK(run.json["grid_digest"] ==
+        bench::grid_digest(options.size, [&](std::size_t row, std::span<double> cells) {
+          std::copy_n(reference.row(row).begin(), cells.size(), cells.begin());
+        }).text());
+}
+
+Run checked_run(const Clusters& clusters, const std::string& algorithm, SorOptions options) {
+  const std::string values = "sor_contributions.tmp";
+  options.values = values;  // so that contributions are kept
+  const Run result = run(config(clusters, options.size), algorithm, options);
+  std::filesystem::remove(values);
+  check_against_reference(result, clusters, options);
+  return result;
+}
+
+/// Those that decide each iteration before the next one begins, and those that decide some, or
+/// later.
+const std::vector<std::string> prompt = {"sequential",
+                                         "magpie",
+                                         "magpie:push",
+                                         "conditional",
+                                         "conditional:push",
+                                         "conditional:demand",
+                                         "conditional:subscribe:4"};
+const std::vector<std::string> late = {"periodic:5", "lagged:3", "budget:6,3"};
+
+/// A config whose every thread proves in every iteration by itself that it is not the last.
+Run unwatched_run(const Clusters& clusters, const std::string& link, SorOptions options) {
+  options.data = "random";
+  return run(config(clusters, 1e-300, link), "conditional", options);
+}
+
+Nanos elapsed(const Run& run, std::uint32_t rank) { return run.parts.at(rank).figures.elapsed; }
+
+}  // namespace
+
+TEST_CASE("sor: 1 to 6 threads of 1 to 3 clusters have the reference's cells and its last one") {
+  const std::vector<Clusters> all = {
+      {{1}},         {{2}},           {{1, 2}},           {{1}, {1}},        {{2, 1}, {1}},
+      {{1}, {2, 2}}, {{1}, {1}, {1}}, {{1, 1}, {1}, {2}}, {{2}, {1, 1}, {2}}};
+  for (const Clusters& clusters : all)
+    for (const std::string& algorithm : prompt)
+      for (const std::string halo : {"plain", "hidden"}) {
+        INFO(config(clusters, 0, "") << algorithm << " " << halo);
+        SorOptions options = options_of("frosty", 30, halo);
+        options.cost_per_row = "10ms";  // so that an iteration of any block hides the link
+        const Run result = checked_run(clusters, algorithm, options);
+        CHECK(result.json["iterations"] == result.json["stop_iteration"]);
+        CHECK((result.json["halo_iterations"] > 0) == (halo != "plain" && clusters.size() > 1));
+      }
+}
+
+TEST_CASE("sor: a result that comes late stops a grid that has gone on as far everywhere") {
+  const Clusters clusters = {{1, 1}, {2}};
+  SorOptions options = options_of("random", 30, "1");
+  options.cost_per_row = "10ms";
+  const std::uint64_t stop = checked_run(clusters, "magpie", options).json["stop_iteration"];
+  const auto figures = [&](const std::string& algorithm) {
+    return checked_run(clusters, algorithm, options).json;
+  };
+  const auto lagged = figures("lagged:3");
+  CHECK(lagged["stop_iteration"] == stop);
+  CHECK(lagged["iterations"] == stop + 3);
+  const auto budget = figures("budget:6,3");
+  CHECK(budget["stop_iteration"] == stop);
+  CHECK(budget["iterations"] == stop + 6);
+  const auto periodic = figures("periodic:5");
+  CHECK(periodic["iterations"] == periodic["stop_iteration"]);
+  CHECK(periodic["iterations"] >= stop);
+  CHECK(periodic["iterations"] < stop + 5);
+}
+
+TEST_CASE("sor: whatever the sizes, threads, clusters and halos, all bits are the reference's") {
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
+  const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 40);
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    runtime::Random random(seed);
+    const auto pick = [&random](std::uint64_t least, std::uint64_t most) {
+      return least + random.below(most - least + 1);
+    };
+    Clusters clusters(pick(1, 3));
+    std::uint64_t threads = 0;
+    for (auto& hosts : clusters) {
+      hosts.resize(pick(1, 2));
+      for (auto& of_host : hosts) threads += of_host = static_cast<std::uint32_t>(pick(1, 2));
+    }
+    const std::uint64_t deepest = pick(0, 4);
+    const std::uint64_t size = 2 + threads * std::max<std::uint64_t>(4 * deepest, 1) + pick(1, 9);
+    const std::string halo = deepest == 0 ? "plain" : std::to_string(pick(1, deepest));
+    SorOptions options = options_of(std::string(bench::DataSet::names()[pick(0, 2)]), size, halo);
+    options.data_seed = seed;
+    options.cost_per_row = fmt::format("{}us", pick(1, 1000));
+    const auto& algorithms = random.chance(0.5) ? prompt : late;
+    const std::string& algorithm = algorithms[random.below(algorithms.size())];
+    INFO("seed " << seed << ": " << options.data << " " << size << ", halo " << halo << ", "
+                 << algorithm << "\n"
+                 << config(clusters, 0, ""));
+    checked_run(clusters, algorithm, options);
+  }
+}
+
+TEST_CASE("sor: without links an iteration takes what its rows cost") {
+  SorOptions options = options_of("random", 22, "plain");
+  options.iterations = 7;
+  const Run result = run(config({{2}}, 22), "sequential", options);
+  CHECK(elapsed(result, 0) == 7 * 100us);  // 10 rows of 10 us
+  CHECK(result.json["ms_per_iteration"]["mean"] == Approx(0.1));
+  CHECK(result.json["iterations"] == 7);
+  CHECK(result.json["stop_iteration"].is_null());
+  CHECK(result.json["wan"]["messages"] == 0);
+}
+
+TEST_CASE("sor: a plain halo takes the latency of a link for each colour that nothing hides") {
+  SorOptions options = options_of("random", 22, "plain");
+  options.iterations = 3;
+  const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
+  // 5 us for the red border row, which then travels 10 ms, while 90 us of inner rows are relaxed;
+  // 5 us for the black one. The next iteration waits for that, too.
+  CHECK(elapsed(result, 0) == 3 * (5us + 10ms + 5us) + 2 * 10ms);
+  CHECK(result.parts.at(0).exchange == 3 * (10ms - 90us) + 2 * 10ms);
+  // Each side told each colour each time: 11 cells, the bytes of which are counted first.
+  CHECK(result.json["wan"]["exchange"]["messages"] == 3 * 2 * 2);
+  CHECK(result.json["wan"]["exchange"]["bytes"] == 3 * 2 * 2 * (4 + 11 * 8));
+}
+
+TEST_CASE("sor: a halo deep enough waits for nothing, and its rows are all it costs") {
+  SorOptions options = options_of("random", 82, "hidden");
+  options.iterations = 100;
+  options.cost_per_row = "100us";
+  // 40 rows of 100 us are 4 ms, so 3 iterations hide 10 ms; one more against what varies. A state
+  // has 16 rows, of which 16 * 15 / 2 halves are relaxed.
+  const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
+  CHECK(result.json["halo_iterations"] == 4);
+  CHECK(result.parts.at(0).exchange == Nanos(0));
+  const std::uint64_t redundant = result.parts.at(0).redundant_half_rows;
+  // States are used from iteration 8 on, each for 4: the last one, at 96, is not used up.
+  CHECK(redundant > 23 * 120);
+  CHECK(redundant <= 24 * 120);
+  CHECK(elapsed(result, 0) == 100 * 4ms + static_cast<std::int64_t>(redundant) * 50us);
+  // Sent at 4, 8, ... 96.
+  CHECK(result.json["wan"]["exchange"]["messages"] == 2 * 24);
+  CHECK(result.json["wan"]["exchange"]["bytes"] == 2 * 24 * (4 + 16 * 82 * 8));
+}
+
+TEST_CASE("sor: a halo is as deep as latency, bandwidth and the rows themselves ask for") {
+  bench::FarBorder border;
+  border.latency = 10ms;
+  border.rows = 1000;
+  border.latency_max = 20;
+  const auto iterations = [&](Nanos of_all, Nanos of_border) {
+    return border.hiding({of_all, of_border}).latency;
+  };
+  CHECK(iterations(10ms, 10ms) == 2);
+  CHECK(iterations(4ms, 4ms) == 4);   // 3 * 4 ms, and one more
+  CHECK(iterations(4ms, 1ms) == 4);   // where another thread is slower than these
+  CHECK(iterations(1us, 1us) == 20);  // no more rows than there are
+  border.rows = 40;
+  // With 8 rows, 7 are redundant in each iteration: 2 * (4.4 + 0.77) ms is enough, and one more.
+  CHECK(iterations(4400us, 4400us) == 3);
+  border.rows = 1000;
+  border.row_passage = 1ms;  // 4 rows take longer than an iteration: more of them hide nothing
+  CHECK(iterations(3ms, 3ms) == 20);
+  CHECK(iterations(5ms, 5ms) == 10);  // 9 * 5.175 ms are more than 10 ms and 36 rows' 36 ms
+}
+
+TEST_CASE("sor: measured computing takes time on the virtual clock") {
+  SorOptions options = options_of("random", 42, "hidden");
+  options.iterations = 20;
+  options.compute = "measured";
+  const Run result = unwatched_run({{1}, {1}}, "latency: 1ms", options);
+  CHECK(result.json["halo_iterations"] > 0);
+  CHECK(result.json["compute_ms_by_thread"]["least"] > 0.0);
+  CHECK(elapsed(result, 0) > Nanos(0));
+}
+
+TEST_CASE("sor: what it wrote, noise_allreduce replays to the same conditions") {
+  const Clusters clusters = {{1, 1}, {2}};
+  const std::string file = "sor_replayed.tmp";
+  SorOptions options = options_of("tridiagonal", 20, "plain");
+  options.values = file;
+  const test_support::Sim sim(config(clusters, 20));
+  paths::RunOptions run_options;
+  run_options.clock = runtime::ClockKind::virtual_time;
+  bench::Sor sor(options);
+  sor.prepare(sim.plan(), run_options);
+  nlohmann::ordered_json solved;
+  paths::run_plan(
+      sim.shared_plan(), sim.kinds(), run_options, [&](paths::Thread& thread) { sor.run(thread); },
+      [&](const paths::RunSummary& summary) {
+        solved = sor.figures(summary);
+        sor.finish(summary);
+      });
+  for (const std::string& algorithm : prompt) {
+    INFO(algorithm);
+    paths::Overrides overrides;
+    overrides.algorithm = algorithm;
+    const test_support::Sim replaying(config(clusters, 20), overrides);
+    bench::NoiseOptions noise_options;
+    noise_options.values = file;
+    noise_options.iterations = solved["iterations"];
+    bench::NoiseAllreduce noise(noise_options);
+    noise.prepare(replaying.plan(), run_options);
+    nlohmann::ordered_json replayed;
+    paths::run_plan(
+        replaying.shared_plan(), replaying.kinds(), run_options,
+        [&](paths::Thread& thread) { noise.run(thread); },
+        [&](const paths::RunSummary& summary) {
+          replayed = bench::to_json(noise.figures(summary));
+        });
+    CHECK(replayed["conditions"] == solved["conditions"]);
+  }
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("sor: a part comes out of its tuple as it was") {
+  bench::SorPart part;
+  part.figures = {3, 1ms, 2ms, 3ms, {4ms, 5ms, 6ms}, 7, base::Digest{8, 9}, {}};
+  part.figures.decisions.waits[1] = {2, 3ms, 4ms};
+  part.exchange = 10ms;
+  part.iterations = 11;
+  part.stop_iteration = 12;
+  part.half_rows = 13;
+  part.redundant_half_rows = 14;
+  part.halo = 15;
+  part.rows = {16, 18};
+  part.row_digests = {{19, 20}, {21, 22}};
+  part.decisions = {{23, false}, {24, true}};
+  part.durations = {25ms};
+  part.changes = {1e-300, 0.1};
+  part.cells = {-273.15, 5e-324};
+  part.exchange_wan[26] = {27, 28, 0};
+  part.collective_wan[29] = {30, 31, 0};
+  const bench::SorPart same = bench::decode_part(bench::encode_part(part));
+  CHECK(same.figures.rank == 3);
+  CHECK(same.figures.elapsed == 3ms);
+  CHECK(same.figures.spread.max == 6ms);
+  CHECK(same.figures.conditions == part.figures.conditions);
+  CHECK(same.figures.decisions.waits.at(1).longest == 4ms);
+  CHECK(same.exchange == 10ms);
+  CHECK(same.stop_iteration == part.stop_iteration);
+  CHECK(same.halo == 15);
+  CHECK(same.rows == part.rows);
+  CHECK(same.row_digests == part.row_digests);
+  CHECK(same.decisions.at(1).iteration == 24);
+  CHECK(same.decisions.at(1).is_stop);
+  CHECK(same.durations == part.durations);
+  CHECK(same.changes == part.changes);
+  CHECK(same.cells == part.cells);
+  CHECK(same.exchange_wan.at(26).bytes == 28);
+  CHECK(same.collective_wan.at(29).messages == 30);
+}
+
+TEST_CASE("sor: what does not fit together is refused before anything runs") {
+  const auto refused = [](const Clusters& clusters, SorOptions options, const std::string& says) {
+    const test_support::Sim sim(config(clusters, options.size));
+    bench::Sor sor(options);
+    paths::RunOptions run_options;
+    run_options.clock = runtime::ClockKind::virtual_time;
+    CHECK_THROWS_WITH(sor.prepare(sim.plan(), run_options), Catch::Contains(says));
+  };
+  const auto options = [](auto change) {
+    SorOptions all = options_of("frosty", 30, "plain");
+    change(all);
+    return all;
+  };
+  refused(
+      {{1}, {1}}, options([](auto& all) { all.halo = "4"; }),
+      "4 iterations of halo take 16 rows of the blocks of threads 0 and 1; the largest possible "
+      "is 3");
+  refused({{5}, {5}}, options([](auto& all) { all.halo = "hidden"; }),
+          "the largest possible is none");
+  refused({{2}}, options([](auto& all) { all.halo = "deep"; }), "--halo: expected plain, hidden");
+  refused({{2}}, options([](auto& all) { all.exchange = "row"; }),
+          "--exchange: the config has no exchange 'row'");
+  refused({{2}}, options([](auto& all) { all.iterations = 0; }),
+          "--iterations: expected 1 or more");
+  refused({{2}}, options([](auto& all) { all.compute = "sort"; }), "--compute: expected declared");
+  refused({{2}}, options([](auto& all) { all.cost_per_row = "10"; }), "--cost-per-row: expected");
+  refused({{2}}, options([](auto& all) { all.json = "/nowhere/j"; }), "--json: expected a file");
+  refused({{29}}, options([](auto&) {}), "--size: expected at least 31 for 29 threads");
+}
