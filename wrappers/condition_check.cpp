@@ -62,12 +62,13 @@ class ConditionCheck::Asking {
   Asking(ConditionCheck& check, const Operation& operation)
       : check_(check), operation_(operation) {}
 
-  /// The round is undecided by what is known.
+  /// The round is undecided by what is known. A marked cluster answers nobody any more, so that
+  /// nobody waits for it before asking others.
   void ask(const std::vector<Seen>& all) {
     if (check_.settings_.asks.empty()) return;
     std::vector<std::size_t> missing, will_send;
     for (std::size_t place = 0; place < all.size(); ++place) {
-      if (all[place].is_at(operation_.sequence)) continue;
+      if (all[place].is_at(operation_.sequence) || all[place].error) continue;
       (check_.clusters_[place].will_send() ? will_send : missing).push_back(place);
     }
     if (std::exchange(has_asked_, true)) {
@@ -153,6 +154,9 @@ ConditionCheck::ConditionCheck(Host& host, std::uint32_t wrapper, ConditionCheck
 ConditionCheck::~ConditionCheck() = default;
 
 Result ConditionCheck::operate(Operation operation, paths::Next next) {
+  // Nobody of the cluster comes any more, and it is no end that the others expect.
+  if (operation.kind == OperationKind::release && operation.failure && clusters_.size() > 1)
+    mark(operation.failure->what());
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   next.taken();
   if (operation.failure && clusters_.size() == 1) throw paths::TravelError(*operation.failure);

@@ -50,7 +50,8 @@ struct ConditionCheckSwitches {
 /// Order:   rounds must come in the order of their sequences and are decided one by one.
 /// Failure: of one tree over all, the round's alone. Among several clusters a failed contribution,
 ///          an error or a deadline up to the decision is final: the result element is marked with
-///          it, and this and every later round throws it. A round that needs a later tuple of a
+///          it, and this and every later round throws it; so it is with the failure of a thread
+///          after which no other comes. A round that needs a later tuple of a
 ///          marked cluster throws that error and marks in turn; while an unmarked cluster may
 ///          still bring the proof, it waits for that one.
 /// Throws:  TravelError.

@@ -22,8 +22,29 @@ struct Lagged::Round {
 Result Lagged::operate(paths::Operation operation, paths::Next next) {
   if (operation.kind == OperationKind::move && !operation.failure)
     return move(std::move(operation), next);
+  if (operation.kind == OperationKind::move) keep_place(operation);
   if (operation.kind == OperationKind::release && !operation.failure) drain(operation.slot);
   return next(std::move(operation));
+}
+
+/// Its failure is the result of its round, when that is due: the next ones stay `rounds` late.
+void Lagged::keep_place(const paths::Operation& failed) {
+  const auto round = std::make_shared<Round>();
+  round->sequence = failed.sequence;
+  round->is_done = true;
+  round->error = std::make_exception_ptr(paths::TravelError(*failed.failure));
+  add(failed.slot, round);
+}
+
+/// The round that is due now, if there is one.
+std::shared_ptr<Lagged::Round> Lagged::add(std::uint32_t slot, std::shared_ptr<Round> round) {
+  runtime::Lock lock(mutex_);
+  Rounds& rounds = under_way_[slot];
+  rounds.push_back(std::move(round));
+  if (rounds.size() <= rounds_) return nullptr;
+  auto due = std::move(rounds.front());
+  rounds.pop_front();
+  return due;
 }
 
 Result Lagged::move(paths::Operation operation, const paths::Next& next) {
@@ -34,16 +55,8 @@ Result Lagged::move(paths::Operation operation, const paths::Next& next) {
   unchecked.origin.kind = paths::Origin::Kind::local;
   unchecked.payload = operation.payload;
   const std::uint32_t slot = operation.slot;
-  std::shared_ptr<Round> started = start(std::move(operation), next);
-  std::shared_ptr<Round> due;
-  {
-    runtime::Lock lock(mutex_);
-    Rounds& rounds = under_way_[slot];
-    rounds.push_back(std::move(started));
-    if (rounds.size() <= rounds_) return unchecked;
-    due = std::move(rounds.front());
-    rounds.pop_front();
-  }
+  const std::shared_ptr<Round> due = add(slot, start(std::move(operation), next));
+  if (!due) return unchecked;
   wait(*due);
   if (due->error) std::rethrow_exception(due->error);
   return std::move(due->result);

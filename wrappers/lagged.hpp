@@ -24,7 +24,8 @@ namespace wrappers {
 ///          have, whatever they bring: the others started the same rounds.
 /// Order:   moves of a contributor go down in order.
 /// Throws:  what the earlier move threw. A contribution that failed above goes down at once, and
-///          its contributor gets that failure, not what is still under way.
+///          its contributor gets that failure at once instead of what was due, and again `rounds`
+///          later, when all others get it.
 class Lagged final : public paths::Wrapper {
  public:
   Lagged(paths::Host& host, std::uint64_t rounds) : host_(host), rounds_(rounds) {}
@@ -36,6 +37,8 @@ class Lagged final : public paths::Wrapper {
   using Rounds = std::deque<std::shared_ptr<Round>>;
 
   paths::Result move(paths::Operation operation, const paths::Next& next);
+  void keep_place(const paths::Operation& failed);
+  std::shared_ptr<Round> add(std::uint32_t slot, std::shared_ptr<Round> round);
   std::shared_ptr<Round> start(paths::Operation operation, const paths::Next& next);
   void wait(Round& round) const;
   void drain(std::uint32_t slot);

@@ -28,13 +28,22 @@ LaggedCheck::LaggedCheck(Host& host, std::uint32_t wrapper, LaggedCheckSettings 
       wrapper_(wrapper),
       settings_(std::move(settings)),
       result_(host.element(settings_.elements.own)) {
+  std::vector<pastset::Element*> others;
   for (const std::string& name : settings_.elements.all) {
     clusters_.emplace_back().element = host.element(name);
-    if (name == settings_.elements.own) own_ = clusters_.size() - 1;
+    if (name == settings_.elements.own) {
+      own_ = clusters_.size() - 1;
+    } else {
+      others.push_back(clusters_.back().element.get());
+    }
   }
+  changes_ = std::make_unique<pastset::AnyChange>(std::move(others));
 }
 
 Result LaggedCheck::operate(Operation operation, paths::Next next) {
+  // Nobody of the cluster comes any more, and it is no end that the others expect.
+  if (operation.kind == OperationKind::release && operation.failure)
+    mark(operation.failure->what());
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   next.taken();
   const paths::Turns::Turn turn(turns_, name(), operation.sequence, operation.failure != nullptr);
@@ -42,8 +51,16 @@ Result LaggedCheck::operate(Operation operation, paths::Next next) {
   try {
     return decide(std::move(operation), next);
   } catch (const std::exception& error) {
-    result_->mark_error(error.what());
+    mark(error.what());
     throw;
+  }
+}
+
+void LaggedCheck::mark(const std::string& error) {
+  try {
+    result_->mark_error(error);
+  } catch (const pastset::Deleted&) {
+    // Everyone who reads it is told so by the element.
   }
 }
 
@@ -73,7 +90,8 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
 
 /// Ours is the first value that is known; the others learn it when the batch is full.
 void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
-  clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload};
+  clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload,
+                                                host_.runtime().now()};
   batch_.push_back(operation.payload);
   if (batch_.size() < settings_.every) return;
   const std::size_t size = operation.payload.size();
@@ -89,67 +107,65 @@ void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
 }
 
 Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation, StageId stage) {
-  const runtime::Deadline deadline = host_.deadline();
   const base::Nanos began = host_.runtime().now();
-  paths::ClusterReads reads(host_, stage, sequence, clusters_.size(), own_);
-  const auto look = [&] {
-    std::vector<std::optional<std::uint64_t>> known;
-    for (const Cluster& cluster : clusters_)
-      known.push_back(cluster.values.contains(sequence) ? std::optional(sequence) : std::nullopt);
-    reads.look(known);
-  };
-  for (Cluster& cluster : clusters_) take_batches(cluster);
-  look();
+  const bool has_waited = wait_for(sequence, operation, stage);
+  const base::Nanos now = host_.runtime().now();
   Origin origin;
-  origin.kind = Origin::Kind::cached;
-  for (std::size_t place = 0; place < clusters_.size(); ++place) {
-    if (!wait_for(clusters_[place], sequence, operation, deadline)) continue;
-    look();
-    origin.kind = Origin::Kind::waited;
-    origin.cluster = static_cast<std::uint32_t>(place);
-  }
+  origin.kind = has_waited ? Origin::Kind::waited : Origin::Kind::cached;
+  origin.sequence = sequence;
   std::vector<paths::ClusterValue> values;
   std::uint64_t contributions = 0;
-  for (Cluster& cluster : clusters_) {
-    auto known = cluster.values.extract(sequence);
-    contributions += known.mapped().contributions;
-    values.push_back({cluster.element->name(), std::move(known.mapped().value)});
+  base::Nanos came{-1};
+  for (std::size_t place = 0; place < clusters_.size(); ++place) {
+    Value known = clusters_[place].values.extract(sequence).mapped();
+    contributions += known.contributions;
+    values.push_back({clusters_[place].element->name(), std::move(known.value)});
+    if (place == own_ || known.came < came) continue;
+    came = known.came;
+    origin.cluster = static_cast<std::uint32_t>(place);
   }
+  origin.nanos = (now - (has_waited ? began : came)).count();
   try {
     Result result =
         settings_.decision.complete(settings_.decision.combine(values), contributions, sequence);
     result.origin = origin;
-    result.origin.sequence = sequence;
-    result.origin.nanos = (host_.runtime().now() - began).count();
     return result;
   } catch (const base::BadValue& bad) {
     fail(operation, fmt::format("round {}: {}", sequence, bad.what()));
   }
 }
 
-/// Whether it had to wait.
-bool LaggedCheck::wait_for(Cluster& cluster, std::uint64_t sequence, const Operation& operation,
-                           runtime::Deadline deadline) {
-  if (cluster.values.contains(sequence)) return false;
-  do {
-    try {
-      cluster.element->newest(cluster.next_batch, deadline);
-    } catch (const pastset::DeadlinePassed&) {
-      fail(operation,
-           fmt::format("round {}: undecided at the deadline, nothing of this round in {}", sequence,
-                       cluster.element->name()));
-    } catch (const pastset::Marked& mark) {
-      fail(operation, mark.what());
+/// Until every cluster's value of the round is known; whether that took a wait.
+bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
+  const runtime::Deadline deadline = host_.deadline();
+  paths::ClusterReads reads(host_, stage, sequence, clusters_.size(), own_);
+  for (bool has_waited = false;; has_waited = true) {
+    const std::uint64_t changes = changes_->count();
+    std::vector<std::optional<std::uint64_t>> known;
+    std::string missing;
+    std::optional<std::string> lost;
+    for (Cluster& cluster : clusters_) {
+      // Read first: a marked element gets no more, so that what it has now is all.
+      const auto mark = cluster.element->error_mark();
+      take_batches(cluster);
+      const bool is_known = cluster.values.contains(sequence);
+      known.push_back(is_known ? std::optional(sequence) : std::nullopt);
+      if (is_known) continue;
+      missing += (missing.empty() ? "" : ", ") + cluster.element->name();
+      if (!lost) lost = mark;
     }
-    take_batches(cluster);
-  } while (!cluster.values.contains(sequence));
-  return true;
+    reads.look(known);
+    if (missing.empty()) return has_waited;
+    if (lost) fail(operation, *lost);
+    if (changes_->wait(changes, deadline)) continue;
+    fail(operation, fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
+                                sequence, missing));
+  }
 }
 
 void LaggedCheck::take_batches(Cluster& cluster) {
   if (cluster.element == result_) return;
   while (const auto tuple = cluster.element->try_observe()) {
-    cluster.next_batch = tuple->number + 1;
     take_batch(cluster, tuple->payload);
     cluster.element->axe(tuple->number);
   }
@@ -160,7 +176,8 @@ void LaggedCheck::take_batch(Cluster& cluster, const base::Payload& tuple) {
   const std::size_t size = settings_.decision.reduction.shape.bytes();
   for (std::size_t i = 0; (i + 1) * size <= batch.values.size(); ++i) {
     cluster.values[batch.first + i] = {
-        batch.contributions, base::Payload::copy_of(batch.values.bytes().subspan(i * size, size))};
+        batch.contributions, base::Payload::copy_of(batch.values.bytes().subspan(i * size, size)),
+        host_.runtime().now()};
   }
 }
 

@@ -2,7 +2,6 @@
 // wrappers/lagged_check.hpp — decides each round of several clusters a fixed number of rounds late.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -51,21 +50,21 @@ class LaggedCheck final : public paths::Wrapper {
   struct Value {
     std::uint64_t contributions = 0;
     base::Payload value;
+    base::Nanos came{0};  // when a round first found it here
   };
   struct Cluster {
     std::shared_ptr<pastset::Element> element;
     std::map<std::uint64_t, Value> values;  // of rounds that were told and not decided
-    std::uint64_t next_batch = 0;
   };
 
   paths::Result decide(paths::Operation operation, const paths::Next& next);
   void tell(const paths::Operation& operation, const paths::Next& next);
   paths::Result result_of(std::uint64_t sequence, const paths::Operation& operation,
                           paths::StageId stage);
-  bool wait_for(Cluster& cluster, std::uint64_t sequence, const paths::Operation& operation,
-                runtime::Deadline deadline);
+  bool wait_for(std::uint64_t sequence, const paths::Operation& operation, paths::StageId stage);
   void take_batches(Cluster& cluster);
   void take_batch(Cluster& cluster, const base::Payload& tuple);
+  void mark(const std::string& error);
   [[noreturn]] void fail(const paths::Operation& operation, const std::string& reason) const;
 
   paths::Host& host_;
@@ -73,8 +72,9 @@ class LaggedCheck final : public paths::Wrapper {
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Of the round whose turn it is.
-  std::vector<Cluster> clusters_;  // in their order
-  std::size_t own_ = 0;            // which of them is ours
+  std::vector<Cluster> clusters_;                // in their order
+  std::size_t own_ = 0;                          // which of them is ours
+  std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;
   paths::Turns turns_;

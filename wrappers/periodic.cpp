@@ -8,10 +8,11 @@
 namespace wrappers {
 
 paths::Result Periodic::operate(paths::Operation operation, paths::Next next) {
-  const bool goes_on = operation.kind != paths::OperationKind::move || operation.failure ||
-                       (operation.sequence + 1) % every_ == 0;
+  const bool goes_on =
+      operation.kind != paths::OperationKind::move || (operation.sequence + 1) % every_ == 0;
   if (goes_on) return next(std::move(operation));
   next.taken();
+  if (operation.failure) throw paths::TravelError(*operation.failure);
   paths::Result unchecked;
   unchecked.sequence = operation.sequence;
   unchecked.contributions = operation.contributions;

@@ -16,7 +16,9 @@ namespace wrappers {
 /// Context: the operation's.
 /// Blocks:  nothing of its own; in the rounds it answers nobody waits for anybody.
 /// Order:   none of its own.
-/// Throws:  nothing of its own. A contribution that failed above goes down, whatever its round.
+/// Failure: in a round that it answers, a contribution that failed above is its thread's alone:
+///          a join below would wait for others that never come to that round.
+/// Throws:  nothing of its own.
 class Periodic final : public paths::Wrapper {
  public:
   explicit Periodic(std::uint64_t every) : every_(every) {}

@@ -39,27 +39,26 @@ void Push::stop() {
 
 void Push::follow() {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
+  std::string mark;  // sent below: no context may block inside a catch block
   try {
     if (!settings_.asks) return answer({0, unlimited});
-    while (const auto ask = next_ask()) answer(*ask);
+    while (true) answer(next_ask());
   } catch (const runtime::Cancelled&) {
     throw;
   } catch (const pastset::Deleted&) {
     return;  // there is nothing to send any more
   } catch (const pastset::ElementError& error) {
-    send_mark(error.what());
+    mark = error.what();
   }
+  // Also when the asks are marked: whoever asked for what never arrived still waits for it.
+  send_mark(mark);
 }
 
-/// Nothing when nobody will ask any more.
-std::optional<paths::Ask> Push::next_ask() {
-  try {
-    const pastset::Stored newest = settings_.asks->newest(next_ask_);
-    next_ask_ = newest.number + 1;
-    return paths::read_ask(newest.payload);
-  } catch (const pastset::Marked&) {
-    return std::nullopt;
-  }
+/// Throws Marked when no ask can come any more.
+paths::Ask Push::next_ask() {
+  const pastset::Stored newest = settings_.asks->newest(next_ask_);
+  next_ask_ = newest.number + 1;
+  return paths::read_ask(newest.payload);
 }
 
 void Push::answer(const paths::Ask& ask) {

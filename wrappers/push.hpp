@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -33,7 +32,8 @@ struct PushSettings {
 /// Blocks:  its own context, while there is nothing to send or nobody asks.
 /// Order:   that of the element. None of what it sends is replaced on its way.
 /// Throws:  nothing of its own. An error mark of the element is sent as a failed operation, behind
-///          what came before it: to those who push to it, and to who asked.
+///          what came before it, also to one who asked. So is one of its asks, whose sender would
+///          wait for an answer.
 /// Ends:    with its newest tuple and its mark, or all that are left, sent unasked: who still needs
 ///          something of this host finds it at the far end.
 /// Records: each tuple it sends, as what a prefetch reads.
@@ -48,7 +48,7 @@ class Push final : public paths::Wrapper {
 
  private:
   void follow();
-  std::optional<paths::Ask> next_ask();
+  paths::Ask next_ask();
   void answer(const paths::Ask& ask);
   void send_rest();
   void send_up_to(const pastset::Stored& newest);

@@ -38,8 +38,11 @@ base::Payload tuple(std::uint64_t sequence, double value, ExactPair exact = {}) 
 /// The root of cluster b of three, whose sums of non-negative values are compared with 10; a and c
 /// are caches that the test fills. `less: 10` can be refuted early, never established.
 struct Root {
-  explicit Root(std::string relaxation = "conditional", bool is_alone = false) {
+  explicit Root(std::string relaxation = "conditional", bool is_alone = false,
+                const char* ask_for = nullptr) {
     for (const char* name : {"a", "b", "c"}) builder.element(name, partial());
+    for (const char* name : {"ask_a", "ask_c"})
+      builder.plan().elements.push_back({name, 0, paths::ask_template(), 0, 0, {}});
     const auto scalar = [](const char* text) { return base::Settings::scalar(text); };
     std::vector<base::Settings::Entry> entries = {
         {scalar("relaxation"), base::Settings::scalar(relaxation)},
@@ -50,6 +53,11 @@ struct Root {
     if (!is_alone) {
       entries.emplace_back(scalar("combine"),
                            base::Settings::list({scalar("a"), scalar("b"), scalar("c")}));
+    }
+    if (ask_for != nullptr) {
+      entries.emplace_back(scalar("asks"),
+                           base::Settings::list({scalar("ask_a"), scalar("ask_c")}));
+      entries.emplace_back(scalar("ask_for"), scalar(ask_for));
     }
     const auto check = builder.wrapper("condition_check", "check", base::Settings::map(entries));
     const auto below = builder.does("below", [this](paths::Operation operation, paths::Next next) {
@@ -68,6 +76,16 @@ struct Root {
   }
   void cache(const char* name, const base::Payload& payload) { element(name).move(payload); }
   pastset::Element& element(const char* name) { return *here->host().element(name); }
+  /// From which rounds on it has asked for tuples since the last look, as text: "a0 c0".
+  std::string asked() {
+    std::string all;
+    for (const char* name : {"a", "c"}) {
+      while (const auto ask = element(("ask_" + std::string(name)).c_str()).try_observe())
+        all += (all.empty() ? "" : " ") + std::string(name) +
+               std::to_string(paths::read_ask(ask->payload).from);
+    }
+    return all;
+  }
   /// Does something while the root is waiting.
   void at(Nanos when, std::function<void()> what) {
     later.push_back(here->spawn([this, when, what] {
@@ -307,6 +325,171 @@ TEST_CASE("condition_check: rounds are decided one after the other, in order") {
     for (runtime::Task& round : rounds) round.join();
     CHECK(decided == std::vector<std::uint64_t>{0, 1, 2});
   });
+}
+
+/// One that asks for so many tuples at once.
+struct Asker : Root {
+  explicit Asker(const char* ask_for = "1") : Root("conditional", false, ask_for) {}
+};
+
+TEST_CASE("condition_check: who asks, asks nobody in a round that its own value decides") {
+  Asker t;
+  t.run([&] {
+    CHECK(t.move(0, 10).origin.kind == paths::Origin::Kind::local);
+    CHECK(t.asked().empty());
+  });
+}
+
+TEST_CASE("condition_check: it asks all when what it knows would not decide, none twice") {
+  Asker t;
+  t.run([&] {
+    t.at(5ms, [&] {
+      CHECK(t.asked() == "a0 c0");
+      t.cache("c", tuple(0, 1));
+    });
+    t.at(9ms, [&] {
+      CHECK(t.asked().empty());
+      t.cache("a", tuple(0, 1));
+    });
+    CHECK(value_of(t.move(0, 1)) == 3);
+    CHECK(t.asked().empty());
+  });
+}
+
+TEST_CASE("condition_check: it asks the fewest that would decide if their values still held") {
+  Asker t;
+  t.run([&] {
+    t.cache("a", tuple(0, 4));
+    t.cache("c", tuple(0, 6));
+    t.move(0, 1);  // decided by what is there
+    t.at(5ms, [&] {
+      CHECK(t.asked() == "c1");  // the larger one is enough
+      t.cache("c", tuple(1, 6));
+    });
+    CHECK(t.move(1, 5).proved);
+    CHECK(t.here->now() == 5ms);
+    CHECK(t.asked().empty());
+  });
+}
+
+TEST_CASE("condition_check: when they do not decide it asks the rest") {
+  Asker t;
+  t.run([&] {
+    t.cache("a", tuple(0, 4));
+    t.cache("c", tuple(0, 6));
+    t.move(0, 1);
+    t.at(5ms, [&] {
+      CHECK(t.asked() == "c1");
+      t.cache("c", tuple(1, 1));
+    });
+    t.at(9ms, [&] {
+      CHECK(t.asked() == "a1");
+      t.cache("a", tuple(1, 1));
+    });
+    CHECK(value_of(t.move(1, 5)) == 7);
+    CHECK(t.here->now() == 9ms);
+  });
+}
+
+TEST_CASE("condition_check: of equal last values it asks in the order of the clusters") {
+  Asker t;
+  t.run([&] {
+    for (const char* name : {"a", "c"}) t.cache(name, tuple(0, 4));
+    t.move(0, 3);
+    t.at(5ms, [&] {
+      CHECK(t.asked() == "a1");
+      t.cache("a", tuple(1, 4));
+    });
+    CHECK(t.move(1, 6).proved);
+  });
+}
+
+TEST_CASE("condition_check: a subscription is used up before it asks again") {
+  Asker t("2");
+  t.run([&] {
+    t.at(5ms, [&] {
+      CHECK(t.asked() == "a0 c0");
+      for (const char* name : {"a", "c"}) t.cache(name, tuple(0, 1));
+    });
+    t.move(0, 1);
+    t.at(15ms, [&] {
+      CHECK(t.asked().empty());  // one of two has come from each
+      t.cache("a", tuple(1, 9));
+    });
+    CHECK(t.move(1, 1).proved);
+    t.at(25ms, [&] {
+      CHECK(t.asked() == "a2");   // its last value would decide
+      t.cache("c", tuple(1, 1));  // the rest of what c was asked for: too old
+    });
+    t.at(27ms, [&] {
+      CHECK(t.asked().empty());
+      t.cache("a", tuple(2, 1));
+    });
+    t.at(29ms, [&] {
+      CHECK(t.asked() == "c2");
+      t.cache("c", tuple(2, 8));
+    });
+    CHECK(value_of(t.move(2, 1)) == 10);
+    CHECK(t.here->now() == 29ms);
+  });
+}
+
+TEST_CASE("condition_check: it asks no marked cluster and does not wait for one to answer") {
+  Asker t;
+  t.run([&] {
+    t.cache("a", tuple(0, 8));
+    t.cache("c", tuple(0, 1));
+    t.move(0, 1);
+    SECTION("marked before") {
+      t.element("a").mark_error("a is broken");
+      t.at(5ms, [&] { CHECK(t.asked() == "c1"); });
+    }
+    SECTION("marked when asked") {
+      t.at(5ms, [&] {
+        CHECK(t.asked() == "a1");
+        t.element("a").mark_error("a is broken");
+      });
+      t.at(7ms, [&] { CHECK(t.asked() == "c1"); });
+    }
+    t.at(9ms, [&] { t.cache("c", tuple(1, 8)); });
+    CHECK(t.move(1, 5).proved);
+    CHECK(t.here->now() == 9ms);
+  });
+}
+
+TEST_CASE("condition_check: who asks for tuples by round may leave none out") {
+  Asker t;
+  t.run([&] { CHECK_THAT(t.error(3, 50), Catch::Contains("every round must come here")); });
+}
+
+TEST_CASE("condition_check: a result says where it comes from, how old or how long waited for") {
+  Root t;
+  t.run([&] {
+    t.cache("a", tuple(0, 8));
+    t.here->sleep(3ms);
+    const paths::Origin cached = t.move(0, 5).origin;
+    CHECK(cached.kind == paths::Origin::Kind::cached);
+    CHECK(cached.cluster == 0);
+    CHECK(cached.nanos == Nanos(3ms).count());
+    t.at(8ms, [&] { t.cache("c", tuple(2, 1)); });
+    const paths::Origin waited = t.move(1, 5).origin;
+    CHECK(waited.kind == paths::Origin::Kind::waited);
+    CHECK(waited.cluster == 2);
+    CHECK(waited.sequence == 2);
+    CHECK(waited.nanos == Nanos(5ms).count());
+  });
+}
+
+TEST_CASE("condition_check: a release that says why is told to the others, any other is not") {
+  for (const bool has_failed : {false, true}) {
+    Root t;
+    t.run([&] {
+      paths::Operation release = t.here->operation(0, 0, 0, paths::OperationKind::release);
+      if (has_failed) release.failure = t.here->host().failure("", 0, "its thread failed");
+      thrown<TravelError>([&] { t.here->operate(release); });
+      CHECK(t.element("b").error_mark().has_value() == has_failed);
+    });
+  }
 }
 
 TEST_CASE("condition_check: settings that decide nothing are refused") {

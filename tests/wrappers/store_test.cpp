@@ -15,10 +15,10 @@ using namespace std::chrono_literals;
 using namespace wrapper_tests;
 
 struct Stored {
-  explicit Stored(pastset::ElementOptions options = {})
+  explicit Stored(pastset::ElementOptions options = {}, bool marks = false)
       : element(std::make_shared<pastset::Element>("work", *pastset::Template::parse("u64"),
                                                    std::move(options))),
-        store(element) {
+        store(element, marks) {
     store.set_name("store.work");
   }
   Chain chain;
@@ -141,5 +141,43 @@ TEST_CASE("store: errors say what the element said, and where") {
     const std::string mismatch = thrown<TravelError>(
         [&] { t.chain.operate(t.end, move_of(Payload::of(std::uint32_t{1}))); });
     CHECK_THAT(mismatch, Catch::Contains("element 'work'"));
+  });
+}
+
+TEST_CASE("store: one that marks leaves a failed move behind what came before, and goes on") {
+  Stored t({}, true);
+  t.chain.run([&] {
+    t.move(10);
+    paths::Operation failed = operation(OperationKind::move);
+    failed.failure = t.chain.host().failure("push", 0, "round 2 failed");
+    t.chain.operate(t.end, failed);
+    CHECK(t.element->newest(0).payload.read<std::uint64_t>() == 10);
+    CHECK_THAT(thrown<pastset::Marked>([&] { t.element->newest(1); }),
+               Catch::Contains("round 2 failed"));
+  });
+}
+
+TEST_CASE("store: one that marks leaves the end of its path as a mark that names the sender") {
+  for (const bool is_lost : {false, true}) {
+    Stored t({}, true);
+    t.chain.run([&] {
+      paths::Operation release = operation(OperationKind::release);
+      if (is_lost) release.failure = t.chain.host().failure("", 0, "host there is gone: it died");
+      t.chain.operate(t.end, release);
+      CHECK_THAT(t.element->error_mark().value_or(""),
+                 Catch::Contains(is_lost ? "host there is gone" : "host here has ended"));
+    });
+  }
+}
+
+TEST_CASE("store: one that does not mark is left alone by failures and ends") {
+  Stored t;
+  t.chain.run([&] {
+    paths::Operation failed = operation(OperationKind::move);
+    failed.failure = t.chain.host().failure("push", 0, "round 2 failed");
+    CHECK_THAT(thrown<TravelError>([&] { t.chain.operate(t.end, failed); }),
+               Catch::Contains("round 2 failed"));
+    t.chain.operate(t.end, operation(OperationKind::release));
+    CHECK_FALSE(t.element->error_mark());
   });
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/relaxation_real.cpp — relaxations that push, as processes over real sockets.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+constexpr int iterations = 60;
+constexpr int soon = 5000;  // milliseconds; the deadline is 20 s
+
+std::string config(const std::string& algorithm) {
+  return network_line("ipc", 4) + fmt::format(R"(
+deadline: 20s
+clusters:
+  alpha: {{hosts: 2, threads: 1}}
+  beta: {{hosts: 2, threads: 2}}
+links: [{{between: [alpha, beta], latency: 1ms}}]
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: "{}", condition: {{less: 1}},
+        contributions: non_negative}}
+)",
+                                              algorithm);
+}
+
+/// Sums of 6 threads that are 1 or more, or less, in turn; some because of one thread alone.
+double value(std::uint32_t rank, int iteration) {
+  if (iteration % 7 == 3) return 0.125;
+  if (iteration % 3 == 0) return 0.25;
+  return rank == static_cast<std::uint32_t>(iteration) % 6 ? 2.0 : 0.0;
+}
+
+/// One letter for each iteration.
+std::string conditions(paths::Thread& thread) {
+  std::string text;
+  for (int i = 0; i < iterations; ++i) {
+    const paths::Result result = thread.path("sum").move_value(value(thread.rank(), i));
+    text += "uhf"[static_cast<int>(result.condition)];
+  }
+  return text;
+}
+
+std::string conditions_on_virtual_clock(const Sim& sim) {
+  std::string text;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    const std::string mine = conditions(thread);
+    if (thread.rank() == 0) text = mine;
+  });
+  REQUIRE(run.ended_well());
+  return text;
+}
+
+const char* any_algorithm() {
+  return GENERATE("conditional:demand", "conditional:push", "lagged:2", "budget:8,4");
+}
+
+/// Of these, each tuple arrives by a push of its own. Where every service has an OS thread, an
+/// older one may be moved after a newer one, and a mark before a tuple: then a round may fail, or
+/// wait for what has come and was replaced.
+bool can_run() {
+  if (!steady_pushes_stay_in_order) WARN("skipped: pushes are served in any order here");
+  return steady_pushes_stay_in_order;
+}
+
+}  // namespace
+
+TEST_CASE("relaxation of processes: the conditions of the virtual clock") {
+  if (!can_run()) return;
+  const std::string algorithm = any_algorithm();
+  INFO(algorithm);
+  const Sim sim(config(algorithm));
+  const std::string expected = conditions_on_virtual_clock(sim);
+  CHECK(expected.find('h') != std::string::npos);
+  CHECK(expected.find('f') != std::string::npos);
+  auto processes = start_hosts(
+      sim, [](paths::Thread& thread, const Say& say) { say("conditions " + conditions(thread)); });
+  for (auto& [name, process] : processes) {
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    CHECK(code == 0);
+    const auto lines = process.lines("conditions ");
+    CHECK(lines.size() == (name[0] == 'b' ? 2 : 1));
+    for (const std::string& line : lines) CHECK(line == expected);
+  }
+}
+
+TEST_CASE("relaxation of processes: one that is killed is named by all others, within seconds") {
+  if (!can_run()) return;
+  const std::string algorithm = any_algorithm();
+  const std::string victim = GENERATE("alpha-0", "alpha-1", "beta-0", "beta-1");
+  INFO(algorithm << ", " << victim);
+  const Sim sim(config(algorithm));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
+    for (int round = 0;; ++round) {
+      thread.path("sum").move_value(0.125);  // nobody decides alone
+      if (round == 20) say("is at work");
+      thread.sleep_for(1ms);
+    }
+  });
+  for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
+  processes.at(victim).kill_it();
+  for (auto& [name, process] : processes) {
+    if (name == victim) continue;
+    const int code = process.end(soon);
+    INFO(name << ": " << process.text());
+    CHECK(code == 1);
+    const auto failures = process.lines("failed: ");
+    CHECK(failures.size() == (name[0] == 'b' ? 2 : 1));
+    for (const std::string& failure : failures)
+      CHECK_THAT(failure, Catch::Contains("host " + victim));
+  }
+}
+
+TEST_CASE("relaxation of processes: a cluster that ends early is named by all others at once") {
+  if (!can_run()) return;
+  const std::string algorithm = any_algorithm();
+  INFO(algorithm);
+  const Sim sim(config(algorithm));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
+    for (int round = 0; round < 20 || thread.cluster() == "beta"; ++round) {
+      thread.path("sum").move_value(0.125);
+      thread.sleep_for(1ms);
+    }
+    say("is done");
+  });
+  for (auto& [name, process] : processes) {
+    const int code = process.end(soon);
+    INFO(name << ": " << process.text());
+    CHECK(code == (name[0] == 'b' ? 1 : 0));
+    for (const std::string& failure : process.lines("failed: "))
+      CHECK_THAT(failure, Catch::Contains("host alpha-0"));
+  }
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, what
+// they learn, what crosses the wide area, and how they end when a part of them does not go on.
+#include "paths/relaxation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/random.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+using paths::Condition;
+using Kind = paths::Relaxation::Kind;
+
+constexpr std::uint64_t iterations = 50;
+
+/// One run in so many, where a sanitizer makes each take ten times as long or keeps memory for
+/// every context there ever was.
+#if defined(PATHS_TSAN) || defined(PATHS_ASAN)
+constexpr std::size_t sampled = 16;
+#else
+constexpr std::size_t sampled = 1;
+#endif
+
+struct Program {
+  std::string algorithm;  // "" is a tree whose relaxation is `relaxation`
+  std::string relaxation;
+  std::uint64_t clusters = 2;
+  std::string more = {};     // top-level lines
+  std::string setting = {};  // of the collective
+  std::uint64_t threads = 2;
+  bool is_bare = false;  // one host in each cluster and no gateway
+
+  std::string text() const {
+    const std::string word = algorithm.empty() ? "graph: tree, relaxation: " + relaxation
+                                               : "algorithm: \"" + algorithm + "\"";
+    std::string text = more + "clusters:\n";
+    for (std::uint64_t c = 0; c < clusters; ++c)
+      text += fmt::format("  c{}: {{hosts: {}, threads: {}{}}}\n", c, is_bare ? 1 : 1 + c % 2,
+                          threads, !is_bare && c == 1 ? ", gateway: gate" : "");
+    if (clusters > 1) text += "links:\n";
+    for (std::uint64_t a = 0; a < clusters; ++a)
+      for (std::uint64_t b = a + 1; b < clusters; ++b)
+        text += fmt::format("  - {{between: [c{}, c{}], latency: {}ms}}\n", a, b, 10 + 3 * a + b);
+    return text + fmt::format(
+                      "collectives:\n  sum: {{operation: sum, template: f64, {}, condition: "
+                      "{{less: 1}}, contributions: non_negative{}}}\n",
+                      word, setting);
+  }
+  std::string name() const {
+    return fmt::format("{}{} over {} clusters", algorithm, relaxation, clusters);
+  }
+};
+
+/// What the words say, for expectations.
+paths::Relaxation relaxation_of(const Program& program) {
+  if (program.relaxation == "{lagged: 3}") return {.kind = Kind::lagged, .rounds = 3};
+  if (program.relaxation == "{periodic: 4}") return {.kind = Kind::periodic, .rounds = 4};
+  std::string wrong;
+  return paths::parse_algorithm(program.algorithm, wrong)->relaxation;
+}
+
+std::vector<Program> all_programs() {
+  std::vector<Program> all;
+  for (const std::uint64_t clusters : {1, 2, 3, 5}) {
+    for (const char* algorithm :
+         {"sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+          "conditional:demand", "conditional:subscribe:2", "conditional:subscribe:100",
+          "periodic:4", "lagged:1", "lagged:3", "budget:8,4", "budget:3,3"})
+      all.push_back({algorithm, "", clusters});
+    for (const char* relaxation : {"{lagged: 3}", "{periodic: 4}"})
+      all.push_back({"", relaxation, clusters});
+    for (Program& program : all) {
+      if (program.clusters != clusters) continue;
+      if (clusters == 2) program.setting = ", instrument: true";
+      if (clusters == 5) program.more = "network: {connection: shared}\n";
+    }
+  }
+  return all;
+}
+
+// ---- the values ------------------------------------------------------------------------------
+
+/// Multiples of 1/1024, so that they have the same sum in any order: mostly far above the constant,
+/// and below it now and then and in one iteration for certain.
+struct Values {
+  explicit Values(std::uint64_t seed, std::uint64_t rank_count) : ranks(rank_count) {
+    runtime::Random random(seed, 5);
+    certain = 20 + random.below(20);
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      const bool is_small = i == certain || random.chance(0.06);
+      // Some iterations one cluster settles alone, some only all together.
+      kinds.push_back(is_small ? 0 : 1 + static_cast<int>(random.below(3)));
+    }
+  }
+  double of(std::uint64_t rank, std::uint64_t i) const {
+    const double unit = 1.0 / 1024;
+    if (kinds[i] == 0) return unit * static_cast<double>(rank % 3);
+    if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);  // all together
+    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;                 // one of them
+    return 1.5;                                                              // each of them
+  }
+  double sum(std::uint64_t i) const {
+    double sum = 0;
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) sum += of(rank, i);
+    return sum;
+  }
+  bool holds(std::uint64_t i) const { return sum(i) < 1; }
+
+  std::uint64_t ranks;
+  std::uint64_t certain = 0;
+  std::vector<int> kinds;
+};
+
+/// What a thread is to learn in an iteration: of which one, or nothing.
+std::optional<std::uint64_t> about(const paths::Relaxation& relaxation, std::uint64_t i) {
+  if (relaxation.kind == Kind::periodic && (i + 1) % relaxation.rounds != 0) return {};
+  const std::uint64_t lag = relaxation.is_late() ? relaxation.rounds : 0;
+  if (i < lag) return {};
+  return i - lag;
+}
+
+Condition expected_condition(const paths::Relaxation& relaxation, const Values& values,
+                             std::uint64_t i) {
+  const auto which = about(relaxation, i);
+  if (!which) return Condition::unchecked;
+  return values.holds(*which) ? Condition::holds : Condition::fails;
+}
+
+/// In iterations that ran, of a program that stops at the first `holds`.
+std::uint64_t expected_stop(const paths::Relaxation& relaxation, const Values& values) {
+  for (std::uint64_t i = 0; i < iterations; ++i)
+    if (expected_condition(relaxation, values, i) == Condition::holds) return i + 1;
+  return iterations;
+}
+
+// ---- runs ------------------------------------------------------------------------------------
+
+enum class Speeds : std::uint8_t { same, first_slow, last_slow, noisy };
+
+base::Nanos compute_time(Speeds speeds, paths::Thread& thread, std::uint64_t clusters) {
+  const std::string last = fmt::format("c{}", clusters - 1);
+  if (speeds == Speeds::first_slow) return thread.cluster() == "c0" ? 40ms : 1ms;
+  if (speeds == Speeds::last_slow) return thread.cluster() == last ? 40ms : 1ms;
+  if (speeds == Speeds::noisy)
+    return thread.random().chance(0.1) ? 100ms : 1us * thread.random().below(9000);
+  return 2ms;
+}
+
+struct Ran {
+  SimResult run;
+  std::vector<std::uint64_t> stopped;  // by rank
+  std::string wrong;
+};
+
+Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed) {
+  const Sim sim(program.text());
+  const Values values(seed, sim.plan().thread_count());
+  const paths::Relaxation relaxation = relaxation_of(program);
+  Ran ran;
+  ran.stopped.resize(values.ranks);
+  ran.run = sim.run(
+      [&](paths::Thread& thread) {
+        for (std::uint64_t i = 0; i < iterations; ++i) {
+          thread.sleep_for(compute_time(speeds, thread, program.clusters));
+          const paths::Result result = thread.path("sum").move_value(values.of(thread.rank(), i));
+          ran.stopped[thread.rank()] = i + 1;
+          const auto which = about(relaxation, i);
+          const bool is_exact = which && !result.proved;
+          if (result.condition != expected_condition(relaxation, values, i) ||
+              result.sequence != which.value_or(i) ||
+              (is_exact && result.payload.read<double>() != values.sum(*which)) ||
+              (is_exact && result.contributions != values.ranks))
+            ran.wrong = fmt::format("rank {}, iteration {}", thread.rank(), i);
+          if (result.condition == Condition::holds) return;
+        }
+      },
+      runtime::ClockKind::virtual_time, seed);
+  const std::uint64_t expected = expected_stop(relaxation, values);
+  for (std::uint64_t rank = 0; rank < values.ranks; ++rank)
+    if (ran.stopped[rank] != expected)
+      ran.wrong = fmt::format("rank {} stopped after {} iterations, expected {}", rank,
+                              ran.stopped[rank], expected);
+  return ran;
+}
+
+/// Messages over the wide area: all, and those before the last of so many iterations.
+struct Crossed {
+  std::uint64_t all = 0, before_last = 0;
+};
+
+/// Two clusters of one host and one thread each. `decides_alone`: every value is proof.
+Crossed cross(const std::string& algorithm, bool decides_alone, std::uint64_t rounds) {
+  const Sim sim(Program{algorithm, "", 2, "", "", 1, true}.text());
+  Crossed crossed;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      thread.sleep_for(1ms);
+      if (i + 1 == rounds) crossed.before_last += thread.host().wan_traffic("sum").messages;
+      thread.path("sum").move_value(decides_alone ? 1.0 : 0.75);
+    }
+  });
+  INFO(run.broke);
+  CHECK(run.ended_well());
+  crossed.all = run.wan_of("sum").messages;
+
+  return crossed;
+}
+
+}  // namespace
+
+TEST_CASE("relaxation: all threads stop after the same iteration, the one that was promised") {
+  const std::uint64_t most = std::getenv("PATHS_SEEDS") != nullptr ? 20 : sampled == 1 ? 3 : 1;
+  for (const Program& program : all_programs())
+    for (const Speeds speeds : {Speeds::same, Speeds::first_slow, Speeds::last_slow, Speeds::noisy})
+      for (std::uint64_t seed = 1; seed <= most; ++seed) {
+        INFO(program.name() << ", speeds " << static_cast<int>(speeds) << ", seed " << seed);
+        const Ran ran = run_until_it_holds(program, speeds, seed);
+        if (ran.run.broke.empty() && ran.run.failures.empty() && ran.wrong.empty()) continue;
+        for (const std::string& failure : ran.run.failures) UNSCOPED_INFO(failure);
+        INFO(ran.run.broke);
+        FAIL(ran.wrong);
+      }
+}
+
+TEST_CASE("relaxation: the expanded text is the same program") {
+  for (const Program& program : all_programs()) {
+    if (program.clusters != 3) continue;
+    INFO(program.name());
+    const Sim sim(program.text());
+    CHECK(Sim(sim.low_level()).plan().digest == sim.plan().digest);
+  }
+}
+
+// Per direction: a push each round; an ask and its answer; a batch each `every` rounds; an ask and
+// `count` tuples.
+TEST_CASE("relaxation: messages over the wide area are those computed by hand") {
+  CHECK(cross("magpie:push", false, 48).all == 2 * 48);
+  CHECK(cross("conditional:push", false, 48).all == 2 * 48);
+  CHECK(cross("conditional:demand", false, 48).all == 2 * 48 * 2);
+  CHECK(cross("conditional:subscribe:8", false, 48).all == 2 * (48 / 8) * (1 + 8));
+  CHECK(cross("periodic:4", false, 48).all == cross("magpie", false, 12).all);
+  CHECK(cross("lagged:3", false, 48).all == 2 * 48);
+  CHECK(cross("budget:8,4", false, 48).all == 2 * 48 / 4);
+  CHECK(cross("budget:8,4", false, 50).all == 2 * 48 / 4);  // nobody acts on the last two
+}
+
+TEST_CASE("relaxation: who decides alone and asks sends nothing before the end") {
+  for (const char* algorithm : {"conditional:demand", "conditional:subscribe:8"}) {
+    INFO(algorithm);
+    const Crossed crossed = cross(algorithm, true, 48);
+    CHECK(crossed.before_last == 0);
+    CHECK(crossed.all == 2);  // each one's newest tuple, unasked, as it ends
+  }
+  CHECK(cross("conditional:push", true, 48).all == 2 * 48);
+}
+
+namespace {
+
+/// When a program of 40 iterations that each compute so long has ended. The links take 11 ms.
+base::Nanos ends_at(const Program& program, base::Nanos compute) {
+  const Sim sim(program.text());
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      thread.sleep_for(compute);
+      thread.path("sum").move_value(0.75);
+    }
+  });
+  CHECK(run.ended_well());
+  return run.end;
+}
+
+}  // namespace
+
+TEST_CASE("relaxation: a late result costs no time when its rounds outlast the way") {
+  const auto bare = [](const char* algorithm, const char* relaxation) {
+    return Program{algorithm, relaxation, 2, "", "", 1, true};
+  };
+  const Program lagged = bare("lagged:3", "");    // one way in 3 iterations
+  const Program budget = bare("budget:8,4", "");  // in 8 - 4 + 1, from when the batch is full
+  const Program tree = bare("", "{lagged: 3}");   // both ways in 3
+  CHECK(ends_at(lagged, 4ms) == 40 * 4ms);
+  CHECK(ends_at(lagged, 3ms) > 40 * 3ms);
+  CHECK(ends_at(budget, 3ms) == 40 * 3ms);
+  CHECK(ends_at(budget, 2ms) > 40 * 2ms);
+  // What is still under way at the end is waited for, but by no thread's program.
+  CHECK(ends_at(tree, 8ms) == 40 * 8ms);
+  CHECK(ends_at(tree, 7ms) > 40 * 7ms);
+}
+
+namespace {
+
+struct Partial {
+  SimResult run;
+  std::vector<Outcome> last;         // by rank: what ended its program
+  std::vector<std::uint64_t> ended;  // after how many iterations
+};
+
+/// One cluster leaves after some iterations, by returning or throwing; the others go on to the end
+/// of theirs or to their first error.
+Partial leave(const Program& program, const std::string& who, bool throws) {
+  const Sim sim(program.text());
+  Partial partial;
+  partial.last.resize(sim.plan().thread_count());
+  partial.ended.resize(sim.plan().thread_count());
+  partial.run = sim.run([&](paths::Thread& thread) {
+    Outcome& last = partial.last[thread.rank()];
+    for (std::uint64_t i = 0; i < iterations && !last.is_error; ++i) {
+      if (thread.cluster() == who && i == 10) {
+        if (throws) throw std::runtime_error(thrown_text);
+        return;
+      }
+      thread.sleep_for(2ms);
+      last = contribute(thread, "sum", 0.001);
+      ++partial.ended[thread.rank()];
+    }
+  });
+  return partial;
+}
+
+/// All threads of other clusters, `who` excepted, ended with an error that says `text`.
+void check_told(const Program& program, const Partial& partial, const std::string& who,
+                const std::string& text) {
+  CHECK(partial.run.broke == "");
+  const paths::Plan plan = Sim(program.text()).plan();
+  for (const auto& host : plan.hosts) {
+    if (plan.clusters[host.cluster] == who) continue;
+    for (std::uint32_t i = 0; i < host.threads; ++i) {
+      const Outcome& last = partial.last[host.first_thread + i];
+      INFO(host.name << ", thread " << i << " after " << partial.ended[host.first_thread + i]);
+      CHECK(last.is_error);
+      CHECK_THAT(last.error, Catch::Contains(text));
+    }
+  }
+}
+
+void leave_everywhere(bool throws, const std::string& deadline) {
+  for (Program program : all_programs()) {
+    if (program.clusters == 1) continue;
+    program.more += deadline;
+    for (const std::uint64_t who : {std::uint64_t{0}, program.clusters - 1}) {
+      const std::string cluster = fmt::format("c{}", who);
+      INFO(program.name() << ": " << cluster);
+      check_told(program, leave(program, cluster, throws), cluster, throws ? thrown_text : cluster);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("relaxation: when a cluster's threads throw the others are told, with the reason") {
+  leave_everywhere(true, "");
+}
+
+TEST_CASE(
+    "relaxation: when a cluster ends early the others name it, at the deadline at the latest") {
+  leave_everywhere(false, "deadline: 3s\n");
+}
+
+namespace {
+
+/// Runs all iterations with a wrapper that throws somewhere; "" when every outcome is right or an
+/// error that says why.
+std::string wrong_outcome(const Sim& sim, const paths::Relaxation& relaxation, double value) {
+  constexpr std::uint64_t rounds = 24;
+  const double sum = value * sim.plan().thread_count();
+  std::string wrong;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      const Outcome outcome = contribute(thread, "sum", value);
+      const bool is_checked = about(relaxation, i).has_value();
+      const Condition right = sum < 1 ? Condition::holds : Condition::fails;
+      const bool is_right =
+          outcome.is_error ? outcome.error.find(thrown_text) != std::string::npos
+                           : outcome.condition == (is_checked ? right : Condition::unchecked) &&
+                                 (!is_checked || outcome.value == sum || right == Condition::fails);
+      if (!is_right && wrong.empty())
+        wrong = fmt::format("rank {}, round {}: {}", thread.rank(), i, outcome.error);
+    }
+  });
+  if (!run.broke.empty()) return run.broke;
+  return run.failures.empty() ? wrong : run.failures.front();
+}
+
+}  // namespace
+
+TEST_CASE("relaxation: a wrapper that throws anywhere is an error that says so, and nobody hangs") {
+  std::size_t runs = 0;
+  for (const Program& program : all_programs()) {
+    if (program.clusters != 3) continue;
+    const Sim sim(program.text());
+    for (const Sim::Place& place : sim.places()) {
+      for (const char* way : {"down", "up"}) {
+        for (const double value : {0.03125, 2.0}) {  // all together, each alone
+          if (runs++ % sampled != 0) continue;
+          INFO(program.name() << ", " << place.text << ", " << way << ", " << value);
+          const Sim thrown = sim.with(place, "thrower", fmt::format("{{way: {}, round: 6}}", way));
+          const std::string wrong = wrong_outcome(thrown, relaxation_of(program), value);
+          if (!wrong.empty()) FAIL(wrong);
+        }
+      }
+    }
+  }
+  CHECK(runs > 2000);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/periodic_test.cpp — one round in so many goes down.
+#include "wrappers/periodic.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/wrappers/chain.hpp"
+
+namespace {
+
+using paths::Condition;
+using paths::OperationKind;
+using paths::Origin;
+using paths::Result;
+using paths::TravelError;
+using namespace wrapper_tests;
+
+struct Third {
+  Result move(std::uint64_t sequence) {
+    return chain.operate(top, move_of(base::Payload::of(std::uint64_t{7}), sequence));
+  }
+  Chain chain;
+  Answer below{[](const paths::Operation& operation) {
+    Result result;
+    result.condition = Condition::holds;
+    result.sequence = operation.sequence;
+    return result;
+  }};
+  wrappers::Periodic periodic{3};
+  const paths::Stage& end = chain.stage(below);
+  const paths::Stage& top = chain.stage(periodic, &end);
+};
+
+}  // namespace
+
+TEST_CASE(
+    "periodic: rounds that are multiples, counted from 1, go down; others come back at once") {
+  Third t;
+  t.chain.run([&] {
+    for (std::uint64_t sequence = 0; sequence < 9; ++sequence) {
+      const Result result = t.move(sequence);
+      CHECK(result.sequence == sequence);
+      const bool is_checked = sequence % 3 == 2;
+      CHECK(result.condition == (is_checked ? Condition::holds : Condition::unchecked));
+      if (is_checked) continue;
+      CHECK(result.payload.read<std::uint64_t>() == 7);
+      CHECK(result.contributions == 1);
+      CHECK(result.origin.kind == Origin::Kind::local);
+    }
+    CHECK(t.chain.now() == base::Nanos(0));
+  });
+  REQUIRE(t.below.arrived.size() == 3);
+  for (std::uint64_t i = 0; i < 3; ++i) CHECK(t.below.arrived[i].sequence == 3 * i + 2);
+}
+
+TEST_CASE("periodic: what is no move goes down in every round") {
+  Third t;
+  t.chain.run([&] {
+    t.chain.operate(t.top, operation(OperationKind::newest));
+    t.chain.operate(t.top, operation(OperationKind::release));
+  });
+  CHECK(t.below.arrived.size() == 2);
+}
+
+TEST_CASE("periodic: a failed contribution goes down where others come, and nowhere else") {
+  Third t;
+  t.chain.run([&] {
+    for (const std::uint64_t sequence : {1, 2}) {
+      paths::Operation failed = move_of({}, sequence);
+      failed.failure = t.chain.host().failure("above", 0, "no value");
+      const std::string error =
+          thrown<TravelError>([&] { t.chain.operate(t.top, std::move(failed)); });
+      CHECK_THAT(error, Catch::Contains("no value") || Catch::Contains("nothing"));
+      CHECK(t.below.arrived.size() == (sequence == 2 ? 1 : 0));
+    }
+  });
+  CHECK(t.below.arrived[0].failure);
+}

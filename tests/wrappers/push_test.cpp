@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/push_test.cpp — tuples sent unasked, or asked for, to an element far away.
+#include "wrappers/push.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "eventspace/record.hpp"
+#include "pastset/errors.hpp"
+#include "paths/cluster_tuples.hpp"
+#include "tests/support/one_host.hpp"
+
+namespace {
+
+using base::Nanos;
+using namespace std::chrono_literals;
+using test_support::OneHost;
+using test_support::PlanBuilder;
+using test_support::thrown;
+
+/// near -> (link of 10 ms) -> far.
+struct Pushed {
+  enum class What : std::uint8_t { newest, every, asked };
+  explicit Pushed(What what) {
+    const auto number = *pastset::Template::parse("u64");
+    builder.plan().elements.push_back({"near", 0, number, 0, 0, {}});
+    builder.plan().elements.push_back({"far", 0, number, 0, 0, {}});
+    builder.element("asks", paths::ask_template());
+    const auto push = builder.made("push", false, [this, what](paths::Host& host) {
+      auto made = std::make_unique<wrappers::Push>(
+          host, 0u,
+          wrappers::PushSettings{host.element("near"),
+                                 what == What::asked ? host.element("asks") : nullptr,
+                                 what == What::every});
+      wrapper = made.get();
+      return made;
+    });
+    const auto link = builder.wrapper("emulate_link", "link", {{"latency", "10ms"}});
+    const auto store = builder.wrapper("store", "store", {{"element", "far"}, {"marks", "true"}});
+    builder.path("graph", 0, {push, link, store});
+    here.emplace(builder);
+  }
+  void put(std::uint64_t value) { near().move(base::Payload::of(value)); }
+  void ask(std::uint64_t from, std::uint64_t count) {
+    here->host().element("asks")->move(paths::ask_tuple({from, count}));
+  }
+  /// Everything at the far end, when nothing is under way.
+  std::vector<std::uint64_t> arrived() {
+    here->sleep(100ms);
+    std::vector<std::uint64_t> all;
+    while (const auto tuple = far().try_observe())
+      all.push_back(tuple->payload.read<std::uint64_t>());
+    return all;
+  }
+  pastset::Element& near() { return *here->host().element("near"); }
+  pastset::Element& far() { return *here->host().element("far"); }
+
+  PlanBuilder builder;
+  wrappers::Push* wrapper = nullptr;
+  std::optional<OneHost> here;
+};
+
+using What = Pushed::What;
+using Numbers = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("push: a tuple is at the far end one way after it was moved") {
+  Pushed t(What::newest);
+  t.here->run([&] {
+    t.here->sleep(3ms);
+    t.put(5);
+    CHECK(t.far().newest(0).payload.read<std::uint64_t>() == 5);
+    CHECK(t.here->now() == 13ms);
+    t.put(6);
+    t.here->sleep(1ms);
+    t.put(7);  // while the one before is on its way
+    CHECK(t.far().newest(2).payload.read<std::uint64_t>() == 7);
+    CHECK(t.here->now() == 24ms);
+    CHECK(t.arrived() == Numbers{5, 6, 7});
+  });
+}
+
+TEST_CASE("push: of tuples moved at once it sends the newest, or every one") {
+  for (const What what : {What::newest, What::every}) {
+    Pushed t(what);
+    t.here->run([&] {
+      for (const std::uint64_t value : {1, 2, 3}) t.put(value);
+      CHECK(t.arrived() == (what == What::every ? Numbers{1, 2, 3} : Numbers{3}));
+      t.put(4);
+      CHECK(t.arrived() == Numbers{4});
+    });
+  }
+}
+
+TEST_CASE("push: one that waits for asks sends nothing before, and then so many") {
+  Pushed t(What::asked);
+  t.here->run([&] {
+    for (const std::uint64_t value : {10, 11, 12}) t.put(value);
+    CHECK(t.arrived().empty());
+    t.ask(1, 1);
+    CHECK(t.arrived() == Numbers{12});  // the newest is no older than that
+    t.put(13);
+    CHECK(t.arrived().empty());
+    t.ask(3, 2);
+    CHECK(t.arrived() == Numbers{13});
+    t.put(14);
+    t.here->sleep(1ms);
+    t.put(15);
+    CHECK(t.arrived() == Numbers{14});
+  });
+}
+
+TEST_CASE("push: what is asked for before it is there is sent when it is") {
+  Pushed t(What::asked);
+  t.here->run([&] {
+    t.put(10);
+    t.ask(2, 1);
+    t.here->sleep(5ms);
+    t.put(11);
+    t.here->sleep(5ms);
+    t.put(12);
+    CHECK(t.far().newest(0).payload.read<std::uint64_t>() == 12);
+    CHECK(t.here->now() == 20ms);
+    CHECK(t.arrived() == Numbers{12});
+  });
+}
+
+TEST_CASE("push: an error mark arrives behind what came before it") {
+  for (const What what : {What::newest, What::every}) {
+    Pushed t(what);
+    t.here->run([&] {
+      t.put(1);
+      t.near().mark_error("round 2 failed");
+      CHECK(t.far().newest(0).payload.read<std::uint64_t>() == 1);
+      const std::string error = thrown<pastset::Marked>([&] { t.far().newest(1); });
+      CHECK_THAT(error, Catch::Contains("round 2 failed"));
+      CHECK(t.here->now() == 10ms);
+    });
+  }
+}
+
+TEST_CASE("push: who asks of a marked element gets the tuple that is there, then the mark") {
+  Pushed t(What::asked);
+  t.here->run([&] {
+    t.put(1);
+    t.near().mark_error("round 2 failed");
+    CHECK(t.arrived().empty());
+    CHECK_FALSE(t.far().error_mark());
+    t.ask(0, 1);
+    CHECK(t.arrived() == Numbers{1});
+    CHECK_FALSE(t.far().error_mark());
+    t.ask(1, 1);
+    CHECK(t.arrived().empty());
+    CHECK_THAT(t.far().error_mark().value_or(""), Catch::Contains("round 2 failed"));
+  });
+}
+
+TEST_CASE("push: one who subscribed gets the mark without asking again") {
+  Pushed t(What::asked);
+  t.here->run([&] {
+    t.ask(0, 8);
+    t.put(1);
+    CHECK(t.arrived() == Numbers{1});
+    t.near().mark_error("round 2 failed");
+    CHECK(t.arrived().empty());
+    CHECK(t.far().error_mark());
+  });
+}
+
+TEST_CASE("push: when asks can arrive no more, whoever asked is told") {
+  Pushed t(What::asked);
+  t.here->run([&] {
+    t.here->host().element("asks")->mark_error("the link failed");
+    CHECK(t.arrived().empty());
+    CHECK_THAT(t.far().error_mark().value_or(""), Catch::Contains("the link failed"));
+  });
+}
+
+TEST_CASE("push: it ends with its newest tuple, unasked, unless that was sent") {
+  const What what = GENERATE(What::newest, What::every, What::asked);
+  const bool was_sent = GENERATE(true, false);
+  Pushed t(what);
+  t.here->run([&] {
+    t.put(1);
+    t.put(2);
+    t.ask(0, 1);
+    if (was_sent) CHECK(t.arrived() == (what == What::every ? Numbers{1, 2} : Numbers{2}));
+    t.wrapper->stop();
+    CHECK(t.arrived() == (was_sent ? Numbers{} : what == What::every ? Numbers{1, 2} : Numbers{2}));
+    t.put(3);
+    CHECK(t.arrived().empty());
+  });
+}
+
+TEST_CASE("push: it ends with its mark, once") {
+  Pushed t(What::asked);
+  t.here->run([&] {
+    t.put(1);
+    t.near().mark_error("round 2 failed");
+    t.here->sleep(1ms);
+    t.wrapper->stop();
+    CHECK(t.arrived() == Numbers{1});
+    CHECK(t.far().error_mark());
+  });
+}
+
+TEST_CASE("push: records each tuple it sends") {
+  Pushed t(What::newest);
+  t.here->host().recorder().reserve(16);
+  t.here->run([&] {
+    t.here->sleep(30ms);
+    t.put(5);
+    t.arrived();
+  });
+  const auto records = t.here->host().recorder().snapshot();
+  REQUIRE(records.size() == 2);  // one is the link's
+  const auto& sent = records[1];
+  CHECK(sent.kind == static_cast<std::uint64_t>(eventspace::EventKind::prefetch));
+  CHECK(sent.flags == eventspace::event_one_way);
+  CHECK(sent.bytes == 8);
+  CHECK(+sent.down_nanos == Nanos(30ms).count());
+  CHECK(+sent.up_nanos == Nanos(30ms).count());
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/relaxation_scene.hpp — random multi-clusters under every relaxation, on one host.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paths/relaxation.hpp"
+#include "runtime/random.hpp"
+#include "tests/support/one_host.hpp"
+#include "wrappers/condition_check.hpp"
+
+namespace relaxation_tests {
+
+using base::Nanos;
+using paths::Condition;
+using paths::Relaxation;
+
+/// A part of the clusters: bit c stands for cluster c.
+using ClusterSet = std::uint32_t;
+
+enum class Fault : std::uint8_t {
+  none,
+  contribution,  ///< a thread's contribution fails
+  store,         ///< the result element refuses a tuple
+  link,          ///< what comes from other clusters fails from some time on
+  asks,          ///< what is asked of other clusters does
+  deadline,      ///< a thread comes after the deadline
+};
+
+struct SceneOptions {
+  bool may_fail = true;
+  std::optional<Relaxation::Kind> only = {};  ///< else any
+};
+
+/// Everything that is random, drawn from the seed before anything runs.
+struct Scene {
+  Scene(std::uint64_t seed, SceneOptions options);
+
+  std::uint32_t clusters() const { return static_cast<std::uint32_t>(threads.size()); }
+  ClusterSet everyone() const { return (1u << clusters()) - 1; }
+  std::uint64_t contributors(ClusterSet set) const;
+  /// Thread by thread, then cluster by cluster, in order: what every cluster must compute.
+  base::Payload fold(std::uint64_t iteration, ClusterSet set) const;
+  base::Payload partial(std::uint64_t iteration, std::uint32_t cluster) const;
+  bool is_proved_by(std::uint64_t iteration, ClusterSet set) const;
+  Condition expected(std::uint64_t iteration) const;
+  Nanos work(std::uint32_t cluster, std::uint32_t thread, std::uint64_t iteration) const;
+
+  const Relaxation& relaxation() const { return algorithm.relaxation; }
+  bool may_prove() const { return relaxation().kind == Relaxation::Kind::conditional; }
+  bool asks() const { return relaxation().transfer == Relaxation::Transfer::demand; }
+  bool has_batches() const { return relaxation().tells_batches(algorithm.all_to_all); }
+  /// Of those that go down at all.
+  bool is_checked(std::uint64_t iteration) const {
+    return relaxation().kind != Relaxation::Kind::periodic ||
+           (iteration + 1) % relaxation().rounds == 0;
+  }
+  std::uint64_t lag() const { return relaxation().is_late() ? relaxation().rounds : 0; }
+  /// The first message over a failing link that does not arrive.
+  std::uint64_t faulty_message() const {
+    if (!algorithm.all_to_all) return faulty_iteration;
+    return has_batches() ? faulty_iteration / relaxation().every : faulty_iteration / 2;
+  }
+  /// Without its numbers.
+  std::string family() const;
+
+  std::uint64_t seed;
+  std::vector<std::uint32_t> threads;  // of each cluster
+  std::uint64_t iterations;
+  paths::Algorithm algorithm;
+  paths::Decision decision;
+  std::vector<std::vector<std::vector<base::Payload>>> values;  // iteration, cluster, thread
+  Nanos work_max, link_max;
+  double stall_chance;
+  Fault fault = Fault::none;
+  std::uint32_t faulty_cluster = 0, faulty_thread = 0;
+  std::uint64_t faulty_iteration = 0;
+
+ private:
+  void draw_algorithm(runtime::Random& random, std::optional<Relaxation::Kind> only);
+  void draw_transfer(runtime::Random& random);
+  void draw_operation(runtime::Random& random);
+  void draw_values(runtime::Random& random);
+  void draw_constant(runtime::Random& random);
+  void draw_fault(runtime::Random& random);
+  base::Payload value(double drawn) const;
+  base::Payload add(const base::Payload& left, const base::Payload& right) const;
+};
+
+/// What a thread got in an iteration.
+struct Answer {
+  paths::Result result;
+  std::string error;  // "" when there was none
+  Nanos took{0};
+};
+
+/// What went over the links of a pair of clusters.
+struct Transferred {
+  std::uint64_t asked = 0;  // tuples
+  std::uint64_t came = 0;
+  std::vector<std::uint64_t> asked_in;  // iterations
+};
+
+/// Told what leaves over a link.
+using Saw = std::function<void(const paths::Operation&)>;
+
+/// The scene's multi-cluster on one host: per cluster an allreduce, what the relaxation needs, and
+/// a store; per pair of clusters a transfer whose links delay each message at random, in order.
+class MultiCluster {
+ public:
+  MultiCluster(const Scene& scene, wrappers::ConditionCheckSwitches switches);
+
+  /// Runs every thread through all iterations, errors or not. Throws Deadlock.
+  void run();
+
+  /// Of a cluster, by thread and iteration.
+  const std::vector<std::vector<Answer>>& answers(std::uint32_t cluster) const {
+    return answers_.at(cluster);
+  }
+  /// What `into` asked of `from` and got.
+  const Transferred& transferred(std::uint32_t into, std::uint32_t from) {
+    return transferred_[{into, from}];
+  }
+
+ private:
+  using Words = test_support::Words;
+
+  std::string cache_name(std::uint32_t c, std::uint32_t from) const;
+  std::uint32_t add_faulty(std::uint32_t c);
+  std::uint32_t add_join(std::uint32_t c);
+  std::uint32_t add_check(std::uint32_t c);
+  std::uint32_t add_late_check(std::uint32_t c);
+  std::uint32_t add_refuses(std::uint32_t c);
+  std::uint32_t add_link(const std::string& name, Fault fault, std::uint32_t faulty_cluster,
+                         Saw saw);
+  void add_elements(std::uint32_t c);
+  void add_cluster(std::uint32_t c);
+  void add_tree();
+  void add_transfer(std::uint32_t into, std::uint32_t from);
+  void add_push(const std::string& name, const Words& settings, const std::string& into,
+                std::uint32_t link);
+  bool fails(Fault fault, std::uint32_t cluster, std::uint64_t iteration) const;
+  void run_thread(std::uint32_t c, std::uint32_t thread);
+
+  const Scene& scene_;
+  const wrappers::ConditionCheckSwitches switches_;
+  runtime::Random link_random_;
+  pastset::Template value_;
+  test_support::PlanBuilder builder_;
+  std::vector<std::uint32_t> paths_;  // of each cluster
+  std::optional<test_support::OneHost> here_;
+  std::vector<std::vector<std::vector<Answer>>> answers_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Transferred> transferred_;
+};
+
+}  // namespace relaxation_tests
