@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/evaluation.py — writes docs/evaluation.md: what the paper measured, measured again.
+# bench/evaluation/evaluation.py — writes docs/evaluation.md: the paper's figures, measured again.
 import argparse
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from virtual import Evaluation
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/evaluation/run", description=__doc__)
     parser.add_argument("--binaries", required=True, help="the folder of the programs")
-    parser.add_argument("--work", required=True, type=Path, help="where the figures of runs are kept")
+    parser.add_argument("--work", required=True, type=Path,
+                        help="where the figures of runs are kept")
     parser.add_argument("--out", default=TOP / "docs", type=Path,
                         help="the folder of evaluation.md and evaluation/ (default: docs)")
     parser.add_argument("--iterations", type=int, default=15000)
@@ -27,13 +28,13 @@ Section VI of Bongo et al. 2004, "Extending Collective Operations With Applicati
 Improving Multi-cluster Performance", measured again, and what can be had beyond it. This file and
 its pictures are written by
 
-    bench/evaluation/run          # the virtual clock: half an hour on two cores
+    bench/evaluation/run          # the virtual clock: a quarter of an hour on two cores
     bench/evaluation/run --real   # and real processes, which should be alone on the machine
 
-140 threads on 91 hosts of five clusters ([configs/multicluster.yaml](../configs/multicluster.yaml)),
-{iterations:,} iterations of 30 ms of computing. Of the paper's topology the text gives the clusters
-and some latencies; the config says which are assumed. On the virtual clock the same command gives
-the same figures everywhere.
+140 threads on 91 hosts of five clusters
+([configs/multicluster.yaml](../configs/multicluster.yaml)), {iterations:,} iterations of 30 ms of
+computing. Of the paper's topology the text gives the clusters and some latencies; the config says
+which are assumed. On the virtual clock the same command gives the same figures everywhere.
 
 """
 

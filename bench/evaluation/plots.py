@@ -43,7 +43,8 @@ def frontier(points, file):
     figure, axis = plt.subplots(figsize=(7, 3.6))
     for name, messages, above in points:
         axis.scatter([messages], [above], s=18, color="#4c72b0")
-        axis.annotate(name, (messages, above), textcoords="offset points", xytext=(4, 4), fontsize=7)
+        axis.annotate(name, (messages, above), textcoords="offset points", xytext=(4, 4),
+                      fontsize=7)
     axis.scatter([4, 1], [3, 11], s=30, marker="x", color="#c44e52")
     for x, y in ((4, 3), (1, 11)):
         axis.annotate("to beat", (x, y), textcoords="offset points", xytext=(4, -9), fontsize=7,

@@ -33,9 +33,10 @@ def cost_of_communication(runner):
             for algorithm, run in runs.items()]
     return f"""## What communication costs the roots
 
-Real processes, one for each host and gateway of [{SMALL}](../{SMALL}), over TCP on one machine;
-threads sleep instead of computing (values: `best`), so that the processor time of a process is that
-of its communication, in ms per iteration:
+Real processes, one for each host and gateway of [the small multi-cluster](../{SMALL}), over TCP on
+one machine; threads sleep instead of computing (values: `best`), so that the processor time of a
+process is that of its communication, in ms per iteration; the ten rounds of warming up, in which
+everybody waits for everybody, are in the messages:
 
 {table(["algorithm", "ms per iteration", "WAN messages",
         *(f"CPU of {host}" for host in roots.values())], rows)}"""
@@ -77,7 +78,13 @@ clusters with an emulated link of 30 ms each way between them, all border rows a
 of all their cells.
 
 {self.whole()}
+Results that come late stop in the same iteration, but learn of it so many iterations later: their
+grid is that of a later iteration. A halo hides twice the latency: that of border rows, and as much
+again for a cluster that runs ahead because the other one had to wait for its sums.
+
 {self.by_size()}
+Plain border rows wait for the link twice in an iteration, once for each colour. The smaller the
+grid, the more iterations fit into a latency, and the more rows are relaxed twice to hide it.
 """
 
     def whole(self):
@@ -86,7 +93,7 @@ of all their cells.
             halo = self.halo(size)
             together = self.run("together", size, "sequential")
             rows.append(self.row(size, "together, sequential", together, together))
-            for algorithm in ("conditional:push", "lagged:8"):
+            for algorithm in ("conditional:push", f"lagged:{halo}"):
                 apart = self.run("apart", size, algorithm, "--halo", halo)
                 rows.append(self.row(size, f"apart, {algorithm}, halo {halo}", apart, together))
         return "To the end:\n\n" + table(
