@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "commands/drawing.hpp"
 
@@ -40,6 +42,37 @@ class TextDrawer {
   const Drawing& drawing_;
 };
 
+/// "rows.N.from_next" of "rows.17.from_next": graphs that a config declares together, one for each
+/// thread, differ by its rank.
+std::string without_numbers(const std::string& graph) {
+  std::string pattern;
+  std::size_t begin = 0;
+  while (begin <= graph.size()) {
+    const std::size_t end = std::min(graph.find('.', begin), graph.size());
+    const std::string part = graph.substr(begin, end - begin);
+    const bool is_number =
+        !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+    pattern += (begin == 0 ? "" : ".") + (is_number ? std::string("N") : part);
+    begin = end + 1;
+  }
+  return pattern;
+}
+
+void append_shape(const Drawing& drawing, std::size_t index, std::string& shape) {
+  const Drawing::Node& node = drawing.nodes[index];
+  shape += fmt::format("({}", static_cast<int>(node.shape));
+  for (const std::size_t above : node.above) append_shape(drawing, above, shape);
+  shape += ')';
+}
+
+/// What trees are alike by: nothing for those whose graphs no number tells apart.
+std::string likeness(const Drawing& drawing, const Drawing::Tree& tree) {
+  std::string pattern = without_numbers(tree.graph);
+  if (pattern == tree.graph) return {};
+  append_shape(drawing, tree.root, pattern);
+  return pattern;
+}
+
 std::string hosts_text(const paths::Plan& plan) {
   std::string text;
   std::size_t width = 0;
@@ -63,9 +96,18 @@ std::string hosts_text(const paths::Plan& plan) {
 std::string draw_text(const paths::Plan& plan, const Drawing& drawing) {
   TextDrawer drawer(drawing);
   drawer.text = hosts_text(plan);
+  std::map<std::string, std::size_t> alike;
+  for (const Drawing::Tree& tree : drawing.trees) ++alike[likeness(drawing, tree)];
   std::string graph;
   for (const Drawing::Tree& tree : drawing.trees) {
-    if (tree.graph != graph) drawer.text += fmt::format("\ngraph {}\n", tree.graph);
+    const std::string like = likeness(drawing, tree);
+    const std::size_t others = like.empty() ? 0 : std::exchange(alike.at(like), 0);
+    if (!like.empty() && others == 0) continue;  // was drawn for all of them
+    if (tree.graph != graph)
+      drawer.text += fmt::format("\ngraph {}{}\n", tree.graph,
+                                 others > 1 ? fmt::format(", and {} more like it, {}", others - 1,
+                                                          without_numbers(tree.graph))
+                                            : "");
     graph = tree.graph;
     drawer.draw(tree.root, "  ", "  ");
   }

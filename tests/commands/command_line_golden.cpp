@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/commands/command_line_golden.cpp — what `paths` says to right and wrong command lines.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -83,6 +87,18 @@ TEST_CASE("command line: a wrong config among right ones does not hide them") {
   CHECK(outcome.out.find("configs/two-clusters.yaml: ok, 5 hosts, 8 threads, ") !=
         std::string::npos);
   CHECK(outcome.err.find("configs/broken/empty.yaml") == 0);
+}
+
+TEST_CASE("command line: show draws one of the graphs that only a number tells apart") {
+  const std::string config = fmt::format("/tmp/paths-show-{}.yaml", getpid());
+  std::ofstream(config) << "clusters: {alpha: {hosts: 1, threads: 4}}\n"
+                           "exchanges: {rows: {template: f64}}\n";
+  const auto outcome = run({"show", config});
+  std::filesystem::remove(config);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out.find("graph rows.0.from_next, and 2 more like it, rows.N.from_next\n") !=
+        std::string::npos);
+  CHECK(outcome.out.find("rows.2.from_next") == std::string::npos);
 }
 
 TEST_CASE("command line: drawings of a config are as they were read last") {
