@@ -38,11 +38,16 @@ def decision_times(rows, clusters, file, rounds):
     save(figure, file)
 
 
+UNNAMED = {f"subscribe:{tuples}" for tuples in (4, 8, 32, 128)}
+
+
 def frontier(points, file):
     """[(name, messages, percent)]: what a wide-area message buys."""
     figure, axis = plt.subplots(figsize=(7, 3.6))
     for name, messages, above in points:
         axis.scatter([messages], [above], s=18, color="#4c72b0")
+        if name in UNNAMED:
+            continue  # between its neighbours
         axis.annotate(name, (messages, above), textcoords="offset points", xytext=(4, 4),
                       fontsize=7)
     axis.scatter([4, 1], [3, 11], s=30, marker="x", color="#c44e52")
