@@ -74,4 +74,7 @@ many iterations as they are late.
             return f"all {ITERATIONS:,} iterations, all conditions right"
         told = re.search(r"(wrapper \S+: round (\d+): [^\n]*)", out + error)
         assert told, error
-        return f"ends in iteration {int(told.group(2)) + 1:,}: \"{told.group(1)}\""
+        # Errors name the round that a result is about, which a late one's iteration comes behind.
+        late = re.match(r"(?:lagged|budget):(\d+)", algorithm)
+        iteration = int(told.group(2)) + 1 + (int(late.group(1)) if late else 0)
+        return f"ends in iteration {iteration:,}: \"{told.group(1)}\""
