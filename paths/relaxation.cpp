@@ -19,6 +19,9 @@ using Kind = Relaxation::Kind;
 using Transfer = Relaxation::Transfer;
 
 constexpr std::uint64_t most = 1'000'000;
+/// Of a word without parameters.
+constexpr std::optional<std::uint64_t> usual_period = 50, usual_lag = 2;
+constexpr std::string_view usual_budget = "32,16";
 
 constexpr std::array<std::string_view, 5> kind_names = {"exact", "periodic", "lagged",
                                                         "conditional", "budget"};
@@ -61,13 +64,15 @@ std::string parse_parameters(std::vector<std::string_view> parameters, Relaxatio
   parameters.resize(2);
   if (relaxation.kind == Kind::periodic || relaxation.kind == Kind::lagged) {
     const bool is_periodic = relaxation.kind == Kind::periodic;
-    const auto rounds = parse_count(parameters[0]);
-    if (given != 1 || !rounds) return is_periodic ? "periodic:EVERY" : "lagged:ROUNDS";
+    const auto rounds =
+        given == 0 ? (is_periodic ? usual_period : usual_lag) : parse_count(parameters[0]);
+    if (given > 1 || !rounds) return is_periodic ? "periodic:EVERY" : "lagged:ROUNDS";
     relaxation.rounds = *rounds;
     return {};
   }
   if (relaxation.kind == Kind::budget) {
-    if (given == 1 && parse_budget(parameters[0], relaxation)) return {};
+    if (given <= 1 && parse_budget(given == 0 ? usual_budget : parameters[0], relaxation))
+      return {};
     return "budget:HORIZON,EVERY with EVERY at most HORIZON";
   }
   if (given == 0) return {};

@@ -34,7 +34,8 @@ struct Relaxation {
 };
 
 /// "sequential", "magpie" and its other name "exact", or a relaxation over all_to_all with its
-/// parameters: "periodic:50", "lagged:2", "budget:32,16", "conditional:subscribe:8".
+/// parameters: "periodic:50", "lagged:2", "budget:32,16", which those words mean by themselves,
+/// too, "conditional:subscribe:8".
 struct Algorithm {
   bool all_to_all = true;
   Relaxation relaxation;

@@ -63,7 +63,8 @@ TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
   check_golden("unknown_format", {"show", two_clusters, "--format", "png"}, 2);
   check_golden("two_files", {"expand", two_clusters, two_clusters}, 2);
   check_golden("unknown_algorithm", {"check", two_clusters, "--algorithm", "magpei"}, 2);
-  check_golden("algorithm_without_parameter", {"check", two_clusters, "--algorithm", "lagged"}, 2);
+  check_golden("algorithm_with_wrong_parameter", {"check", two_clusters, "--algorithm", "lagged:0"},
+               2);
   check_golden("unknown_root", {"check", two_clusters, "--root", "gamma/g1"}, 2);
   check_golden("unknown_transport", {"check", two_clusters, "--transport", "udp"}, 2);
   check_golden("port_out_of_range", {"check", two_clusters, "--port", "70000"}, 2);

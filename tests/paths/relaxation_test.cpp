@@ -414,3 +414,23 @@ TEST_CASE("relaxation: a wrapper that throws anywhere is an error that says so, 
   }
   CHECK(runs > 2000);
 }
+
+TEST_CASE("relaxation: words say the same algorithms as their texts, with usual parameters") {
+  const auto text_of = [](const std::string& word) {
+    std::string wrong;
+    const auto algorithm = paths::parse_algorithm(word, wrong);
+    return algorithm ? paths::algorithm_text(*algorithm) : wrong;
+  };
+  for (const std::string word :
+       {"sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+        "conditional:demand", "conditional:subscribe:8", "periodic:7", "lagged:3", "budget:8,4"})
+    CHECK(text_of(word) == word);
+  CHECK(text_of("exact") == "magpie");
+  CHECK(text_of("conditional:pull") == "conditional");
+  CHECK(text_of("conditional:subscribe:1") == "conditional:demand");
+  CHECK(text_of("periodic") == "periodic:50");
+  CHECK(text_of("lagged") == "lagged:2");
+  CHECK(text_of("budget") == "budget:32,16");
+  CHECK(text_of("budget:4,8") ==
+        "expected budget:HORIZON,EVERY with EVERY at most HORIZON, found 'budget:4,8'");
+}
