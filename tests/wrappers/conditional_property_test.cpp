@@ -291,7 +291,7 @@ std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& c
 /// As many as take some seconds; fewer where a sanitizer makes each take ten times as long, or,
 /// thread sanitizer, keeps memory for every context there ever was.
 #if defined(PATHS_TSAN)
-constexpr std::uint64_t usual_seeds = 100;
+constexpr std::uint64_t usual_seeds = 60;
 #elif defined(PATHS_ASAN)
 constexpr std::uint64_t usual_seeds = 1'000;
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, what
+// tests/paths/relaxation_slow.cpp — whole programs under every relaxation: when they stop, what
 // they learn, what crosses the wide area, and how they end when a part of them does not go on.
 #include "paths/relaxation.hpp"
 
