@@ -15,7 +15,6 @@
 
 namespace eventspace {
 
-
 /// What is kept of a record until its round is whole.
 struct Pass {
   std::int64_t down_nanos = 0;
