@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/host_lost_slow.cpp — a host that dies at some time on the virtual clock, under every
+// tests/paths/host_lost_test.cpp — a host that dies at some time on the virtual clock, under every
 // relaxation: whoever needs it is told so.
 #include <fmt/format.h>
 

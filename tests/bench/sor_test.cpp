@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads solve a grid on the virtual clock: bits, decisions and times.
+#include "bench/support/sor/sor.hpp"
+
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -11,7 +13,6 @@
 #include "bench/support/noise_allreduce.hpp"
 #include "bench/support/sor/grid_files.hpp"
 #include "bench/support/sor/reference.hpp"
-#include "bench/support/sor/sor.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sim.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/relaxation_slow.cpp — whole programs under every relaxation: when they stop, what
+// tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, what
 // they learn, what crosses the wide area, and how they end when a part of them does not go on.
 #include "paths/relaxation.hpp"
 
@@ -25,9 +25,8 @@ using Kind = paths::Relaxation::Kind;
 
 constexpr std::uint64_t iterations = 50;
 
-/// One run in so many, where a sanitizer makes each take ten times as long or keeps memory for
-/// every context there ever was.
-#if defined(PATHS_TSAN) || defined(PATHS_ASAN)
+/// One run in so many, where a sanitizer makes each take ten times as long.
+#if defined(PATHS_ASAN)
 constexpr std::size_t sampled = 16;
 #else
 constexpr std::size_t sampled = 1;
