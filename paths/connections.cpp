@@ -24,6 +24,7 @@ struct Connections::Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
   bool is_ours = false;     // we connected
+  bool is_parting = false;  // our goodbye is to be sent, behind what is held
   bool has_parted = false;  // and our goodbye was answered
   bool known = false;       // we connected, or the peer said hello
   std::string lost;         // why, when it is
@@ -83,9 +84,11 @@ bool Connections::has_met(std::uint32_t host) const {
 void Connections::stop(runtime::Deadline deadline) {
   {
     runtime::Lock lock(mutex_);
-    for (auto& [id, connection] : connections_)
-      if (connection->is_ours && connection->lost.empty())
-        post(*connection, frame_of(FrameKind::goodbye));
+    for (auto& [id, connection] : connections_) {
+      if (!connection->is_ours || !connection->lost.empty()) continue;
+      connection->is_parting = true;
+      if (connection->held_pushes.empty()) post(*connection, frame_of(FrameKind::goodbye));
+    }
   }
   send_posted();
   {
@@ -294,6 +297,8 @@ void Connections::take_credits(Connection& connection, std::uint32_t credits,
     post(connection, std::move(held[sent]));
   }
   held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(sent));
+  if (sent > 0 && held.empty() && connection.is_parting)
+    post(connection, frame_of(FrameKind::goodbye));
   if (connection.credits > 0) connection.waiting_for_credits.wake_all(wakes);
 }
 

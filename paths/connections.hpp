@@ -49,8 +49,9 @@ class Connections final : public Receiver {
   void meet(std::uint32_t host, StageId stage);
   /// Has that host greeted us (even if it is gone by now)?
   bool has_met(std::uint32_t host) const;
-  /// Says goodbye on every connection it made, and waits until the peers answered: what was sent
-  /// before has arrived then. (A socket closed earlier takes with it what its peer did not read.)
+  /// Says goodbye on every connection it made, behind pushes that wait for credits, and waits until
+  /// the peers answered: what was sent before has arrived then. (A socket closed earlier takes with
+  /// it what its peer did not read.)
   void stop(runtime::Deadline deadline);
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.

@@ -97,7 +97,7 @@ void Push::send(base::Payload tuple, paths::Failure failure) {
   const paths::Next next(host_, *stage, nullptr);
   paths::Operation operation;
   operation.one_way = true;
-  operation.kept = true;
+  operation.kept = settings_.every || settings_.asks;  // somebody counts on each
   operation.path = path_;
   operation.slot = host_.plan().paths[path_].slot;
   operation.sequence = sent_++;

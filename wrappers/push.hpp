@@ -30,7 +30,8 @@ struct PushSettings {
 ///          nobody needs.
 /// Context: a service context of its own, from start() to stop().
 /// Blocks:  its own context, while there is nothing to send or nobody asks.
-/// Order:   that of the element. None of what it sends is replaced on its way.
+/// Order:   that of the element. Where each time the newest is sent, one that has not left for want
+///          of credits is replaced by a newer one; all and what was asked for never is.
 /// Throws:  nothing of its own. An error mark of the element is sent as a failed operation, behind
 ///          what came before it, also to one who asked. So is one of its asks, whose sender would
 ///          wait for an answer.

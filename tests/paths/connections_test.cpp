@@ -188,6 +188,30 @@ TEST_CASE("connections: a release waits behind pushes without credits and needs 
   CHECK(talk.values() == std::vector<double>{300, Talk::released});
 }
 
+TEST_CASE("connections: a goodbye waits behind pushes without credits") {
+  Talk talk;
+  talk.runtime.run([&] {
+    use_up_credits(talk);
+    talk.send(300);
+    talk.send(301);
+    talk.release();
+    auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
+      talk.connections.stop(runtime::Deadline::written_at(1s));
+    });
+    talk.runtime.sleep_for(1ms);
+    talk.give_credits(1);
+    CHECK(talk.sent_of(FrameKind::goodbye) == 0);
+    talk.give_credits(9);
+    REQUIRE(talk.sent_of(FrameKind::goodbye) == 1);
+    CHECK(talk.sent.back().kind == FrameKind::goodbye);
+    CHECK(talk.values() == std::vector<double>{300, 301, Talk::released});
+    talk.give_credits(9);
+    CHECK(talk.sent.empty());
+    talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::goodbye));
+    stopping.join();
+  });
+}
+
 TEST_CASE("connections: a failed push is never replaced") {
   Talk talk;
   use_up_credits(talk);

@@ -17,7 +17,7 @@ using test_support::OneHost;
 using test_support::PlanBuilder;
 using test_support::thrown;
 
-/// near -> (link of 10 ms) -> far.
+/// near -> (link of 10 ms) -> far, and what was seen on its way.
 struct Pushed {
   enum class What : std::uint8_t { newest, every, asked };
   explicit Pushed(What what) {
@@ -34,9 +34,13 @@ struct Pushed {
       wrapper = made.get();
       return made;
     });
+    const auto seen = builder.does("seen", [this](paths::Operation operation, paths::Next next) {
+      are_kept.push_back(operation.kept);
+      return next(std::move(operation));
+    });
     const auto link = builder.wrapper("emulate_link", "link", {{"latency", "10ms"}});
     const auto store = builder.wrapper("store", "store", {{"element", "far"}, {"marks", "true"}});
-    builder.path("graph", 0, {push, link, store});
+    builder.path("graph", 0, {push, seen, link, store});
     here.emplace(builder);
   }
   void put(std::uint64_t value) { near().move(base::Payload::of(value)); }
@@ -54,6 +58,7 @@ struct Pushed {
   pastset::Element& near() { return *here->host().element("near"); }
   pastset::Element& far() { return *here->host().element("far"); }
 
+  std::vector<bool> are_kept;
   PlanBuilder builder;
   wrappers::Push* wrapper = nullptr;
   std::optional<OneHost> here;
@@ -202,6 +207,18 @@ TEST_CASE("push: it ends with its mark, once") {
     CHECK(t.arrived() == Numbers{1});
     CHECK(t.far().error_mark());
   });
+}
+
+TEST_CASE("push: a newer tuple may take the place of one that nobody counts on") {
+  for (const What what : {What::newest, What::every, What::asked}) {
+    Pushed t(what);
+    t.here->run([&] {
+      t.ask(0, 1);
+      t.put(1);
+      t.arrived();
+    });
+    CHECK(t.are_kept == std::vector<bool>{what != What::newest});
+  }
 }
 
 TEST_CASE("push: records each tuple it sends") {
