@@ -8,6 +8,7 @@ namespace paths {
 
 Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, bool has_failed)
     : turns_(turns), sequence_(sequence) {
+  runtime::Wakes wakes;
   runtime::Lock lock(turns_.mutex_);
   if (!has_failed) {
     ENSURE(sequence >= turns_.next_sequence_);
@@ -21,6 +22,7 @@ Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, b
     }
   } catch (...) {
     turns_.entered_.erase(sequence_);
+    turns_.changed_.wake_all(wakes);  // it may have been its turn
     throw;
   }
 }
