@@ -60,6 +60,17 @@ Decisions decisions_from_json(const nlohmann::json& json) {
   return decisions;
 }
 
+std::vector<std::string> computing_clusters(const paths::Plan& plan) {
+  std::vector<std::string> names;
+  for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster) {
+    const bool computes = std::any_of(plan.hosts.begin(), plan.hosts.end(), [&](const auto& host) {
+      return host.cluster == cluster && host.threads > 0;
+    });
+    if (computes) names.push_back(plan.clusters[cluster]);
+  }
+  return names;
+}
+
 std::string to_csv(const std::string& cluster, const std::vector<Decided>& rounds,
                    const std::vector<std::string>& clusters) {
   std::string text;

@@ -10,6 +10,7 @@
 
 #include "base/units.hpp"
 #include "paths/operation.hpp"
+#include "paths/plan.hpp"
 
 namespace bench {
 
@@ -36,6 +37,9 @@ struct Decisions {
 nlohmann::json to_json(const Decisions& decisions);
 Decisions decisions_from_json(const nlohmann::json& json);
 
+/// Names of the clusters with threads, in the plan's order: an origin's cluster is a place here.
+std::vector<std::string> computing_clusters(const paths::Plan& plan);
+
 /// What one round brought, for those who want each: lines "cluster,round,about,origin,from,nanos".
 struct Decided {
   std::uint64_t round = 0;
@@ -43,7 +47,7 @@ struct Decided {
   bool is_unchecked = false;
   paths::Origin origin;
 };
-/// `clusters`: names of those whose tuples are combined, in their order.
+/// `clusters`: computing_clusters().
 std::string to_csv(const std::string& cluster, const std::vector<Decided>& rounds,
                    const std::vector<std::string>& clusters);
 

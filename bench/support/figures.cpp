@@ -73,14 +73,6 @@ std::vector<Sums> by_cluster(const Figures& figures) {
   return clusters;
 }
 
-/// Names of the clusters that take part, in the order of their tuples.
-std::vector<std::string> taking_part(const Figures& figures, const std::vector<Sums>& clusters) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < clusters.size(); ++i)
-    if (clusters[i].threads > 0) names.push_back(figures.plan.clusters[i]);
-  return names;
-}
-
 Json decided_to_json(const Decisions& decisions, const std::vector<std::string>& clusters) {
   Json waits = Json::object();
   for (const auto& [cluster, wait] : decisions.waits)
@@ -102,6 +94,7 @@ Json cpu_to_json(const Figures& figures) {
 }
 
 Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters) {
+  const std::vector<std::string> computing = computing_clusters(figures.plan);
   Json all = Json::array();
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const Sums& sums = clusters[i];
@@ -114,7 +107,7 @@ Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters)
                    {"compute_ms", milliseconds(sums.compute, each)},
                    {"allreduce_ms", milliseconds(sums.allreduce, each)},
                    {"proved_share", share(sums.proved, each)},
-                   {"decided", decided_to_json(*sums.decisions, taking_part(figures, clusters))},
+                   {"decided", decided_to_json(*sums.decisions, computing)},
                    {"wan", wan_of(sums.wan, figures.rounds)}});
   }
   return all;

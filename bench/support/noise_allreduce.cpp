@@ -300,13 +300,7 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
 /// Of the clusters whose first threads are in this process.
 void NoiseAllreduce::write_decisions(const paths::Plan& plan) const {
   if (options_.decisions.empty()) return;
-  std::vector<std::string> clusters;
-  for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster) {
-    const bool computes = std::any_of(plan.hosts.begin(), plan.hosts.end(), [&](const auto& host) {
-      return host.cluster == cluster && host.threads > 0;
-    });
-    if (computes) clusters.push_back(plan.clusters[cluster]);
-  }
+  const std::vector<std::string> clusters = computing_clusters(plan);
   std::ofstream file(options_.decisions);
   file << "cluster,round,about,origin,from,nanos\n";
   for (const auto& [host, rounds] : decided_)

@@ -289,3 +289,13 @@ TEST_CASE("noise_allreduce: threads that learnt different conditions are found")
         "  00000000000000000000000000000000: 5 threads, the first of them on host alpha-0\n"
         "  00000000000000000000000000000001: 1 threads, the first of them on host beta-1");
 }
+
+TEST_CASE("noise_allreduce: a wait is for a cluster, even one of whose threads nothing is known") {
+  const paths::Plan plan =
+      paths::read_plan(base::parse_settings(two_clusters, "test.yaml"), wrappers::all_kinds());
+  bench::Figures figures{plan};
+  figures.threads.emplace_back().decisions.waits[1].count = 3;
+  const auto json = bench::to_json(figures);
+  REQUIRE(json["clusters"].size() == 1);
+  CHECK(json["clusters"][0]["decided"]["waits"]["beta"]["count"] == 3);
+}
