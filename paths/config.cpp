@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "paths/config_low_level.hpp"
-#include "paths/expand.hpp"
+#include "paths/expand/expand.hpp"
 #include "paths/instrument.hpp"
 #include "paths/plan_shares.hpp"
 

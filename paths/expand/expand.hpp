@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/expand.hpp — the high level of the config, written out as the low level.
+// paths/expand/expand.hpp — the high level of the config, written out as the low level.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/config.hpp"

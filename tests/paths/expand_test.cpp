@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/expand_test.cpp — clusters and collectives, written out.
-#include "paths/expand.hpp"
+#include "paths/expand/expand.hpp"
 
 #include <fmt/format.h>
 
