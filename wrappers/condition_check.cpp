@@ -24,21 +24,14 @@ using paths::Host;
 using paths::Operation;
 using paths::OperationKind;
 using paths::Origin;
+using paths::Partial;
 using paths::Result;
 using paths::StageId;
-
-/// What a root knew when it moved this: design of the tuple in paths/cluster_tuples.hpp.
-struct ConditionCheck::Part {
-  std::uint64_t sequence = 0;
-  std::uint64_t contributions = 0;
-  base::Payload value;
-  std::optional<ExactPair> last_exact;
-};
 
 /// A cluster's newest tuple and error mark at one moment.
 struct ConditionCheck::Seen {
   const pastset::Element* element = nullptr;
-  std::optional<Part> part;
+  std::optional<Partial> part;
   std::optional<std::string> error;
 
   bool is_at(std::uint64_t sequence) const { return part && part->sequence == sequence; }
@@ -130,11 +123,11 @@ class ConditionCheck::Asking {
 ConditionCheck::ConditionCheck(Host& host, std::uint32_t wrapper, ConditionCheckSettings settings,
                                ConditionCheckSwitches switches)
     : host_(host),
-      wrapper_(wrapper),
       settings_(std::move(settings)),
       switches_(switches),
       contributors_(paths::count_contributors(host.plan(), wrapper)),
-      result_(host.element(settings_.elements.own)) {
+      result_(host.element(settings_.elements.own)),
+      rounds_(host, *this, wrapper, result_, settings_.elements.all.size() > 1) {
   std::vector<pastset::Element*> others;
   for (const std::string& name : settings_.elements.all) {
     Cluster& cluster = clusters_.emplace_back();
@@ -154,50 +147,23 @@ ConditionCheck::ConditionCheck(Host& host, std::uint32_t wrapper, ConditionCheck
 ConditionCheck::~ConditionCheck() = default;
 
 Result ConditionCheck::operate(Operation operation, paths::Next next) {
-  // Nobody of the cluster comes any more, and it is no end that the others expect.
-  if (operation.kind == OperationKind::release && operation.failure && clusters_.size() > 1)
-    mark(operation.failure->what());
-  if (operation.kind != OperationKind::move) return next(std::move(operation));
-  next.taken();
-  if (operation.failure && clusters_.size() == 1) throw paths::TravelError(*operation.failure);
-  const paths::Turns::Turn turn(turns_, name(), operation.sequence, operation.failure != nullptr);
-  if (const auto error = result_->error_mark()) fail(operation, *error);
-  try {
-    return decide(std::move(operation), next);
-  } catch (const std::exception& error) {
-    if (clusters_.size() > 1) mark(error.what());  // in one tree nobody else decides from it
-    throw;
-  }
-}
-
-/// Marks last: those who wait for us must still find the tuple that came before.
-void ConditionCheck::mark(const std::string& error) {
-  try {
-    result_->mark_error(error);
-  } catch (const pastset::Deleted&) {
-    // Everyone who reads it is told so by the element.
-  }
-}
-
-void ConditionCheck::fail(const Operation& operation, const std::string& reason) const {
-  throw paths::TravelError(*host_.failure(name(), operation.path, reason));
+  return rounds_.operate(
+      std::move(operation), next,
+      [this](Operation move, const paths::Next& rest) { return decide(std::move(move), rest); });
 }
 
 Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
-  if (operation.failure) throw paths::TravelError(*operation.failure);
   const paths::Decision& decision = settings_.decision;
-  if (const std::string wrong = decision.reduction.wrong(operation); !wrong.empty()) {
-    fail(operation, fmt::format("round {}: {}: {}", operation.sequence,
-                                host_.plan().contributor(wrapper_, operation.slot), wrong));
-  }
-  const Part own{operation.sequence, operation.contributions, operation.payload, last_exact_};
+  rounds_.check(operation, decision.reduction);
+  const Partial own{operation.sequence, operation.contributions, operation.payload, last_exact_};
   Operation store = operation;
-  store.payload = encode(own);
+  store.payload = paths::partial_tuple(own, decision.reduction.shape.bytes());
   const Result stored = next(std::move(store));
   if (!settings_.asks.empty() && stored.number != operation.sequence) {
-    fail(operation, fmt::format("round {} is tuple {} of {}: others ask for tuples by round, so "
-                                "that every round must come here",
-                                operation.sequence, stored.number, result_->name()));
+    rounds_.fail(operation,
+                 fmt::format("round {} is tuple {} of {}: others ask for tuples by round, so "
+                             "that every round must come here",
+                             operation.sequence, stored.number, result_->name()));
   }
   const bool is_one_tree = clusters_.size() == 1;
   if (!is_one_tree && settings_.may_prove && decision.proves(own.value)) {
@@ -208,7 +174,7 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
   return wait_for_decision(operation, own, next.stage().id);
 }
 
-Result ConditionCheck::wait_for_decision(const Operation& operation, const Part& own,
+Result ConditionCheck::wait_for_decision(const Operation& operation, const Partial& own,
                                          StageId stage) {
   const runtime::Deadline deadline = host_.deadline();
   const base::Nanos began = host_.runtime().now();
@@ -235,8 +201,9 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Part&
       if (seen.is_at(own.sequence)) continue;
       missing += (missing.empty() ? "" : ", ") + seen.element->name();
     }
-    fail(operation, fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
-                                own.sequence, missing));
+    rounds_.fail(operation,
+                 fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
+                             own.sequence, missing));
   }
 }
 
@@ -260,7 +227,7 @@ void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, ba
 }
 
 /// The mark is read before the tuple: a marked element gets no more, so the tuple is its last.
-std::vector<ConditionCheck::Seen> ConditionCheck::look(const Part& own) const {
+std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const {
   std::vector<Seen> all;
   all.reserve(clusters_.size());
   for (const Cluster& cluster : clusters_) {
@@ -269,7 +236,8 @@ std::vector<ConditionCheck::Seen> ConditionCheck::look(const Part& own) const {
       continue;
     }
     Seen seen{cluster.element.get(), std::nullopt, cluster.element->error_mark()};
-    if (const auto newest = cluster.element->try_newest()) seen.part = decode(newest->payload);
+    if (const auto newest = cluster.element->try_newest())
+      seen.part = paths::read_partial(newest->payload, settings_.decision.reduction.shape.bytes());
     all.push_back(std::move(seen));
   }
   return all;
@@ -292,7 +260,7 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   if (!is_complete && !settings_.may_prove) return std::nullopt;
   base::Payload value = combine(all, operation);
   if (is_complete) {
-    last_exact_ = ExactPair{sequence, value};
+    last_exact_ = paths::ExactPair{sequence, value};
     return settings_.decision.complete(std::move(value), contributions, sequence);
   }
   if (!went_past && !settings_.decision.proves(value)) return std::nullopt;
@@ -305,7 +273,7 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
     if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
     if (seen.part->last_exact->sequence != sequence) continue;
     const base::Payload value = seen.part->last_exact->value;
-    if (switches_.record_adoption) last_exact_ = ExactPair{sequence, value};
+    if (switches_.record_adoption) last_exact_ = paths::ExactPair{sequence, value};
     return settings_.decision.complete(value, contributors_, sequence);
   }
   return std::nullopt;
@@ -322,7 +290,7 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     if (!seen.error) is_hope = true;
     if (seen.error && lost == nullptr) lost = &seen;
   }
-  if (lost != nullptr && !(is_hope && settings_.may_prove)) fail(operation, *lost->error);
+  if (lost != nullptr && !(is_hope && settings_.may_prove)) rounds_.fail(operation, *lost->error);
 }
 
 /// One who is not at our round is left out.
@@ -334,63 +302,8 @@ base::Payload ConditionCheck::combine(const std::vector<Seen>& all,
   try {
     return settings_.decision.combine(values);
   } catch (const base::BadValue& bad) {
-    fail(operation, fmt::format("round {}: {}", operation.sequence, bad.what()));
+    rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, bad.what()));
   }
-}
-
-// ---- its tuples ------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::size_t value_offset = 2 * sizeof(std::uint64_t);
-
-template <class T>
-void put(std::span<std::byte>& rest, const T& value) {
-  std::memcpy(rest.data(), &value, sizeof value);
-  rest = rest.subspan(sizeof value);
-}
-
-void put(std::span<std::byte>& rest, const base::Payload& value, std::size_t size) {
-  if (value.empty()) {
-    std::memset(rest.data(), 0, size);
-  } else {
-    std::memcpy(rest.data(), value.bytes().data(), size);
-  }
-  rest = rest.subspan(size);
-}
-
-}  // namespace
-
-base::Payload ConditionCheck::encode(const Part& part) const {
-  const std::size_t size = settings_.decision.reduction.shape.bytes();
-  const std::size_t pair_bytes = 1 + sizeof(std::uint64_t) + size;
-  const auto write = [&](std::span<std::byte> rest) {
-    const bool has_exact = part.last_exact.has_value();
-    put(rest, part.sequence);
-    put(rest, part.contributions);
-    put(rest, part.value, size);
-    put(rest, static_cast<std::uint8_t>(has_exact));
-    put(rest, has_exact ? part.last_exact->sequence : std::uint64_t{0});
-    put(rest, has_exact ? part.last_exact->value : base::Payload(), size);
-  };
-  return base::Payload::filled(value_offset + size + pair_bytes, write);
-}
-
-ConditionCheck::Part ConditionCheck::decode(const base::Payload& tuple) const {
-  const std::size_t size = settings_.decision.reduction.shape.bytes();
-  const std::size_t pair_offset = value_offset + size;
-  const std::size_t exact_value_offset = pair_offset + 1 + sizeof(std::uint64_t);
-  ENSURE_EQ(tuple.size(), exact_value_offset + size);
-  const auto value_at = [&](std::size_t offset) {
-    return base::Payload::copy_of(tuple.bytes().subspan(offset, size));
-  };
-  Part part{tuple.read<std::uint64_t>(), tuple.read<std::uint64_t>(sizeof(std::uint64_t)),
-            value_at(value_offset), std::nullopt};
-  if (tuple.read<std::uint8_t>(pair_offset) != 0) {
-    part.last_exact =
-        ExactPair{tuple.read<std::uint64_t>(pair_offset + 1), value_at(exact_value_offset)};
-  }
-  return part;
 }
 
 // ---- its settings ----------------------------------------------------------------------------

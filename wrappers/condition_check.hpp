@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "pastset/element.hpp"
+#include "paths/cluster_rounds.hpp"
+#include "paths/cluster_tuples.hpp"
 #include "paths/decision.hpp"
 #include "paths/host.hpp"
-#include "paths/turns.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -67,33 +68,23 @@ class ConditionCheck final : public paths::Wrapper {
   bool takes_failures() const override { return true; }
 
  private:
-  struct ExactPair {
-    std::uint64_t sequence;
-    base::Payload value;
-  };
-  struct Part;
   struct Seen;
   struct Cluster;
   class Asking;
 
   paths::Result decide(paths::Operation operation, const paths::Next& next);
-  paths::Result wait_for_decision(const paths::Operation& operation, const Part& own,
+  paths::Result wait_for_decision(const paths::Operation& operation, const paths::Partial& own,
                                   paths::StageId stage);
-  std::vector<Seen> look(const Part& own) const;
+  std::vector<Seen> look(const paths::Partial& own) const;
   std::optional<paths::Result> decide_from(const std::vector<Seen>& all,
                                            const paths::Operation& operation);
   std::optional<paths::Result> adopt(const std::vector<Seen>& all, std::uint64_t sequence);
   void fail_if_hopeless(const std::vector<Seen>& all, const paths::Operation& operation) const;
   base::Payload combine(const std::vector<Seen>& all, const paths::Operation& operation) const;
-  base::Payload encode(const Part& part) const;
-  Part decode(const base::Payload& tuple) const;
   void set_origin(paths::Result& result, const std::vector<Seen>& all, base::Nanos began,
                   bool has_waited) const;
-  void mark(const std::string& error);
-  [[noreturn]] void fail(const paths::Operation& operation, const std::string& reason) const;
 
   paths::Host& host_;
-  const std::uint32_t wrapper_;
   const ConditionCheckSettings settings_;
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // of all clusters
@@ -101,8 +92,8 @@ class ConditionCheck final : public paths::Wrapper {
   std::vector<Cluster> clusters_;                // in their order
   std::size_t own_ = 0;                          // which of them is ours
   std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
-  std::optional<ExactPair> last_exact_;          // of the round whose turn it is
-  paths::Turns turns_;
+  std::optional<paths::ExactPair> last_exact_;   // of the round whose turn it is
+  paths::ClusterRounds rounds_;
 };
 
 paths::WrapperKind condition_check_kind();

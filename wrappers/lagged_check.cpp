@@ -25,9 +25,9 @@ using paths::StageId;
 
 LaggedCheck::LaggedCheck(Host& host, std::uint32_t wrapper, LaggedCheckSettings settings)
     : host_(host),
-      wrapper_(wrapper),
       settings_(std::move(settings)),
-      result_(host.element(settings_.elements.own)) {
+      result_(host.element(settings_.elements.own)),
+      rounds_(host, *this, wrapper, result_, true) {
   std::vector<pastset::Element*> others;
   for (const std::string& name : settings_.elements.all) {
     clusters_.emplace_back().element = host.element(name);
@@ -41,42 +41,17 @@ LaggedCheck::LaggedCheck(Host& host, std::uint32_t wrapper, LaggedCheckSettings 
 }
 
 Result LaggedCheck::operate(Operation operation, paths::Next next) {
-  // Nobody of the cluster comes any more, and it is no end that the others expect.
-  if (operation.kind == OperationKind::release && operation.failure)
-    mark(operation.failure->what());
-  if (operation.kind != OperationKind::move) return next(std::move(operation));
-  next.taken();
-  const paths::Turns::Turn turn(turns_, name(), operation.sequence, operation.failure != nullptr);
-  if (const auto error = result_->error_mark()) fail(operation, *error);
-  try {
-    return decide(std::move(operation), next);
-  } catch (const std::exception& error) {
-    mark(error.what());
-    throw;
-  }
-}
-
-void LaggedCheck::mark(const std::string& error) {
-  try {
-    result_->mark_error(error);
-  } catch (const pastset::Deleted&) {
-    // Everyone who reads it is told so by the element.
-  }
-}
-
-void LaggedCheck::fail(const Operation& operation, const std::string& reason) const {
-  throw paths::TravelError(*host_.failure(name(), operation.path, reason));
+  return rounds_.operate(
+      std::move(operation), next,
+      [this](Operation move, const paths::Next& rest) { return decide(std::move(move), rest); });
 }
 
 Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
-  if (operation.failure) throw paths::TravelError(*operation.failure);
+  rounds_.check(operation, settings_.decision.reduction);
   const std::uint64_t sequence = operation.sequence;
-  if (const std::string wrong = settings_.decision.reduction.wrong(operation); !wrong.empty()) {
-    fail(operation, fmt::format("round {}: {}: {}", sequence,
-                                host_.plan().contributor(wrapper_, operation.slot), wrong));
-  }
   if (sequence != next_sequence_++)
-    fail(operation, fmt::format("round {} came, expected round {}", sequence, next_sequence_ - 1));
+    rounds_.fail(operation,
+                 fmt::format("round {} came, expected round {}", sequence, next_sequence_ - 1));
   tell(operation, next);
   if (sequence >= settings_.rounds)
     return result_of(sequence - settings_.rounds, operation, next.stage().id);
@@ -131,7 +106,7 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
     result.origin = origin;
     return result;
   } catch (const base::BadValue& bad) {
-    fail(operation, fmt::format("round {}: {}", sequence, bad.what()));
+    rounds_.fail(operation, fmt::format("round {}: {}", sequence, bad.what()));
   }
 }
 
@@ -156,10 +131,11 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     }
     reads.look(known);
     if (missing.empty()) return has_waited;
-    if (lost) fail(operation, *lost);
+    if (lost) rounds_.fail(operation, *lost);
     if (changes_->wait(changes, deadline)) continue;
-    fail(operation, fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
-                                sequence, missing));
+    rounds_.fail(operation,
+                 fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
+                             sequence, missing));
   }
 }
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "pastset/element.hpp"
+#include "paths/cluster_rounds.hpp"
 #include "paths/cluster_tuples.hpp"
 #include "paths/decision.hpp"
 #include "paths/host.hpp"
-#include "paths/turns.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -64,11 +64,8 @@ class LaggedCheck final : public paths::Wrapper {
   bool wait_for(std::uint64_t sequence, const paths::Operation& operation, paths::StageId stage);
   void take_batches(Cluster& cluster);
   void take_batch(Cluster& cluster, const base::Payload& tuple);
-  void mark(const std::string& error);
-  [[noreturn]] void fail(const paths::Operation& operation, const std::string& reason) const;
 
   paths::Host& host_;
-  const std::uint32_t wrapper_;
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Of the round whose turn it is.
@@ -77,7 +74,7 @@ class LaggedCheck final : public paths::Wrapper {
   std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;
-  paths::Turns turns_;
+  paths::ClusterRounds rounds_;
 };
 
 paths::WrapperKind lagged_check_kind();

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/cluster_rounds.hpp — rounds at the root of a cluster, one by one until one fails.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "pastset/element.hpp"
+#include "paths/operation.hpp"
+#include "paths/reduction.hpp"
+#include "paths/turns.hpp"
+#include "paths/wrapper.hpp"
+
+namespace paths {
+
+/// What wrappers that decide rounds of several clusters have in common.
+///
+/// Failure: a failed contribution, whatever a decision throws, and the failure of a thread after
+///          which no other comes are final: the result element is marked with it, for the other
+///          clusters, behind the tuples that came before, and every later round throws it. Where
+///          there are no other clusters, a round's failure is its own.
+/// Order:   as of Turns.
+class ClusterRounds {
+ public:
+  using Decide = std::function<Result(Operation, const Next&)>;
+
+  /// Of `wrapper`, which outlives it and has this index in the plan. `result` is what the other
+  /// clusters are told by, if there are any.
+  ClusterRounds(Host& host, const Wrapper& wrapper, std::uint32_t index,
+                std::shared_ptr<pastset::Element> result, bool has_others)
+      : host_(host),
+        wrapper_(wrapper),
+        index_(index),
+        result_(std::move(result)),
+        has_others_(has_others) {}
+
+  /// Has `decide` answer a move that did not fail; other operations go on.
+  Result operate(Operation operation, const Next& next, const Decide& decide);
+  /// Throws TravelError when the value is not what the reduction takes.
+  void check(const Operation& operation, const Reduction& reduction) const;
+  [[noreturn]] void fail(const Operation& operation, const std::string& reason) const;
+
+ private:
+  void mark(const std::string& error);
+
+  Host& host_;
+  const Wrapper& wrapper_;
+  const std::uint32_t index_;
+  const std::shared_ptr<pastset::Element> result_;
+  const bool has_others_;
+  Turns turns_;
+};
+
+}  // namespace paths
