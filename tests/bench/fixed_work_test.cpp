@@ -5,17 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <set>
 
 #include "bench/support/compute.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/shell.hpp"
 
 namespace {
 
@@ -91,14 +89,9 @@ class File {
 #if PATHS_HAS_BENCH
 /// What the program says to a command line it should refuse, and its exit code.
 std::string refusal(const std::string& arguments) {
-  const std::string command =
-      "timeout 20 " PATHS_BUILD_BIN_DIR "/fixed_work " + arguments + " 2>&1; echo \"exit code $?\"";
-  std::string text;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::array<char, 4096> buffer{};
-  while (const std::size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
-    text.append(buffer.data(), read);
-  return text;
+  const test_support::Said said =
+      test_support::run_shell("timeout 20 " PATHS_BUILD_BIN_DIR "/fixed_work " + arguments);
+  return fmt::format("{}exit code {}\n", said.text, said.exit_code);
 }
 #endif
 

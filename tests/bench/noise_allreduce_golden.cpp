@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bench/noise_allreduce_golden.cpp — what the program says to right and wrong command lines.
-#include <array>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <memory>
 #include <string>
 
-#include "tests/support/golden.hpp"
+#include "tests/support/shell.hpp"
 
 #if PATHS_HAS_BENCH
 namespace {
 
-/// Runs the program from the top of the sources; both its outputs, and its exit code.
-std::string outcome(const std::string& arguments) {
-  const std::string command = "cd " PATHS_SOURCE_DIR " && env -u PATHS_CONFIG -u PATHS_HOST " +
-                              std::string(PATHS_BUILD_BIN_DIR) + "/noise_allreduce " + arguments +
-                              " 2>&1; echo \"exit code $?\"";
-  std::string text;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::array<char, 4096> buffer{};
-  while (const std::size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
-    text.append(buffer.data(), read);
-  return text;
-}
-
 void check_golden(const std::string& name, const std::string& arguments) {
   INFO(name);
-  const std::string found = outcome(arguments);
+  const std::string found = test_support::golden_text("noise_allreduce " + arguments);
   CHECK(found == test_support::golden("noise_allreduce/" + name + ".txt", found));
 }
 

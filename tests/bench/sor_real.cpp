@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/shell.hpp"
+
 #if PATHS_HAS_BENCH
 namespace {
+
+using test_support::read_text;
+using test_support::run_shell;
+using test_support::Said;
 
 constexpr const char* two_clusters = R"(
 clusters:
@@ -46,26 +49,6 @@ class Folder {
   std::filesystem::path path_;
 };
 
-struct Outcome {
-  std::string text;
-  int status = 0;
-};
-
-Outcome outcome(const std::string& command) {
-  Outcome outcome;
-  std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> buffer{};
-  while (const std::size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.text.append(buffer.data(), read);
-  outcome.status = pclose(pipe);
-  return outcome;
-}
-
-std::string text_of(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 }  // namespace
 
 TEST_CASE("sor: processes have the cells, sums and messages of the simulation") {
@@ -73,32 +56,32 @@ TEST_CASE("sor: processes have the cells, sums and messages of the simulation") 
   nlohmann::json figures[2];
   for (const bool is_virtual : {false, true}) {
     const std::string name = is_virtual ? "virtual" : "steady";
-    const Outcome run = outcome(fmt::format(
+    const Said run = run_shell(fmt::format(
         "{0}/paths run {1} --clock {2} -- sor --size 60 --halo 3 --check --values {3} --raw {4} "
         "--json {5}",
         PATHS_BUILD_BIN_DIR, folder.config(), name, folder.file(name + ".values"),
         folder.file(name + ".raw"), folder.file(name + ".json")));
     INFO(run.text);
-    REQUIRE(run.status == 0);
+    REQUIRE(run.exit_code == 0);
     CHECK_THAT(run.text, Catch::Contains("as the reference has it: every cell"));
-    figures[is_virtual ? 1 : 0] = nlohmann::json::parse(text_of(folder.file(name + ".json")));
+    figures[is_virtual ? 1 : 0] = nlohmann::json::parse(read_text(folder.file(name + ".json")));
   }
   for (const char* key : {"iterations", "stop_iteration", "conditions", "grid_digest", "threads",
                           "redundant_rows_share"})
     CHECK(figures[0][key] == figures[1][key]);
   CHECK(figures[0]["wan"]["exchange"] == figures[1]["wan"]["exchange"]);
-  CHECK(text_of(folder.file("steady.values")) == text_of(folder.file("virtual.values")));
-  CHECK(text_of(folder.file("steady.raw")).size() == 60 * 60 * 8);
-  CHECK(text_of(folder.file("steady.raw")) == text_of(folder.file("virtual.raw")));
+  CHECK(read_text(folder.file("steady.values")) == read_text(folder.file("virtual.values")));
+  CHECK(read_text(folder.file("steady.raw")).size() == 60 * 60 * 8);
+  CHECK(read_text(folder.file("steady.raw")) == read_text(folder.file("virtual.raw")));
 }
 
 TEST_CASE("sor: hidden halos between processes are chosen alike on both sides") {
   const Folder folder;
-  const Outcome run = outcome(
+  const Said run = run_shell(
       fmt::format("{}/paths run {} --algorithm conditional -- sor --size 60 --halo hidden --check",
                   PATHS_BUILD_BIN_DIR, folder.config()));
   INFO(run.text);
-  CHECK(run.status == 0);
+  CHECK(run.exit_code == 0);
   CHECK_THAT(run.text, Catch::Contains("as the reference has it: every cell"));
 }
 
@@ -107,21 +90,21 @@ TEST_CASE("sor: one thread alone has the same grid, and writes the same values")
   const std::string alone = folder.file("alone"), together = folder.file("together");
   const std::string program = std::string(PATHS_BUILD_BIN_DIR) + "/sor_alone --size 60 --blocks 4";
   for (const std::string more : {"", " --reference"}) {
-    const Outcome run = outcome(fmt::format("{}{} --epsilon 3.6e-5 --values {} --json {}", program,
-                                            more, alone, folder.file("alone.json")));
+    const Said run = run_shell(fmt::format("{}{} --epsilon 3.6e-5 --values {} --json {}", program,
+                                           more, alone, folder.file("alone.json")));
     INFO(run.text);
-    REQUIRE(run.status == 0);
-    const Outcome parallel = outcome(
+    REQUIRE(run.exit_code == 0);
+    const Said parallel = run_shell(
         fmt::format("{}/paths run {} --clock virtual -- sor --size 60 --values {} --json {}",
                     PATHS_BUILD_BIN_DIR, folder.config(), together, folder.file("together.json")));
     INFO(parallel.text);
-    REQUIRE(parallel.status == 0);
-    const auto one = nlohmann::json::parse(text_of(folder.file("alone.json")));
-    const auto all = nlohmann::json::parse(text_of(folder.file("together.json")));
+    REQUIRE(parallel.exit_code == 0);
+    const auto one = nlohmann::json::parse(read_text(folder.file("alone.json")));
+    const auto all = nlohmann::json::parse(read_text(folder.file("together.json")));
     CHECK(one["iterations"] == all["iterations"]);
     CHECK(one["grid_digest"] == all["grid_digest"]);
     const auto rows = [](const std::string& text) { return text.substr(text.find('\n')); };
-    CHECK(rows(text_of(alone)) == rows(text_of(together)));
+    CHECK(rows(read_text(alone)) == rows(read_text(together)));
   }
 }
 #endif

@@ -3,7 +3,6 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -13,6 +12,7 @@
 #include "eventspace/export/timeline.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
+#include "tests/support/shell.hpp"
 
 namespace export_sample {
 
@@ -78,15 +78,9 @@ inline eventspace::HostClocks own_clocks(const eventspace::TraceDirectory& trace
 
 /// What a program printed; nothing when it is not installed.
 inline std::string output_of(const std::string& program, const std::string& arguments) {
-  if (std::system(fmt::format("command -v {} >/dev/null", program).c_str()) != 0) return "";
-  FILE* pipe = ::popen(fmt::format("{} {} 2>&1", program, arguments).c_str(), "r");
-  if (pipe == nullptr) return "";
-  std::string text(1 << 16, '\0');
-  std::string all;
-  while (const std::size_t got = std::fread(text.data(), 1, text.size(), pipe))
-    all.append(text, 0, got);
-  const int status = ::pclose(pipe);
-  return status == 0 ? all : fmt::format("{} failed: {}", program, all);
+  if (test_support::run_shell(fmt::format("command -v {}", program)).exit_code != 0) return "";
+  const test_support::Said said = test_support::run_shell(fmt::format("{} {}", program, arguments));
+  return said.exit_code == 0 ? said.text : fmt::format("{} failed: {}", program, said.text);
 }
 
 /// Why something was refused; nothing when it was not.
