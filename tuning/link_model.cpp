@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -50,6 +51,36 @@ LinkModel::Passage LinkModel::pass(base::Nanos now, base::Nanos busy_until,
   const LinkSample& sample = at(begin);
   const base::Nanos free_again = begin + occupied(bytes, sample.bits_per_second);
   return {free_again, free_again + sample.latency};
+}
+
+base::Nanos LinkModel::lasts(std::size_t sample) const {
+  const bool is_last = sample + 1 == samples_.size();
+  return (is_last ? period_ : samples_[sample + 1].from) - samples_[sample].from;
+}
+
+LinkSample LinkModel::worst_but(double share) const {
+  if (samples_.size() == 1) return samples_.front();
+  const double skipped = share * static_cast<double>(period_.count());
+  const auto worst = [&](const auto& is_worse) {
+    std::vector<std::size_t> order(samples_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+      return is_worse(samples_[left], samples_[right]);
+    });
+    double passed = 0;
+    for (const std::size_t sample : order)
+      if ((passed += static_cast<double>(lasts(sample).count())) > skipped) return samples_[sample];
+    return samples_[order.back()];
+  };
+  const auto slowness = [](const LinkSample& sample) {
+    return sample.bits_per_second > 0 ? 1 / sample.bits_per_second : 0;
+  };
+  LinkSample found;
+  found.latency = worst([](const auto& a, const auto& b) { return a.latency > b.latency; }).latency;
+  found.bits_per_second = worst([&](const auto& a, const auto& b) {
+                            return slowness(a) > slowness(b);
+                          }).bits_per_second;
+  return found;
 }
 
 }  // namespace tuning

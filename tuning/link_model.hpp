@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tuning/link_model.hpp — how long one direction of a link holds a message.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +35,13 @@ class LinkModel {
   /// the link, occupies it for bytes / bandwidth, and arrives a latency later.
   Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
 
+  /// The worst latency and the worst bandwidth but for those in force for at most that share of
+  /// the time: what to plan with. `from` means nothing in it.
+  LinkSample worst_but(double share) const;
+
  private:
+  base::Nanos lasts(std::size_t sample) const;
+
   std::vector<LinkSample> samples_ = {LinkSample{}};
   base::Nanos period_{0};
 };

@@ -183,7 +183,9 @@ tuning::LinkModel read_trace(base::MapReader& reader, const std::string& name,
       .value_or(tuning::LinkModel());
 }
 
-tuning::LinkModel read_model(base::MapReader& reader) {
+}  // namespace
+
+tuning::LinkModel read_link_model(base::MapReader& reader) {
   const auto latency = reader.time("latency");
   const double bits_per_second = reader.bits_per_second("bandwidth", 0);
   const auto trace = reader.word("trace");
@@ -191,8 +193,6 @@ tuning::LinkModel read_model(base::MapReader& reader) {
   if (latency) reader.mistake("trace", "expected either latency or trace, found both");
   return read_trace(reader, *trace, bits_per_second);
 }
-
-}  // namespace
 
 paths::WrapperKind emulate_link_kind() {
   paths::WrapperKind kind;
@@ -207,7 +207,7 @@ paths::WrapperKind emulate_link_kind() {
   };
   kind.roles = {"down", "up"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    const tuning::LinkModel model = read_model(reader);
+    const tuning::LinkModel model = read_link_model(reader);
     return [model](paths::Host& host) { return std::make_unique<EmulateLink>(host, model); };
   };
   return kind;

@@ -65,5 +65,7 @@ class EmulateLink final : public paths::Wrapper {
 };
 
 paths::WrapperKind emulate_link_kind();
+/// What its settings say: `latency`, `bandwidth`, `trace`. Mistakes go to the reader.
+tuning::LinkModel read_link_model(base::MapReader& reader);
 
 }  // namespace wrappers

@@ -66,3 +66,16 @@ TEST_CASE("link model: samples out of order are a bug of whoever made them") {
   CHECK_THROWS_AS(LinkModel({{0ms, 5ms, 0}, {2ms, 5ms, 0}, {1ms, 5ms, 0}}, 3ms), std::logic_error);
   CHECK_THROWS_AS(LinkModel({{0ms, 5ms, 0}, {2ms, 5ms, 0}}, 2ms), std::logic_error);
 }
+
+TEST_CASE("link model: to plan with, the worst but for a share of the time") {
+  const LinkModel trace({{0s, 10ms, 1e6}, {90s, 50ms, 5e5}, {99s, 20ms, 0}}, 100s);
+  CHECK(trace.worst_but(0).latency == 50ms);
+  CHECK(trace.worst_but(0.089).latency == 50ms);
+  CHECK(trace.worst_but(0.09).latency == 20ms);
+  CHECK(trace.worst_but(0.1).latency == 10ms);
+  CHECK(trace.worst_but(1).latency == 10ms);
+  CHECK(trace.worst_but(0).bits_per_second == 5e5);
+  CHECK(trace.worst_but(0.5).bits_per_second == 1e6);
+  CHECK(trace.worst_but(1).bits_per_second == 0);
+  CHECK(LinkModel(7ms, 3).worst_but(0.5).latency == 7ms);
+}

@@ -12,6 +12,7 @@
 
 #include "base/near_match.hpp"
 #include "base/settings.hpp"
+#include "wrappers/emulate_link.hpp"
 
 namespace bench {
 namespace {
@@ -22,16 +23,14 @@ constexpr std::string_view link_kind = "emulate_link";
 constexpr std::uint32_t role_down = 0;  // of a link: what is sent one way passes only these
 constexpr std::size_t rows_per_iteration_of_latency = 4;  // when the period is as long
 
+/// How much of the time a link from a trace may be slower than what is planned with.
+constexpr double slower_share = 0.01;
+
 /// What is sent along a path passes these links.
 struct Way {
-  std::optional<Nanos> latency = Nanos(0);
+  Nanos latency{0};
   Nanos row_passage{0};
 };
-
-std::string setting(const base::Settings& settings, std::string_view key) {
-  const base::Settings* found = settings.find(key);
-  return found == nullptr ? std::string() : found->text();
-}
 
 Way way_of(const paths::Plan& plan, const paths::Plan::PlanPath& path, std::size_t row_bytes) {
   Way way;
@@ -39,13 +38,15 @@ Way way_of(const paths::Plan& plan, const paths::Plan::PlanPath& path, std::size
     const auto& stage = plan.stages[id];
     const auto& wrapper = plan.wrappers[stage.wrapper];
     if (wrapper.kind != link_kind || stage.role != role_down) continue;
-    const auto latency = base::parse_time(setting(wrapper.settings, "latency"));
-    if (wrapper.settings.find("trace") != nullptr) way.latency.reset();
-    if (way.latency) *way.latency += latency.value_or(Nanos(0));
-    const double rate =
-        base::parse_bits_per_second(setting(wrapper.settings, "bandwidth")).value_or(0);
-    if (rate > 0)
-      way.row_passage += Nanos(std::llround(8e9 * static_cast<double>(row_bytes) / rate));
+    base::Mistakes mistakes;
+    base::MapReader reader(wrapper.settings, mistakes, wrapper.kind);
+    const tuning::LinkSample link = wrappers::read_link_model(reader).worst_but(slower_share);
+    reader.finish();
+    mistakes.throw_if_any();
+    way.latency += link.latency;
+    if (link.bits_per_second > 0)
+      way.row_passage +=
+          Nanos(std::llround(8e9 * static_cast<double>(row_bytes) / link.bits_per_second));
   }
   return way;
 }
@@ -91,7 +92,7 @@ bool FarBorder::hides(HaloDepth depth, Pace pace) const {
   const Nanos border =
       pace.of_border + pace.of_border * redundant / static_cast<std::int64_t>(rows);
   const Nanos passes = std::max(pace.of_all, border) * static_cast<std::int64_t>(depth.latency);
-  return *latency + row_passage * state <= passes;
+  return latency + row_passage * state <= passes;
 }
 
 HaloDepth FarBorder::hiding(Pace pace) const {
@@ -136,8 +137,7 @@ std::vector<FarBorder> far_borders(const paths::Plan& plan, const std::string& e
         way_of(plan, *path_of(plan, rank + 1, inbox_from_next(exchange, rank)), row_bytes);
     FarBorder border;
     border.above = rank;
-    border.latency.reset();
-    if (down.latency && up.latency) border.latency = std::max(*down.latency, *up.latency);
+    border.latency = std::max(down.latency, up.latency);
     border.row_passage = std::max(down.row_passage, up.row_passage);
     border.rows = std::max(blocks[rank].size(), blocks[rank + 1].size());
     border.latency_max =
@@ -159,11 +159,6 @@ void check_halo(const HaloChoice& choice, const std::vector<FarBorder>& borders)
           border.above, border.above + 1,
           border.latency_max == 0 ? "none: use plain, or fewer threads"
                                   : std::to_string(border.latency_max)));
-    if (choice.kind == HaloChoice::Kind::hidden && !border.latency)
-      throw std::invalid_argument(fmt::format(
-          "--halo hidden: the latency between threads {} and {} is replayed from a trace; expected "
-          "for how many iterations a border may be on its way",
-          border.above, border.above + 1));
   }
 }
 

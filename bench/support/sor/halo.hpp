@@ -2,7 +2,6 @@
 // bench/support/sor/halo.hpp — how far neighbours of different clusters are kept up with.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,8 @@ namespace bench {
 
 /// Between which two threads an exchange crosses clusters, and what that takes.
 struct FarBorder {
-  std::uint32_t above = 0;  ///< rank; the other one is the next
-  /// One-way, of the slower direction; unknown when a link is replayed from a trace.
-  std::optional<base::Nanos> latency = base::Nanos(0);
+  std::uint32_t above = 0;        ///< rank; the other one is the next
+  base::Nanos latency{0};         ///< one-way, of the slower direction; of a trace, rarely exceeded
   base::Nanos row_passage{0};     ///< of one row's cells through the links of the slower one
   std::size_t rows = 0;           ///< of the larger block
   std::uint64_t latency_max = 0;  ///< how many iterations of halo the smaller block has rows for
@@ -48,8 +46,7 @@ struct HaloChoice {
 /// a plan without such an exchange.
 std::vector<FarBorder> far_borders(const paths::Plan& plan, const std::string& exchange,
                                    const std::vector<RowRange>& blocks, std::size_t size);
-/// Throws std::invalid_argument when a border has too few rows for what was chosen, or its latency
-/// is not known and has to be.
+/// Throws std::invalid_argument when a border has too few rows for what was chosen.
 void check_halo(const HaloChoice& choice, const std::vector<FarBorder>& borders);
 
 /// The names of an exchange's elements.

@@ -79,7 +79,7 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
     fmt::print(stderr,
                "sor: --halo {}, the most that the blocks of threads {} and {} have rows for, does "
                "not hide {} of latency and {} for each row while an iteration takes {}\n",
-               depth.latency, border.above, border.above + 1, base::format_time(*border.latency),
+               depth.latency, border.above, border.above + 1, base::format_time(border.latency),
                base::format_time(border.row_passage), base::format_time(pace.of_border));
   return depth;
 }
