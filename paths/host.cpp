@@ -320,6 +320,9 @@ std::string Host::finish() {
     } catch (const TravelError&) {  // the peer is gone: it needs no release
     }
   }
+  // Those who still read from here find the last tuples; for others they would wait in vain.
+  for (const std::string& element : space_.names())
+    space_.find(element)->mark_error(fmt::format("host {} has ended", name()));
   in_time = in_time && wait_until(all_of(background_releases_), "the release of reads from", true);
   // What still serves waits in an element for a tuple that will not come.
   for (const std::string& element : space_.names()) space_.delete_element(element);

@@ -56,7 +56,8 @@ class Host {
   /// and transport. A host that is gone counts as having released its paths; one that has not
   /// greeted us yet is waited for until the deadline. Its own threads must have released theirs or
   /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
-  /// needs any more, then those of other hosts that read from here. Gateways so end last.
+  /// needs any more, then those of other hosts that read from here: they find what there is, and
+  /// that this host has ended. Gateways so end last.
   /// Answers what went wrong at the end: empty, or whom it waited for in vain.
   std::string finish();
 

@@ -51,14 +51,10 @@ class PlanRun {
       make_hosts();
       for (auto& host : hosts_) host->start();
       if (tracing_) tracing_->start();
-      run_threads();
-      // Each host waits for what the others release, so all end at once.
-      std::vector<runtime::Task> ending;
-      for (auto& host : hosts_)
-        ending.push_back(runtime_.spawn(runtime::ContextRole::service,
-                                        {"end of", host->name(), host->index()},
-                                        [this, &host] { add_failure(host->finish()); }));
-      for (auto& end : ending) end.join();
+      // As processes would: each host ends when its own threads have.
+      std::vector<runtime::Task> running;
+      for (auto& host : hosts_) running.push_back(run_host(*host));
+      for (auto& host : running) host.join();
       if (tracing_) warn_of(tracing_->finish());
     });
   }
@@ -93,13 +89,16 @@ class PlanRun {
       spdlog::warn("and the traces of {} more hosts lack records", lacks.size() - shown_max);
   }
 
-  void run_threads() {
-    std::vector<runtime::Task> tasks;
-    for (auto& host : hosts_)
-      for (std::uint32_t i = 0; i < plan_->hosts[host->index()].threads; ++i)
-        tasks.push_back(runtime_.spawn(runtime::ContextRole::thread, {"thread", host->name(), i},
-                                       [this, &host = *host, i] { run_thread(host, i); }));
-    for (auto& task : tasks) task.join();
+  runtime::Task run_host(Host& host) {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t i = 0; i < plan_->hosts[host.index()].threads; ++i)
+      threads.push_back(runtime_.spawn(runtime::ContextRole::thread, {"thread", host.name(), i},
+                                       [this, &host, i] { run_thread(host, i); }));
+    return runtime_.spawn(runtime::ContextRole::service, {"end of", host.name(), host.index()},
+                          [this, &host, threads = std::move(threads)]() mutable {
+                            for (auto& thread : threads) thread.join();
+                            add_failure(host.finish());
+                          });
   }
 
   void run_thread(Host& host, std::uint32_t index) {

@@ -12,8 +12,10 @@
 namespace wrappers {
 
 paths::Result Store::operate(paths::Operation operation, paths::Next next) {
-  const bool has_ended = operation.kind == paths::OperationKind::release;
-  if (!marks_ || (!has_ended && !operation.failure))
+  const bool is_end =
+      operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;
+  const bool is_failure = operation.failure && marks_ != StoreMarks::nothing;
+  if (!is_end && !is_failure)
     return paths::operate_on(*element_, operation, next.host().deadline());
   const paths::Plan& plan = next.host().plan();
   const std::string& sender = plan.hosts[plan.paths[operation.path].host].name;
@@ -28,14 +30,18 @@ paths::WrapperKind store_kind() {
   kind.help = "Ends a path in an element and carries every operation of it.";
   kind.settings = {
       {"element", "element", "required", "The element of this host to end in."},
-      {"marks", "true or false", "false",
-       "A failed move, and the end of the path, leave an error mark: for paths that a push "
-       "begins."},
+      {"marks", "true, failures or false", "false",
+       "A failed move, and the end of the path, leave an error mark; failures: an end only if it "
+       "is "
+       "one. For paths that a push begins."},
   };
   kind.ends = true;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = paths::read_element(reader, "element", place);
-    const bool marks = reader.flag("marks", false);
+    const std::string word = reader.choice("marks", {"false", "failures", "true"}, "false");
+    const StoreMarks marks = word == "true"       ? StoreMarks::failures_and_end
+                             : word == "failures" ? StoreMarks::failures
+                                                  : StoreMarks::nothing;
     return [element, marks](paths::Host& host) {
       return std::make_unique<Store>(host.element(element), marks);
     };

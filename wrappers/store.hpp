@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wrappers/store.hpp — the end of a path: an element, with every operation PastSet knows.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -10,9 +11,15 @@
 
 namespace wrappers {
 
+/// What leaves an error mark in the element: of paths that pushes begin.
+enum class StoreMarks : std::uint8_t {
+  nothing,
+  failures,          ///< a failed move, and the end of the path when it is a failure
+  failures_and_end,  ///< any end of the path, after which nothing more comes
+};
+
 /// Carries out each operation on its element and answers with what the element said; a moved
-/// tuple goes back up as the result. One that `marks` ends a path of pushes: a failed move marks
-/// the element with its error, and so does the end of the path, after which nothing more comes.
+/// tuple goes back up as the result. One that marks ends a path of pushes.
 ///
 /// Context: whichever brought the operation: the application's thread on the element's host, a
 ///          service context otherwise.
@@ -21,14 +28,14 @@ namespace wrappers {
 /// Throws:  pastset::ElementError, with the element's own words.
 class Store final : public paths::Wrapper {
  public:
-  explicit Store(std::shared_ptr<pastset::Element> element, bool marks = false)
+  explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing)
       : element_(std::move(element)), marks_(marks) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  bool takes_failures() const override { return marks_; }
+  bool takes_failures() const override { return marks_ != StoreMarks::nothing; }
 
  private:
   const std::shared_ptr<pastset::Element> element_;
-  const bool marks_;
+  const StoreMarks marks_;
 };
 
 paths::WrapperKind store_kind();

@@ -69,7 +69,7 @@ void CollectiveExpansion::write_push(std::uint32_t into, std::uint32_t from) {
     settings.push_back(entry("asks", text(between("asked", from, into))));
   Way way = {in_place("push", std::move(settings), position_)};
   routes_.route(way, there, root_of(into), collective_.name);
-  way.push_back(marked_store(between("cache", into, from), position_));
+  way.push_back(marked_store(between("cache", into, from), "true", position_));
   add_path(there, 0, std::move(way));
 }
 
@@ -83,7 +83,8 @@ void CollectiveExpansion::write_asks(std::uint32_t into, std::uint32_t from) {
   writer_.element(asked, there, ask_template(), 1, position_);
   Way way = {in_place("push", {entry("from", text(asks))}, position_)};
   routes_.route(way, here, there, collective_.name);
-  way.push_back(marked_store(asked, position_));
+  // Who asks no more needs no answer either.
+  way.push_back(marked_store(asked, "failures", position_));
   add_path(here, 0, std::move(way));
 }
 

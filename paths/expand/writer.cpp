@@ -32,9 +32,11 @@ Settings store(const std::string& element, const base::Position& position) {
   return in_place("store", {entry("element", word(element, position))}, position);
 }
 
-Settings marked_store(const std::string& element, const base::Position& position) {
+Settings marked_store(const std::string& element, std::string marks,
+                      const base::Position& position) {
   return in_place(
-      "store", {entry("element", word(element, position)), entry("marks", word("true", position))},
+      "store",
+      {entry("element", word(element, position)), entry("marks", word(std::move(marks), position))},
       position);
 }
 

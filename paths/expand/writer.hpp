@@ -24,8 +24,9 @@ base::Settings::Entry entry(std::string key, base::Settings value);
 base::Settings in_place(std::string kind, Entries settings, const base::Position& position);
 /// The wrapper that ends a path in an element.
 base::Settings store(const std::string& element, const base::Position& position);
-/// The same for a path that a push begins.
-base::Settings marked_store(const std::string& element, const base::Position& position);
+/// The same for a path that a push begins; `marks` is the store's setting.
+base::Settings marked_store(const std::string& element, std::string marks,
+                            const base::Position& position);
 void append(Way& way, const Way& rest);
 
 /// Some threads of a host, or none: what drives a path.

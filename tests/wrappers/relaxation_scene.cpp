@@ -416,16 +416,16 @@ void MultiCluster::add_transfer(std::uint32_t into, std::uint32_t from) {
                                      count.asked += ask.count;
                                      count.asked_in.push_back(ask.from);
                                    });
-    add_push("ask." + pair, {{"from", "asks." + pair}}, asked, ask_link);
+    add_push("ask." + pair, {{"from", "asks." + pair}}, asked, "failures", ask_link);
   }
-  add_push("push." + pair, push, cache, link);
+  add_push("push." + pair, push, cache, "true", link);
 }
 
 void MultiCluster::add_push(const std::string& name, const Words& settings, const std::string& into,
-                            std::uint32_t link) {
+                            const std::string& marks, std::uint32_t link) {
   const auto push = builder_.wrapper("push", name, settings);
   const auto store =
-      builder_.wrapper("store", name + ".store", {{"element", into}, {"marks", "true"}});
+      builder_.wrapper("store", name + ".store", {{"element", into}, {"marks", marks}});
   builder_.path("graph", 0, {push, link, store});
 }
 

@@ -142,7 +142,7 @@ class MultiCluster {
   void add_tree();
   void add_transfer(std::uint32_t into, std::uint32_t from);
   void add_push(const std::string& name, const Words& settings, const std::string& into,
-                std::uint32_t link);
+                const std::string& marks, std::uint32_t link);
   bool fails(Fault fault, std::uint32_t cluster, std::uint64_t iteration) const;
   void run_thread(std::uint32_t c, std::uint32_t thread);
 

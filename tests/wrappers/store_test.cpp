@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 using namespace wrapper_tests;
 
 struct Stored {
-  explicit Stored(pastset::ElementOptions options = {}, bool marks = false)
+  explicit Stored(pastset::ElementOptions options = {},
+                  wrappers::StoreMarks marks = wrappers::StoreMarks::nothing)
       : element(std::make_shared<pastset::Element>("work", *pastset::Template::parse("u64"),
                                                    std::move(options))),
         store(element, marks) {
@@ -145,7 +146,7 @@ TEST_CASE("store: errors say what the element said, and where") {
 }
 
 TEST_CASE("store: one that marks leaves a failed move behind what came before, and goes on") {
-  Stored t({}, true);
+  Stored t({}, wrappers::StoreMarks::failures_and_end);
   t.chain.run([&] {
     t.move(10);
     paths::Operation failed = operation(OperationKind::move);
@@ -159,7 +160,7 @@ TEST_CASE("store: one that marks leaves a failed move behind what came before, a
 
 TEST_CASE("store: one that marks leaves the end of its path as a mark that names the sender") {
   for (const bool is_lost : {false, true}) {
-    Stored t({}, true);
+    Stored t({}, wrappers::StoreMarks::failures_and_end);
     t.chain.run([&] {
       paths::Operation release = operation(OperationKind::release);
       if (is_lost) release.failure = t.chain.host().failure("", 0, "host there is gone: it died");
@@ -168,6 +169,18 @@ TEST_CASE("store: one that marks leaves the end of its path as a mark that names
                  Catch::Contains(is_lost ? "host there is gone" : "host here has ended"));
     });
   }
+}
+
+TEST_CASE("store: one that marks failures is left alone by an end that is none") {
+  Stored t({}, wrappers::StoreMarks::failures);
+  t.chain.run([&] {
+    paths::Operation release = operation(OperationKind::release);
+    t.chain.operate(t.end, release);
+    CHECK_FALSE(t.element->error_mark());
+    release.failure = t.chain.host().failure("", 0, "host there is gone: it died");
+    t.chain.operate(t.end, release);
+    CHECK_THAT(t.element->error_mark().value_or(""), Catch::Contains("host there is gone"));
+  });
 }
 
 TEST_CASE("store: one that does not mark is left alone by failures and ends") {
