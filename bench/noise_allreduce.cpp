@@ -18,7 +18,8 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--warmup", options.warmup,
-                 "Rounds before the first iteration (default: 0 on the virtual clock, else 10)");
+                 "Rounds before the first iteration (default: 0 on the virtual clock, else 10)")
+      ->check(CLI::Range(0, 1'000'000'000));
   app.add_option("--collective", options.collective,
                  "Which allreduce of the config (default: the only one)");
   app.add_option("--compute", options.compute,

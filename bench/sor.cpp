@@ -22,7 +22,8 @@ void add_options(CLI::App& app, bench::SorOptions& options) {
   app.add_option("--omega", options.omega,
                  "Relaxation factor (default: 2/(1+sin(pi/SIZE)), near the best)");
   app.add_option("--iterations", options.iterations,
-                 "At most that many (default: until the condition holds)");
+                 "At most that many (default: until the condition holds)")
+      ->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--collective", options.collective,
                  "Which allreduce of the config (default: the only one)");
   app.add_option("--exchange", options.exchange, "Which exchange of the config")

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "bench/support/sor/block.hpp"
 #include "bench/support/sor/grid_files.hpp"
@@ -22,10 +23,13 @@
 
 namespace {
 
+constexpr std::uint64_t iterations_max = 1'000'000'000;
+
 struct Options {
   std::string data = "frosty";
   std::size_t size = 1380, blocks = 1;
-  std::uint64_t data_seed = 1, iterations = 1'000'000'000;
+  std::uint64_t data_seed = 1;
+  std::optional<std::uint64_t> iterations;
   std::optional<double> omega, epsilon;
   std::string values, image, raw, json;
   bool is_reference = false;
@@ -42,8 +46,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--epsilon", options.epsilon,
                  "Stop when the sum of changes is less (default: 1e-8 for each cell)");
   app.add_option("--iterations", options.iterations, "At most that many")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--blocks", options.blocks, "How many threads the values are for")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--values", options.values,
                  "Write what each thread would contribute, for noise_allreduce --values");
@@ -111,17 +116,29 @@ void write_files(const Options& options, const Solver& solver,
                         {changes.begin(), changes.end()});
 }
 
+/// No sum of changes is less than zero or than what is no number: only --iterations ends that.
+double epsilon_of(const Options& options, const bench::DataSet& data) {
+  const double epsilon = options.epsilon.value_or(data.epsilon());
+  if (epsilon > 0 || options.iterations) return epsilon;
+  throw std::invalid_argument(fmt::format(
+      "--epsilon: expected more than 0, or --iterations to say when to stop, found {}", epsilon));
+}
+
 void run(const Options& options) {
   const bench::DataSet data(options.data, options.size, options.data_seed);
-  const double epsilon = options.epsilon.value_or(data.epsilon());
-  Solver solver(data, options.omega.value_or(data.best_omega()), options.is_reference,
+  const double epsilon = epsilon_of(options, data);
+  bench::check_writable({{"--values", options.values},
+                         {"--image", options.image},
+                         {"--raw", options.raw},
+                         {"--json", options.json}});
+  Solver solver(data, data.omega(options.omega), options.is_reference,
                 bench::row_blocks(options.size, options.blocks));
   std::vector<std::vector<double>> changes(options.values.empty() ? 0 : options.blocks);
   const runtime::Runtime wall;
   const base::Nanos begin = wall.now();
   std::uint64_t iterations = 0;
   bool has_converged = false;
-  while (!has_converged && iterations < options.iterations) {
+  while (!has_converged && iterations < options.iterations.value_or(iterations_max)) {
     has_converged = solver.iterate(changes) < epsilon;
     ++iterations;
   }
@@ -142,6 +159,7 @@ void run(const Options& options) {
        }).text()}};
   for (const auto& [key, value] : json.items())
     fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  if (std::fflush(stdout) != 0) throw std::runtime_error("standard output could not be written");
   write_files(options, solver, changes);
   if (options.json.empty()) return;
   json["provenance"] = bench::provenance();

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <optional>
 #include <stdexcept>
 
@@ -92,6 +93,12 @@ int report(const std::vector<std::string>& failures) {
   return failures.empty() ? 0 : failed;
 }
 
+/// What was printed may still lie in a buffer when the program ends, and be lost in silence.
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::runtime_error("standard output could not be written");
+}
+
 int run(CommandLine line, const std::vector<std::string>& words, const WrapperKinds& kinds,
         const Program& program) {
   line.overrides.traced = !line.trace.empty();
@@ -111,6 +118,7 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
                "--host, PATHS_HOST or an MPI launcher would say it\n",
                program.name, plan->hosts.size());
   const int code = report(run_plan(plan, kinds, options, program.thread, program.finish));
+  if (code == 0) flush_output();
   const bool is_first = !options.is_one_host || options.host == 0;
   if (code == 0 && is_first && !line.trace.empty())
     fmt::print(stderr, "{}: traced; `paths analyze {}` says where the time went\n", program.name,

@@ -2,11 +2,15 @@
 // runtime/runtime.cpp — the runtime as others see it.
 #include "runtime/runtime.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <ctime>
+#include <stdexcept>
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/units.hpp"
 #include "runtime/context.hpp"
 #include "runtime/executor.hpp"
 
@@ -46,7 +50,14 @@ void Runtime::sleep_until(Nanos when) {
   }
 }
 
-void Runtime::sleep_for(Nanos span) { sleep_until(now() + span); }
+void Runtime::sleep_for(Nanos span) {
+  const Nanos begin = now();
+  if (span > Nanos::max() - begin)
+    throw std::overflow_error(fmt::format("cannot sleep for {} at {}: the clock ends at {}",
+                                          base::format_time(span), base::format_time(begin),
+                                          base::format_time(Nanos::max())));
+  sleep_until(begin + span);
+}
 
 void Runtime::run(std::function<void()> main) {
   if (is_virtual()) {

@@ -7,6 +7,7 @@ five minutes: mostly near a floor, sometimes well above it, and what is slow sta
 while. The table has the averages and standard deviations; docs/links.md says where they are from.
 The same table and seed give the same bytes.
 """
+import argparse
 import math
 import pathlib
 import random
@@ -64,12 +65,21 @@ def trace(start, end, average, deviation):
 
 def main():
     top = pathlib.Path(__file__).resolve().parents[1]
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else top / "configs/traces"
-    folder.mkdir(parents=True, exist_ok=True)
-    for (start, end), (average, deviation) in LINKS.items():
-        for a, b in ((start, end), (end, start)):
-            text = trace(a, b, average, deviation)
-            (folder / f"{a}-to-{b}.trace").write_text(text, "utf-8")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0],
+                                     epilog=__doc__.split("\n", 1)[1],
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=top / "configs/traces",
+                        help="where to (default: configs/traces)")
+    folder = parser.parse_args().folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for (start, end), (average, deviation) in LINKS.items():
+            for a, b in ((start, end), (end, start)):
+                text = trace(a, b, average, deviation)
+                (folder / f"{a}-to-{b}.trace").write_text(text, "utf-8")
+    except OSError as error:
+        print(f"make_link_traces: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -12,6 +12,8 @@ interval (1 s), which is what ping tries. The values stay round trips: `round_tr
 halves them. An answer that never came, came twice or came late leaves the one before in force.
 """
 import argparse
+import math
+import os
 import re
 import sys
 
@@ -56,6 +58,18 @@ def samples(lines, interval):
     return kept
 
 
+def trace(kept):
+    trips = [trip for _, trip in kept]
+    mean = sum(trips) / len(trips)
+    deviation = (sum((trip - mean)**2 for trip in trips) / len(trips))**0.5
+    lines = ["# seconds from the start, round trip in ms; from ping",
+             f"# round trips: average {mean:.3f} ms, standard deviation {deviation:.3f} ms",
+             "round_trip"]
+    lines += [f"{seconds:g} {trip:g}" if seconds < 1000 else f"{seconds:.3f} {trip:g}"
+              for seconds, trip in kept]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0],
                                      epilog=__doc__.split("\n", 1)[1],
@@ -63,10 +77,10 @@ def main():
     parser.add_argument("file", nargs="?", help="what ping printed (default: standard input)")
     parser.add_argument("--interval", type=float, default=1.0, help="seconds, ping's own -i")
     arguments = parser.parse_args()
-    if arguments.interval <= 0:
-        parser.error(f"--interval: expected more than 0, found {arguments.interval}")
+    if not 1e-3 <= arguments.interval < math.inf:
+        parser.error(f"--interval: expected 0.001 or more, found {arguments.interval}")
     try:
-        text = open(arguments.file, encoding="utf-8") if arguments.file else sys.stdin
+        text = open(arguments.file or 0, encoding="utf-8", errors="replace")
         kept = samples(text, arguments.interval)
     except OSError as error:
         print(f"ping_to_trace: {error}", file=sys.stderr)
@@ -75,14 +89,11 @@ def main():
         print("ping_to_trace: no answer in it: expected lines like "
               "'64 bytes from 10.0.0.1: icmp_seq=1 ttl=60 time=27.1 ms'", file=sys.stderr)
         return 1
-    trips = [trip for _, trip in kept]
-    mean = sum(trips) / len(trips)
-    deviation = (sum((trip - mean)**2 for trip in trips) / len(trips))**0.5
-    print("# seconds from the start, round trip in ms; from ping")
-    print(f"# round trips: average {mean:.3f} ms, standard deviation {deviation:.3f} ms")
-    print("round_trip")
-    for seconds, trip in kept:
-        print(f"{seconds:g} {trip:g}" if seconds < 1000 else f"{seconds:.3f} {trip:g}")
+    try:
+        print(trace(kept), end="", flush=True)
+    except OSError as error:
+        print(f"ping_to_trace: standard output: {error}", file=sys.stderr)
+        os._exit(1)  # or Python tries, and complains, once more
     return 0
 
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t integers_min = 256, integers_max = std::size_t{1} << 28;
 constexpr int steps_between_looks = 1000;
+constexpr Nanos injected_max = std::chrono::hours(24 * 365 * 100);  // sums of it fit into Nanos
 
 Nanos divided(Nanos time, double speed) {
   return Nanos(std::llround(static_cast<double>(time.count()) / speed));
@@ -124,10 +125,12 @@ InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& p
     when = base::parse_time(text.substr(mark + 1));
   }
   const bool is_once = mark != std::string::npos && text[mark] == '@';
-  if (!duration || !when || *duration <= Nanos(0) || (!is_once && *duration >= *when))
+  const bool is_good = duration && when && *duration > Nanos(0) && (is_once || *duration < *when) &&
+                       std::max(*duration, *when) <= injected_max;
+  if (!is_good)
     throw std::invalid_argument(
         fmt::format("--noise: expected HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, or "
-                    "DURATION@TIME for once, found '{}'",
+                    "DURATION@TIME for once, no time longer than a century, found '{}'",
                     text));
   bool is_known = thread == "*";
   for (const auto& host : plan.hosts)

@@ -12,8 +12,12 @@ namespace bench {
 using paths::Condition;
 using paths::Origin;
 
+std::int64_t number_of(std::uint64_t sequence, std::uint64_t first) {
+  return static_cast<std::int64_t>(sequence) - static_cast<std::int64_t>(first) + 1;
+}
+
 void Decisions::add(std::uint64_t round, std::uint64_t first, const paths::Result& result) {
-  if (result.condition == Condition::holds && !stop) {
+  if (result.condition == Condition::holds && result.sequence >= first && !stop) {
     stop = result.sequence - first + 1;
     stop_known = round;
   }

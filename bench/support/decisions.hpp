@@ -25,7 +25,7 @@ struct Decisions {
   };
   std::map<std::uint32_t, Waits> waits;
   /// The first round, counted from 1, whose result said that the condition holds, and the round
-  /// that brought it.
+  /// that brought it. A late result may be about a round before the first one: that is none.
   std::optional<std::uint64_t> stop, stop_known;
 
   /// The result that round number `round`, from 1, brought; `first` is the sequence of round 1.
@@ -33,6 +33,9 @@ struct Decisions {
   /// Rounds whose own cluster's values did not decide, as Bongo et al. 2004, §VI-C, count them.
   std::uint64_t remote() const { return cached + waited; }
 };
+
+/// The number, from 1, of the round with that sequence; `first` is the sequence of round 1.
+std::int64_t number_of(std::uint64_t sequence, std::uint64_t first);
 
 nlohmann::json to_json(const Decisions& decisions);
 Decisions decisions_from_json(const nlohmann::json& json);
@@ -43,7 +46,7 @@ std::vector<std::string> computing_clusters(const paths::Plan& plan);
 /// What one round brought, for those who want each: lines "cluster,round,about,origin,from,nanos".
 struct Decided {
   std::uint64_t round = 0;
-  std::uint64_t about = 0;
+  std::int64_t about = 0;  ///< of a late result: 0 or less is before round 1
   bool is_unchecked = false;
   paths::Origin origin;
 };

@@ -10,19 +10,19 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <span>
 #include <stdexcept>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
+#include "bench/support/report_element.hpp"
 #include "pastset/tuple.hpp"
 
 namespace bench {
 namespace {
 
-constexpr std::string_view report_element = "report";
 constexpr std::uint64_t warmup_on_steady_clock = 10;
 
 const pastset::Template& report_template() {
@@ -47,19 +47,6 @@ ComputeOptions::Kind read_compute(const NoiseOptions& options, bool is_virtual) 
   if ((kind == Kind::replay) == options.replay.empty())
     throw std::invalid_argument("--compute replay and --replay FILE or DIR need each other");
   return kind;
-}
-
-std::vector<std::uint32_t> hosts_that_reach(const paths::Plan& plan, std::string_view graph) {
-  std::set<std::uint32_t> hosts;
-  for (const auto& path : plan.paths)
-    if (path.graph == graph && path.threads > 0) hosts.insert(path.host);
-  return {hosts.begin(), hosts.end()};
-}
-
-std::uint32_t first_host(const paths::Plan& plan) {
-  const auto found = std::find_if(plan.hosts.begin(), plan.hosts.end(),
-                                  [](const auto& host) { return host.threads > 0; });
-  return static_cast<std::uint32_t>(found - plan.hosts.begin());
 }
 
 bool is_first_of_cluster(paths::Thread& thread) {
@@ -129,22 +116,17 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
   compute_.variation = options_.variation_percent / 100;
   for (const std::string& text : options_.noise)
     compute_.injected.push_back(InjectedNoise::parse(text, plan));
-  reporting_hosts_ = hosts_that_reach(plan, report_element);
+  is_split_ = run.is_one_host && plan.hosts.size() > 1;
+  if (is_split_) check_report_element(plan);
+  reporting_hosts_ = reporting_hosts(plan);
   const bool is_ours = !run.is_one_host || run.host == first_host(plan);
-  if (is_ours && !options_.json.empty() && !std::ofstream(options_.json, std::ios::app))
-    throw std::invalid_argument(
-        fmt::format("--json: expected a file that can be written, found '{}'", options_.json));
-}
-
-bool NoiseAllreduce::is_split(const paths::Plan& plan) const {
-  return !is_virtual_ && plan.hosts.size() > 1;
+  if (is_ours) check_writable({{"--json", options_.json}, {"--decisions", options_.decisions}});
 }
 
 void NoiseAllreduce::run(paths::Thread& thread) {
   ThreadFigures mine;
   mine.rank = thread.rank();
   iterate(thread, mine);
-  const paths::Plan& plan = thread.host().plan();
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
@@ -152,7 +134,7 @@ void NoiseAllreduce::run(paths::Thread& thread) {
     ended_.wake_all(wakes);
   }
   const bool is_first = thread.index() == 0;
-  if (is_first && is_split(plan) && thread.has_path(report_element)) report(thread);
+  if (is_first && is_split_ && thread.has_path(report_element)) report(thread);
 }
 
 void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
@@ -196,7 +178,7 @@ void NoiseAllreduce::note(paths::Thread& thread, ThreadFigures& mine, std::uint6
   mine.decisions.add(round, warmup_, result);
   if (options_.decisions.empty() || !is_first_of_cluster(thread)) return;
   runtime::Lock lock(mutex_);
-  decided_[thread.host().index()].push_back({round, result.sequence - warmup_ + 1,
+  decided_[thread.host().index()].push_back({round, number_of(result.sequence, warmup_),
                                              result.condition == paths::Condition::unchecked,
                                              result.origin});
 }
@@ -291,7 +273,7 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   for (const paths::Host* host : summary.hosts)
     figures.wan[host->index()] = host->wan_traffic(collective_.name);
   figures.cpu_seconds = cpu_seconds_;
-  if (is_split(summary.plan))
+  if (is_split_)
     for (const paths::Host* host : summary.hosts)
       figures.cpu_seconds[host->index()] = process_cpu_seconds();
   return figures;

@@ -59,11 +59,10 @@ class NoiseAllreduce {
   void wait_for_siblings(paths::Thread& thread);
   base::Payload encode_report(paths::Thread& thread);
   void decode_report(const base::Payload& tuple);
-  bool is_split(const paths::Plan& plan) const;
 
   NoiseOptions options_;
   std::uint64_t warmup_ = 0;
-  bool is_virtual_ = false;
+  bool is_virtual_ = false, is_split_ = false;
   std::vector<std::uint32_t> reporting_hosts_;  // whose threads all reach the element `report`
   Collective collective_;
   std::optional<Values> values_;

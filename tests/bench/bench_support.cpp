@@ -11,5 +11,7 @@
 #include "bench/support/fixed_work_periods.cpp"
 #include "bench/support/fixed_work_report.cpp"
 #include "bench/support/noise_allreduce.cpp"
+#include "bench/support/output_files.cpp"
 #include "bench/support/provenance.cpp"
+#include "bench/support/report_element.cpp"
 #include "bench/support/values.cpp"

@@ -22,6 +22,7 @@ TEST_CASE("noise_allreduce command line: wrong ones exit with 2, say why and whe
   check_golden("nothing", "");
   check_golden("misspelt_option", two_clusters + "--iteratoins 5");
   check_golden("no_iterations", two_clusters + "--iterations 0");
+  check_golden("negative_warmup", two_clusters + "--warmup -1");
   check_golden("misspelt_host", two_clusters + "--host alpah-0");
   check_golden("host_on_virtual_clock", two_clusters + "--clock virtual --host alpha-0");
   check_golden("misspelt_compute", two_clusters + "--compute spinn");

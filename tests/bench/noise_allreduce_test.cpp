@@ -272,6 +272,24 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
                 "clusters: {alpha: {hosts: 2}}\n"
                 "collectives: {a: {template: f64}, b: {template: f64}}") ==
         "--collective: the config has several, say which: a, b");
+  options.json = "/nowhere/j";
+  CHECK(refusal(options) == "--json: expected a file that can be written, found '/nowhere/j'");
+  options = {};
+  options.decisions = "/nowhere/d";
+  CHECK(refusal(options) == "--decisions: expected a file that can be written, found '/nowhere/d'");
+  options = {};
+  options.noise = {"alpha-0/0=2562047h@1s"};
+  CHECK_THAT(refusal(options), Catch::Contains("no time longer than a century, found"));
+}
+
+TEST_CASE("noise_allreduce: a late result may be about a round of warming up, which is no stop") {
+  NoiseOptions options = four_iterations();  // all contribute what stops, before and at the end
+  options.iterations = 8;
+  options.warmup = 4;
+  const Run result = run("lagged:2", options);
+  CHECK(result.figures["stop_iteration"]["about"] == 0);  // the eighth was never acted on
+  CHECK(bench::number_of(4, 4) == 1);
+  CHECK(bench::number_of(2, 4) == -1);
 }
 
 TEST_CASE("noise_allreduce: threads that learnt different conditions are found") {

@@ -23,6 +23,9 @@ TEST_CASE("sor command line: wrong ones exit with 2 and say why") {
   check_golden("halo_too_deep", two_clusters + "--size 60 --halo 8");
   check_golden("no_exchange", "sor --config configs/two-clusters.yaml --clock virtual");
   check_golden("alone_without_rows", "sor_alone --size 10 --blocks 9");
+  check_golden("alone_without_blocks", "sor_alone --size 10 --blocks 0");
+  check_golden("alone_without_end", "sor_alone --size 10 --epsilon 0");
+  check_golden("alone_unwritable", "sor_alone --size 10 --raw /nowhere/raw");
 }
 
 TEST_CASE("sor command line: help, and the tables of runs whose costs are declared") {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -421,4 +422,47 @@ TEST_CASE("sor: what does not fit together is refused before anything runs") {
   refused({{2}}, options([](auto& all) { all.cost_per_row = "10"; }), "--cost-per-row: expected");
   refused({{2}}, options([](auto& all) { all.json = "/nowhere/j"; }), "--json: expected a file");
   refused({{29}}, options([](auto&) {}), "--size: expected at least 31 for 29 threads");
+  refused({{2}}, options([](auto& all) { all.cost_per_row = "2h"; }), "at most an hour");
+  for (const double omega : {0.0, 2.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
+    refused({{2}}, options([&](auto& all) { all.omega = omega; }), "--omega: expected more than 0");
+  CHECK_THROWS_WITH(bench::DataSet("frosty", 4'000'000'000, 1),
+                    Catch::Contains("--size: expected at most 1000000, found 4000000000"));
+}
+
+TEST_CASE("sor: an exchange that does not carry rows of any length is refused") {
+  const std::string text = config({{1}, {1}}, 30);
+  const std::size_t place = text.find("f64[]");
+  const test_support::Sim sim(std::string(text).replace(place, 5, "f64[15]"));
+  bench::Sor sor(options_of("frosty", 30, "plain"));
+  CHECK_THROWS_WITH(
+      sor.prepare(sim.plan(), {.clock = runtime::ClockKind::virtual_time}),
+      Catch::Contains("--exchange: expected rows of template \"f64[]\", found \"f64[15]\""));
+}
+
+TEST_CASE("sor: processes that cannot tell all their parts are asked for no whole grid") {
+  const auto prepare = [](const std::string& report, auto change) {
+    const test_support::Sim sim(config({{1}, {1}}, 30) + report);
+    SorOptions options = options_of("frosty", 30, "plain");
+    change(options);
+    paths::RunOptions of_one_host;
+    of_one_host.is_one_host = true;
+    bench::Sor(options).prepare(sim.plan(), of_one_host);
+  };
+  const auto nothing = [](auto&) {};
+  const auto check = [](auto& all) { all.check = true; };
+  const std::string whole = "elements: {report: {host: c0-0, template: bytes, reach: all}}";
+  CHECK_NOTHROW(prepare("", nothing));
+  CHECK_NOTHROW(prepare(whole, check));
+  CHECK_THROWS_WITH(prepare("", check), Catch::Contains("--check: hosts that are processes need"));
+  CHECK_THROWS_WITH(prepare("", [](auto& all) { all.raw = "/nowhere/raw"; }),
+                    Catch::Contains("--raw: hosts that are processes need"));
+  CHECK_THROWS_WITH(
+      prepare("elements: {report: {host: c0-0, template: bytes, reach: [c1]}}", check),
+      Catch::Contains("found none that all reach"));
+  CHECK_THROWS_WITH(
+      prepare("elements: {report: {host: c0-0, template: bytes, reach: all, keep_newest: 1}}",
+              nothing),
+      Catch::Contains("element report: expected template \"bytes\" and no keep_newest"));
+  CHECK_THROWS_WITH(prepare("elements: {report: {host: c0-0, template: f64, reach: all}}", nothing),
+                    Catch::Contains("found template \"f64\""));
 }

@@ -124,6 +124,37 @@ class PingToTrace(unittest.TestCase):
     def test_nothing_in_it_is_an_error_that_shows_what_was_expected(self):
         self.assertIn("expected lines like", self.convert("no answer\n", fails=True))
 
+    def test_an_interval_that_is_no_time_is_refused(self):
+        for interval in ("0", "-1", "nan", "inf", "0.0001"):
+            with self.subTest(interval):
+                done = subprocess.run([sys.executable, TOP / "scripts/ping_to_trace.py",
+                                       "--interval", interval], input=PING, capture_output=True,
+                                      text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn("--interval: expected 0.001 or more", done.stderr)
+
+    def test_bytes_that_are_no_text_and_a_full_output_leave_no_traceback(self):
+        script = [sys.executable, TOP / "scripts/ping_to_trace.py"]
+        done = subprocess.run(script, input=b"\xff\n" + PING.encode(), capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(script, input=PING.encode(), stdout=full,
+                                  stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), r"^ping_to_trace: standard output: .*\n$")
+
+
+class MakeLinkTraces(unittest.TestCase):
+    def test_help_and_wrong_usage_write_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words, code in ((["--help"], 0), (["a", "b"], 2), (["/dev/null"], 1)):
+                done = subprocess.run([sys.executable, TOP / "scripts/make_link_traces.py", *words],
+                                      cwd=folder, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+                self.assertEqual(os.listdir(folder), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -147,6 +147,15 @@ TEST_CASE("runtime: a deadlock is reported with who waits for what, and every co
         "  thread alpha-0/3 waits for the gate g 7");
 }
 
+TEST_CASE("runtime: a sleep beyond the end of time is refused, not skipped") {
+  Runtime runtime(virtual_time());
+  runtime.run([&] {
+    runtime.sleep_for(base::Nanos::max() - base::Nanos(1));
+    CHECK_THROWS_WITH(runtime.sleep_for(base::Nanos(2)), Catch::Contains("the clock ends at"));
+    CHECK(runtime.now() == base::Nanos::max() - base::Nanos(1));
+  });
+}
+
 TEST_CASE("runtime: waiters are woken first come, first served") {
   Runtime runtime(virtual_time());
   std::string order;

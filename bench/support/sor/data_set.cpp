@@ -17,7 +17,7 @@ namespace {
 
 constexpr double sun = 27760, absolute_zero = -273.15;
 constexpr double random_below = 10'000;
-constexpr std::size_t diagonals_aside = 3;
+constexpr std::size_t diagonals_aside = 3, size_max = 1'000'000;
 
 }  // namespace
 
@@ -35,6 +35,9 @@ DataSet::DataSet(const std::string& name, std::size_t size, std::uint64_t seed)
   if (size < 3)
     throw std::invalid_argument(
         fmt::format("--size: expected 3 or more, for there to be an inside, found {}", size));
+  if (size > size_max)
+    throw std::invalid_argument(
+        fmt::format("--size: expected at most {}, found {}", size_max, size));
   kind_ = static_cast<Kind>(found - names().begin());
 }
 
@@ -58,6 +61,13 @@ double DataSet::epsilon() const {
 
 double DataSet::best_omega() const {
   return 2 / (1 + std::sin(std::numbers::pi / static_cast<double>(size_)));
+}
+
+double DataSet::omega(std::optional<double> given) const {
+  const double omega = given.value_or(best_omega());
+  if (omega > 0 && omega < 2) return omega;
+  throw std::invalid_argument(fmt::format(
+      "--omega: expected more than 0 and less than 2, else nothing converges, found {}", omega));
 }
 
 }  // namespace bench

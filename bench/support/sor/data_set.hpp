@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ namespace bench {
 class DataSet {
  public:
   static const std::vector<std::string_view>& names();
-  /// Throws std::invalid_argument for another name, and for a size below 3, which has no inside.
+  /// Throws std::invalid_argument for another name, and for a size below 3, which has no inside, or
+  /// above a million, which no memory holds.
   DataSet(const std::string& name, std::size_t size, std::uint64_t seed);
 
   std::size_t size() const { return size_; }  ///< rows, and columns
@@ -32,6 +34,8 @@ class DataSet {
   double epsilon() const;
   /// The relaxation factor that converges fastest for Poisson's equation on a square of this size.
   double best_omega() const;
+  /// The given one, else the best. Throws std::invalid_argument for one that never converges.
+  double omega(std::optional<double> given) const;
 
  private:
   enum class Kind : std::uint8_t { frosty, tridiagonal, random };

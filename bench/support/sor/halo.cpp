@@ -19,7 +19,7 @@ namespace {
 
 using base::Nanos;
 
-constexpr std::string_view link_kind = "emulate_link";
+constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
 constexpr std::uint32_t role_down = 0;  // of a link: what is sent one way passes only these
 constexpr std::size_t rows_per_iteration_of_latency = 4;  // when the period is as long
 
@@ -67,14 +67,27 @@ std::vector<std::uint32_t> cluster_by_rank(const paths::Plan& plan) {
   return clusters;
 }
 
+/// Rows of any length: those that hide a halo travel many at a time.
+void check_template(const paths::Plan& plan, const std::string& exchange,
+                    const std::string& inbox) {
+  const auto element = std::find_if(plan.elements.begin(), plan.elements.end(),
+                                    [&](const auto& one) { return one.name == inbox; });
+  if (element == plan.elements.end() || element->tuple_template.text() == row_template) return;
+  throw std::invalid_argument(
+      fmt::format("--exchange: expected {} of template \"{}\", found \"{}\"", exchange,
+                  row_template, element->tuple_template.text()));
+}
+
 void check_exchange(const paths::Plan& plan, const std::string& exchange, std::uint32_t rank) {
   for (const auto& [who, inbox] : {std::pair(rank, inbox_from_previous(exchange, rank + 1)),
-                                   std::pair(rank + 1, inbox_from_next(exchange, rank))})
+                                   std::pair(rank + 1, inbox_from_next(exchange, rank))}) {
+    check_template(plan, exchange, inbox);
     if (path_of(plan, who, inbox) == nullptr)
       throw std::invalid_argument(fmt::format(
           "--exchange: the config has no exchange '{0}', or thread {1} has no path of it: expected "
-          "exchanges: {{{0}: {{template: \"f64[]\"}}}}",
-          exchange, who));
+          "exchanges: {{{0}: {{template: \"{2}\"}}}}",
+          exchange, who, row_template));
+  }
 }
 
 }  // namespace

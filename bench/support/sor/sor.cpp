@@ -8,11 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <set>
 #include <stdexcept>
 
 #include "base/near_match.hpp"
+#include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
+#include "bench/support/report_element.hpp"
 #include "bench/support/sor/grid_files.hpp"
 #include "bench/support/sor/reference.hpp"
 #include "bench/support/sor/report.hpp"
@@ -20,22 +21,8 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view report_element = "report";
+constexpr base::Nanos cost_max = std::chrono::hours(1);  // so that all rows' fits into Nanos
 constexpr double epsilon_may_differ_by = 1e-3;
-
-std::uint32_t first_host(const paths::Plan& plan) {
-  const auto found = std::find_if(plan.hosts.begin(), plan.hosts.end(),
-                                  [](const auto& host) { return host.threads > 0; });
-  return static_cast<std::uint32_t>(found - plan.hosts.begin());
-}
-
-/// Whose threads all reach the element `report`.
-std::set<std::uint32_t> reporting_hosts(const paths::Plan& plan) {
-  std::set<std::uint32_t> hosts;
-  for (const auto& path : plan.paths)
-    if (path.graph == report_element && path.threads > 0) hosts.insert(path.host);
-  return hosts;
-}
 
 void check_collective(const Collective& collective) {
   if (collective.reduction.operation->name != "sum" ||
@@ -94,9 +81,10 @@ void Sor::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   is_ours_ = !run.is_one_host || run.host == first_host(plan);
   collective_ = find_collective(plan, options_.collective);
   check_collective(collective_);
+  check_report(plan);
   DataSet data(options_.data, options_.size, options_.data_seed);
   task_ = std::make_unique<SorTask>(SorTask{.data = data,
-                                            .omega = options_.omega.value_or(data.best_omega()),
+                                            .omega = data.omega(options_.omega),
                                             .collective = collective_.name,
                                             .exchange = options_.exchange,
                                             .blocks = row_blocks(data.size(), plan.thread_count()),
@@ -115,6 +103,23 @@ void Sor::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   if (!is_ours_) return;
   check_files();
   warn_of_epsilon(collective_, data);
+}
+
+/// What is of the whole grid needs the parts of all threads.
+void Sor::check_report(const paths::Plan& plan) const {
+  if (!is_split_) return;
+  check_report_element(plan);
+  if (do_all_report(plan)) return;
+  for (const auto& [option, is_given] : {std::pair("--raw", !options_.raw.empty()),
+                                         {"--image", !options_.image.empty()},
+                                         {"--values", !options_.values.empty()},
+                                         {"--check", options_.check}})
+    if (is_given)
+      throw std::invalid_argument(fmt::format(
+          "{0}: hosts that are processes need an element to tell thread 0 their parts, expected "
+          "elements: {{{1}: {{host: {2}, template: bytes, reach: all}}}}, found none that all "
+          "reach",
+          option, report_element, plan.hosts[first_host(plan)].name));
 }
 
 void Sor::choose_iterations() {
@@ -140,20 +145,18 @@ void Sor::choose_cost() {
         fmt::format("--compute: expected declared or measured, found '{}'", kind));
   cost.kind = kind == "declared" ? WorkCost::Kind::declared : WorkCost::Kind::measured;
   const auto per_row = base::parse_time(options_.cost_per_row);
-  if (!per_row || *per_row <= base::Nanos(0))
-    throw std::invalid_argument(fmt::format(
-        "--cost-per-row: expected a time such as 10us, found '{}'", options_.cost_per_row));
+  if (!per_row || *per_row <= base::Nanos(0) || *per_row > cost_max)
+    throw std::invalid_argument(
+        fmt::format("--cost-per-row: expected a time such as 10us, at most an hour, found '{}'",
+                    options_.cost_per_row));
   cost.per_row = *per_row;
 }
 
 void Sor::check_files() const {
-  for (const auto& [option, file] : {std::pair("--json", options_.json),
-                                     {"--raw", options_.raw},
-                                     {"--image", options_.image},
-                                     {"--values", options_.values}})
-    if (!file.empty() && !std::ofstream(file, std::ios::app))
-      throw std::invalid_argument(
-          fmt::format("{}: expected a file that can be written, found '{}'", option, file));
+  check_writable({{"--json", options_.json},
+                  {"--raw", options_.raw},
+                  {"--image", options_.image},
+                  {"--values", options_.values}});
 }
 
 // ---- the run ------------------------------------------------------------------------------------
