@@ -113,10 +113,9 @@ TEST_CASE("sor, sor_alone: a standard output that is full is a failure") {
   const std::string programs[] = {"sor_alone --size 20",
                                   "sor --clock virtual --size 20 --config " + folder.config()};
   for (const std::string& program : programs) {
-    const Outcome run =
-        outcome(fmt::format("{{ {}/{} 2>&1 >/dev/full; }}", PATHS_BUILD_BIN_DIR, program));
+    const Said run = run_shell(fmt::format("{}/{} 2>&1 >/dev/full", PATHS_BUILD_BIN_DIR, program));
     INFO(run.text);
-    CHECK(run.status != 0);
+    CHECK(run.exit_code == 1);
     CHECK_THAT(run.text, Catch::Contains("standard output could not be written"));
   }
 }
