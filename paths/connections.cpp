@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +16,9 @@
 namespace paths {
 
 struct Connections::Call {
+  Connection* connection = nullptr;
+  std::uint64_t number = 0;
+  bool is_held = true;  // behind pushes that wait for credits
   std::optional<Frame> reply;
   std::string lost;
   runtime::WaitList waiting;
@@ -23,17 +27,24 @@ struct Connections::Call {
 struct Connections::Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
-  bool is_ours = false;     // we connected
-  bool is_parting = false;  // our goodbye is to be sent, behind what is held
-  bool has_parted = false;  // and our goodbye was answered
-  bool known = false;       // we connected, or the peer said hello
-  std::string lost;         // why, when it is
-  std::uint32_t credits = window;
+  bool is_ours = false;           // we connected
+  bool is_parting = false;        // our goodbye is still to be sent, behind what is held
+  bool has_parted = false;        // and our goodbye was answered
+  bool known = false;             // we connected, or the peer said hello
+  std::string lost;               // why, when it is
+  std::int64_t credits = window;  // less than none: requests do not wait for them
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;
   std::unordered_map<std::uint64_t, Call*> calls;
-  runtime::WaitList waiting_for_credits;
-  std::vector<Frame> held_pushes;
+  std::deque<Frame> held;  // pushes that wait for credits, and what must not overtake them
+
+  /// The last one of the same thread's same path, or the end.
+  auto last_held_like(const Frame& frame) {
+    return std::find_if(held.rbegin(), held.rend(), [&frame](const Frame& other) {
+      return other.stage == frame.stage && other.operation.path == frame.operation.path &&
+             other.operation.thread == frame.operation.thread;
+    });
+  }
 };
 
 Traffic& Traffic::operator+=(const Traffic& other) {
@@ -83,20 +94,23 @@ bool Connections::has_met(std::uint32_t host) const {
 
 void Connections::stop(runtime::Deadline deadline) {
   {
+    runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     for (auto& [id, connection] : connections_) {
       if (!connection->is_ours || !connection->lost.empty()) continue;
       connection->is_parting = true;
-      if (connection->held_pushes.empty()) post(*connection, frame_of(FrameKind::goodbye));
+      post_held(*connection, wakes);
     }
   }
   send_posted();
   {
+    const base::Nanos patience = deadline.at - runtime_.now();
     runtime::Lock lock(mutex_);
     while (!all_parted() || sending_) {
       const runtime::Woken woken = parting_.wait(
           lock, deadline, {"answers to the goodbyes of host", plan_->hosts[host_].name});
       if (woken == runtime::Woken::expired) break;
+      deadline.at = runtime_.now() + patience;  // the peers are at it
     }
   }
   transport_->stop();
@@ -191,84 +205,110 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
                        fmt::format("no {} from host {} in time (deadline {})", what, peer,
                                    base::format_time(plan_->deadline)));
   };
+  const std::uint64_t sequence = operation.sequence;
   Call call;
-  runtime::Lock lock(mutex_);
-  Connection& connection = connection_to(to_host, stage);
-  while (connection.credits == 0 && connection.lost.empty()) {
-    if (connection.waiting_for_credits.wait(lock, deadline, {"credits from host", peer, path}) ==
-        runtime::Woken::expired)
-      throw late("credits");
-  }
-  if (!connection.lost.empty()) throw gone(connection, operation);
-  --connection.credits;
-  Frame request = frame_of(FrameKind::request);
-  request.call = connection.next_call++;
-  request.stage = stage;
-  const std::uint64_t number = request.call, sequence = operation.sequence;
-  request.operation = std::move(operation);
-  connection.calls[number] = &call;
-  post(connection, std::move(request));
-  lock.unlock();
-  send_posted();
-  lock.lock();
   struct Forget {
-    Connection& connection;
-    std::uint64_t number;
-    ~Forget() { connection.calls.erase(number); }
-  } forget{connection, number};
+    Connections& connections;
+    Call& call;
+    ~Forget() { connections.forget(call); }
+  } forget{*this, call};
+  request(call, to_host, stage, std::move(operation));
+  runtime::Lock lock(mutex_);
   // The far host answers a wait there that its own deadline ended, and names who was missing; ours
   // is for a host that answers nothing at all. Its death is noticed before either.
   const runtime::Deadline patience{deadline.at + plan_->deadline, deadline.written};
   while (!call.reply && call.lost.empty()) {
-    if (call.waiting.wait(lock, patience, {"a reply from host", peer, sequence}) ==
-        runtime::Woken::expired)
-      throw late("reply");
+    const bool was_held = call.is_held;
+    const runtime::Woken woken =
+        call.waiting.wait(lock, was_held ? deadline : patience,
+                          {was_held ? "credits from host" : "a reply from host", peer, sequence});
+    if (woken == runtime::Woken::expired && was_held == call.is_held)
+      throw late(was_held ? "credits" : "reply");
   }
   if (!call.reply) {
     Operation lost;
     lost.path = path;
-    throw gone(connection, lost);
+    throw gone(*call.connection, lost);
   }
   if (call.reply->kind == FrameKind::error) throw TravelError(*call.reply->operation.failure);
   return std::move(call.reply->result);
 }
 
+void Connections::request(Call& call, std::uint32_t to_host, StageId stage, Operation operation) {
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection& connection = connection_to(to_host, stage);
+    if (!connection.lost.empty()) throw gone(connection, operation);
+    call.connection = &connection;
+    call.number = connection.next_call++;
+    connection.calls[call.number] = &call;
+    Frame frame = frame_of(FrameKind::request);
+    frame.call = call.number;
+    frame.stage = stage;
+    frame.operation = std::move(operation);
+    const bool follows_held = connection.last_held_like(frame) != connection.held.rend();
+    if (follows_held) {
+      connection.held.push_back(std::move(frame));
+    } else {
+      leave(connection, std::move(frame), wakes);
+    }
+  }
+  send_posted();
+}
+
+/// Its caller has the answer, or has given up: then it need not leave any more.
+void Connections::forget(const Call& call) {
+  if (call.connection == nullptr) return;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection& connection = *call.connection;
+    connection.calls.erase(call.number);
+    if (!call.is_held) return;
+    std::erase_if(connection.held, [&call](const Frame& frame) {
+      return frame.kind == FrameKind::request && frame.call == call.number;
+    });
+    post_held(connection, wakes);
+  }
+  send_posted();
+}
+
 namespace {
 
+/// A request does not: it is bounded by the one who waits for its reply, and that may be what
+/// those pushes need that have the credits.
+bool waits_for_credits(const Frame& frame) {
+  return frame.kind == FrameKind::one_way && frame.operation.kind != OperationKind::release;
+}
+
 /// A push that has not left for want of credits, by a newer one.
-bool may_replace(const Operation& held, const Operation& newer) {
+bool may_replace(const Frame& held, const Frame& newer) {
+  const Operation &old = held.operation, &fresh = newer.operation;
   const bool is_release =
-      held.kind == OperationKind::release || newer.kind == OperationKind::release;
-  return !is_release && held.kind == newer.kind && !held.failure && !newer.failure && !held.kept &&
-         !newer.kept;
+      old.kind == OperationKind::release || fresh.kind == OperationKind::release;
+  return held.kind == newer.kind && !is_release && old.kind == fresh.kind && !old.failure &&
+         !fresh.failure && !old.kept && !fresh.kept;
 }
 
 }  // namespace
 
 void Connections::push(std::uint32_t to_host, StageId stage, Operation operation) {
   {
+    runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     Connection& connection = connection_to(to_host, stage);
     if (!connection.lost.empty()) throw gone(connection, operation);
-    const bool is_release = operation.kind == OperationKind::release;
     Frame frame = frame_of(FrameKind::one_way);
     frame.stage = stage;
     frame.operation = std::move(operation);
-    auto& held = connection.held_pushes;
-    if ((connection.credits == 0 && !is_release) || !held.empty()) {
-      // Only the last one of the path may be replaced, so that all that stays is in order.
-      const auto last = std::find_if(held.rbegin(), held.rend(), [&](const Frame& other) {
-        return other.stage == stage && other.operation.path == frame.operation.path &&
-               other.operation.thread == frame.operation.thread;
-      });
-      if (last != held.rend() && may_replace(last->operation, frame.operation)) {
-        *last = std::move(frame);
-      } else {
-        held.push_back(std::move(frame));
-      }
+    const auto last = connection.last_held_like(frame);
+    // Only the last one of the path may be replaced, so that all that stays is in order.
+    if (last != connection.held.rend() && may_replace(*last, frame)) {
+      *last = std::move(frame);
     } else {
-      if (!is_release) --connection.credits;
-      post(connection, std::move(frame));
+      connection.held.push_back(std::move(frame));
+      post_held(connection, wakes);
     }
   }
   send_posted();
@@ -288,18 +328,28 @@ void Connections::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::Wakes& wakes) {
   if (credits == 0) return;
   connection.credits += credits;
-  auto& held = connection.held_pushes;
-  std::size_t sent = 0;
-  for (; sent < held.size(); ++sent) {
-    const bool is_release = held[sent].operation.kind == OperationKind::release;
-    if (!is_release && connection.credits == 0) break;
-    if (!is_release) --connection.credits;
-    post(connection, std::move(held[sent]));
+  parting_.wake_all(wakes);  // what is held goes on
+  post_held(connection, wakes);
+}
+
+void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
+  auto& held = connection.held;
+  while (!held.empty()) {
+    if (waits_for_credits(held.front()) && connection.credits <= 0) return;
+    leave(connection, std::move(held.front()), wakes);
+    held.pop_front();
   }
-  held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(sent));
-  if (sent > 0 && held.empty() && connection.is_parting)
-    post(connection, frame_of(FrameKind::goodbye));
-  if (connection.credits > 0) connection.waiting_for_credits.wake_all(wakes);
+  if (std::exchange(connection.is_parting, false)) post(connection, frame_of(FrameKind::goodbye));
+}
+
+void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+  if (frame.operation.kind != OperationKind::release) --connection.credits;
+  if (frame.kind == FrameKind::request) {
+    Call& call = *connection.calls.at(frame.call);
+    call.is_held = false;  // from now on it waits for the reply
+    call.waiting.wake_all(wakes);
+  }
+  post(connection, std::move(frame));
 }
 
 // The two hosts compare what they speak and which plan they run before anything else counts.
@@ -339,7 +389,7 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
     call->lost = connection.lost;
     call->waiting.wake_all(wakes);
   }
-  connection.waiting_for_credits.wake_all(wakes);
+  connection.held.clear();
   parting_.wake_all(wakes);
 }
 

@@ -28,8 +28,9 @@ struct Traffic {
 /// All that a host says to other hosts and hears from them.
 ///
 /// Credits: each request and push uses one; they come back riding on replies, alone only when
-///          half of them would be on their way back. Requests wait for credits. A push does not:
-///          while it waits, a newer one of the same path replaces it.
+///          half of them would be on their way back. What finds none left is held, and leaves in
+///          the order in which it came; a push that is held is replaced by a newer one of the same
+///          path.
 /// Sharing: any context may call anything.
 class Connections final : public Receiver {
  public:
@@ -49,9 +50,9 @@ class Connections final : public Receiver {
   void meet(std::uint32_t host, StageId stage);
   /// Has that host greeted us (even if it is gone by now)?
   bool has_met(std::uint32_t host) const;
-  /// Says goodbye on every connection it made, behind pushes that wait for credits, and waits until
-  /// the peers answered: what was sent before has arrived then. (A socket closed earlier takes with
-  /// it what its peer did not read.)
+  /// Says goodbye on every connection it made, behind what is held, and waits until the peers
+  /// answered: what was sent before has arrived then. (A socket closed earlier takes with it what
+  /// its peer did not read.) The deadline is for each step of the peers.
   void stop(runtime::Deadline deadline);
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
@@ -86,6 +87,10 @@ class Connections final : public Receiver {
   Connection& connection_to(std::uint32_t host, StageId stage);
   Connection& inbound(ConnectionId id);
   void post(Connection& connection, Frame frame);
+  void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
+  void forget(const Call& call);
+  void post_held(Connection& connection, runtime::Wakes& wakes);
+  void leave(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
   void greet(Connection& connection, const Frame& frame);
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);

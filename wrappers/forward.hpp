@@ -12,7 +12,7 @@ namespace wrappers {
 /// back from there. A push and a release are one frame; anything else is a frame each way.
 ///
 /// Context: whichever brought the operation; on the other host a service context takes over.
-/// Blocks:  until the answer is there or the host's deadline has passed; a push only for credits.
+/// Blocks:  until the answer is there or the host's deadline has passed; a push never.
 /// Order:   frames of one connection arrive in the order they were sent. A push that waits for
 ///          credits is replaced by a newer one of its path.
 /// Throws:  TravelError: the other host's own, or one that says that the host is gone or late.

@@ -212,6 +212,27 @@ TEST_CASE("connections: a goodbye waits behind pushes without credits") {
   });
 }
 
+TEST_CASE("connections: an end is waited for as long as what is held goes on leaving") {
+  Talk talk;
+  talk.runtime.run([&] {
+    use_up_credits(talk);
+    for (int i = 0; i < 4; ++i) talk.send(300 + i);
+    auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
+      talk.connections.stop(runtime::Deadline::written_at(1s));
+    });
+    for (int i = 0; i < 4; ++i) {
+      talk.runtime.sleep_for(700ms);
+      CHECK_FALSE(stopping.done());
+      talk.give_credits(1);
+    }
+    CHECK(talk.sent_of(FrameKind::goodbye) == 1);
+    CHECK(talk.values() == std::vector<double>{300, 301, 302, 303});
+    const base::Nanos left = talk.runtime.now();
+    stopping.join();  // nobody answers the goodbye
+    CHECK(talk.runtime.now() == left + 1s);
+  });
+}
+
 TEST_CASE("connections: a failed push is never replaced") {
   Talk talk;
   use_up_credits(talk);
@@ -248,12 +269,13 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   CHECK(talk.served.size() == 5 + Connections::window / 2);
 }
 
-TEST_CASE("connections: requests wait for credits, to the deadline") {
+TEST_CASE("connections: requests wait behind held pushes of their path, to the deadline") {
   Talk talk;
   std::string late;
   double value = 0;
   talk.runtime.run([&] {
     use_up_credits(talk);
+    talk.push(300);
     auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       const auto deadline = runtime::Deadline::written_at(1s);
@@ -271,6 +293,7 @@ TEST_CASE("connections: requests wait for credits, to the deadline") {
     CHECK(talk.sent_of(FrameKind::request) == 0);
     talk.give_credits(1);
     talk.runtime.sleep_for(1ms);
+    CHECK(talk.sent_of(FrameKind::one_way) == 1);
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
     Frame reply = talk.frame(FrameKind::reply);
     reply.call = talk.sent.back().call;
@@ -281,6 +304,84 @@ TEST_CASE("connections: requests wait for credits, to the deadline") {
   });
   CHECK(value == 4.5);
   CHECK_THAT(late, Catch::StartsWith("no credits from host beta-0") && Catch::EndsWith("at 10ms"));
+}
+
+TEST_CASE("connections: requests leave in the order of their calls, however many") {
+  const bool is_behind_a_push = GENERATE(false, true);
+  constexpr std::uint64_t calls = 2 * Connections::window;
+  Talk talk;
+  std::vector<std::uint64_t> left;
+  talk.runtime.run([&] {
+    std::vector<runtime::Task> callers;
+    const auto call = [&](std::uint64_t sequence) {
+      callers.push_back(talk.runtime.spawn(
+          runtime::ContextRole::service, {"round", "alpha-0", sequence}, [&talk, sequence] {
+            Operation asked;
+            asked.sequence = sequence;
+            talk.connections.call(other, there, asked, runtime::Deadline::written_at(1s));
+          }));
+    };
+    if (is_behind_a_push) {
+      use_up_credits(talk);
+      talk.push(300);
+    }
+    for (std::uint64_t sequence = 0; sequence < calls; ++sequence) call(sequence);
+    talk.runtime.sleep_for(1ms);
+    call(calls);  // begins before any that credits wake
+    talk.give_credits(2);
+    talk.runtime.sleep_for(1ms);
+    for (const Frame& one : std::exchange(talk.sent, {})) {
+      if (one.kind != FrameKind::request) continue;
+      left.push_back(one.operation.sequence);
+      Frame reply = talk.frame(FrameKind::reply);
+      reply.call = one.call;
+      talk.connections.deliver(Talk::outbound, std::move(reply));
+    }
+    for (auto& caller : callers) caller.join();
+  });
+  REQUIRE(left.size() == calls + 1);
+  CHECK(std::is_sorted(left.begin(), left.end()));
+}
+
+TEST_CASE("connections: a request of another path does not wait behind pushes without credits") {
+  Talk talk;
+  talk.runtime.run([&] {
+    use_up_credits(talk);
+    talk.send(300);
+    auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
+      Operation asked;
+      asked.thread = 1;
+      talk.connections.call(other, there, asked, runtime::Deadline::written_at(1s));
+    });
+    talk.runtime.sleep_for(1ms);
+    REQUIRE(talk.sent_of(FrameKind::request) == 1);
+    Frame reply = talk.frame(FrameKind::reply);
+    reply.call = talk.sent.back().call;
+    reply.credits = 1;  // the request's own
+    talk.connections.deliver(Talk::outbound, std::move(reply));
+    caller.join();
+    CHECK(talk.sent_of(FrameKind::one_way) == 0);
+    talk.give_credits(1);
+    CHECK(talk.sent_of(FrameKind::one_way) == 1);
+  });
+}
+
+TEST_CASE("connections: a request that was given up while it waited for credits does not leave") {
+  Talk talk;
+  talk.runtime.run([&] {
+    use_up_credits(talk);
+    talk.send(300);
+    auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
+      talk.connections.call(other, there, {}, runtime::Deadline::written_at(1s));
+    });
+    talk.runtime.sleep_for(1ms);
+    talk.release();  // behind it
+    CHECK(talk.values().empty());
+    cancelled.cancel();
+    cancelled.join();
+    talk.give_credits(9);
+    CHECK(talk.values() == std::vector<double>{300, Talk::released});
+  });
 }
 
 TEST_CASE("connections: a peer with another config is refused with both named, and not served") {
