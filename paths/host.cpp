@@ -324,6 +324,7 @@ std::string Host::finish() {
   for (const std::string& element : space_.names())
     space_.find(element)->mark_error(fmt::format("host {} has ended", name()));
   in_time = in_time && wait_until(all_of(background_releases_), "the release of reads from", true);
+  for (auto& wrapper : wrappers_) wrapper->drain();
   // What still serves waits in an element for a tuple that will not come.
   for (const std::string& element : space_.names()) space_.delete_element(element);
   auto all_ended = [this] { return services_.empty(); };

@@ -46,6 +46,8 @@ class Wrapper {
   /// When all hosts are wired, before the first operation; and after the last one.
   virtual void start() {}
   virtual void stop() {}
+  /// When every path through its host was released: waits for what is still under way down there.
+  virtual void drain() {}
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }

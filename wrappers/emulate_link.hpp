@@ -33,7 +33,7 @@ class EmulateLink final : public paths::Wrapper {
   EmulateLink(paths::Host& host, tuning::LinkModel model) : host_(host), model_(std::move(model)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
-  void stop() override;  ///< waits for the pushes that are still under way
+  void drain() override;  ///< of pushes, which arrive long after the last one was sent
 
  private:
   /// The pushes of one contributor at one stage, which stay in order.

@@ -57,6 +57,56 @@ TEST_CASE("deadline: a written one names the missing contributor, exactly then, 
   }
 }
 
+TEST_CASE(
+    "deadline: a host that ends before the others lets its last pushes through, however long") {
+  const std::string gateway = GENERATE("", ", gateway: gate");
+  INFO(gateway);
+  const Sim sim(fmt::format(R"(
+deadline: 1s
+clusters:
+  alpha: {{hosts: 1, threads: 1}}
+  beta: {{hosts: 1, threads: 1{}}}
+links: [{{between: [alpha, beta], latency: 10ms, bandwidth: 1Mbit}}]
+elements:
+  log: {{host: alpha-0, template: "f64[10000]", reach: all}}
+)",
+                            gateway));
+  constexpr int tuples = 6;  // each takes the link 640 ms
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
+  paths::LocalNetwork network(sim.plan().hosts.size());
+  std::vector<std::unique_ptr<paths::Host>> hosts;
+  std::vector<std::string> wrong;
+  int observed = 0;
+  const auto use_log = [&](paths::Host& host) {
+    if (sim.plan().hosts[host.index()].threads == 0) return;
+    paths::Thread thread(host, 0, 1);
+    for (int i = 0; i < tuples; ++i) {
+      if (thread.rank() == 1) {
+        thread.path("log").send(base::Payload::copy_of(std::vector<std::byte>(10000 * sizeof 1.0)));
+      } else {
+        thread.path("log").observe();
+        ++observed;
+      }
+    }
+  };
+  runtime.run([&] {
+    std::vector<runtime::Task> running;
+    for (std::uint32_t i = 0; i < sim.plan().hosts.size(); ++i)
+      hosts.push_back(std::make_unique<paths::Host>(runtime, sim.shared_plan(), i, sim.kinds(),
+                                                    network.transport(i)));
+    for (auto& host : hosts) host->start();
+    for (auto& host : hosts)
+      running.push_back(runtime.spawn(runtime::ContextRole::thread, {"host", host->name()},
+                                      [&, host = host.get()] {
+                                        use_log(*host);
+                                        wrong.push_back(host->finish());
+                                      }));
+    for (auto& host : running) host.join();
+  });
+  CHECK(observed == tuples);
+  CHECK(wrong == std::vector<std::string>(hosts.size()));
+}
+
 TEST_CASE("deadline: one that is missing in another cluster is named there, here its cluster") {
   const std::string algorithm = GENERATE("magpie", "conditional");
   const Sim sim(config(algorithm, "deadline: 2s"));

@@ -126,7 +126,7 @@ TEST_CASE("emulate_link: a push does not block and its bytes occupy the link") {
     t.chain.operate(t.going_down, push_of(1000, 1));
     CHECK(t.chain.now() == 0ms);
     CHECK(t.element.arrived.empty());
-    t.link.stop();
+    t.link.drain();
     CHECK(t.element.times == std::vector<Nanos>{11ms, 12ms});
     CHECK(t.sequences() == std::vector<std::uint64_t>{0, 1});
   });
@@ -136,7 +136,7 @@ TEST_CASE("emulate_link: pushes that arrive together keep their order") {
   Linked t(LinkModel(10ms, 0));
   t.chain.run([&] {
     for (std::uint64_t i = 0; i < 100; ++i) t.chain.operate(t.going_down, push_of(8, i));
-    t.link.stop();
+    t.link.drain();
     std::vector<std::uint64_t> in_order(100);
     for (std::uint64_t i = 0; i < 100; ++i) in_order[i] = i;
     CHECK(t.sequences() == in_order);
@@ -166,7 +166,7 @@ TEST_CASE("emulate_link: a push that is held up below holds up nobody else's") {
     t.chain.operate(t.going_down, push_of(8, 0, 0));
     t.chain.operate(t.going_down, push_of(8, 1, 0));
     t.chain.operate(t.going_down, push_of(8, 2, 1));
-    t.link.stop();
+    t.link.drain();
     CHECK(t.sequences() == std::vector<std::uint64_t>{0, 2, 1});
     CHECK(t.element.times == std::vector<Nanos>{10ms, 10ms, 50ms});
   });
@@ -180,7 +180,7 @@ TEST_CASE("emulate_link: a push that fails does not stop the ones behind it") {
   t.chain.run([&] {
     t.chain.operate(t.going_down, push_of(8, 0));
     t.chain.operate(t.going_down, push_of(8, 1));
-    t.link.stop();
+    t.link.drain();
     CHECK(t.sequences() == std::vector<std::uint64_t>{0, 1});
   });
 }
@@ -196,7 +196,7 @@ TEST_CASE("emulate_link: a release is not delayed, but never overtakes pushes") 
     release.sequence = 2;
     t.chain.operate(t.going_down, release);
     CHECK(t.chain.now() == 0ms);
-    t.link.stop();
+    t.link.drain();
     CHECK(t.sequences() == std::vector<std::uint64_t>{0, 0, 1, 2});
     CHECK(t.chain.now() == 10ms);
   });
