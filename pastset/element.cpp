@@ -73,7 +73,8 @@ Stored Element::observe(runtime::Deadline deadline) {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   ensure_alive();
-  wait_until([&] { return first_ < next_number(); }, lock, deadline, next_number());
+  wait_until([&] { return first_ < next_number() || error_mark_; }, lock, deadline, next_number());
+  if (first_ == next_number()) throw Marked(*error_mark_);
   return take_oldest(wakes);
 }
 
@@ -88,7 +89,8 @@ std::optional<Stored> Element::try_observe() {
 Stored Element::observe(std::uint64_t number, runtime::Deadline deadline) {
   runtime::Lock lock(mutex_);
   ensure_alive();
-  wait_until([&] { return number < next_number(); }, lock, deadline, number);
+  wait_until([&] { return number < next_number() || error_mark_; }, lock, deadline, number);
+  if (number >= next_number()) throw Marked(*error_mark_);
   if (number < oldest_) {
     throw Expired(fmt::format("element '{}': tuple {} is gone, the oldest kept is {}", name_,
                               number, oldest_));

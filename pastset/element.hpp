@@ -66,10 +66,11 @@ class Element {
   /// first to the oldest kept. Throws TemplateMismatch. A cancelled one may or may not have moved.
   std::uint64_t move(const base::Payload& payload,
                      runtime::Deadline deadline = runtime::Deadline::never());
-  /// The oldest unobserved tuple; first advances by one. Blocks until there is one.
+  /// The oldest unobserved tuple; first advances by one. Blocks until there is one or the element
+  /// carries an error mark (throws Marked then if there is none).
   Stored observe(runtime::Deadline deadline = runtime::Deadline::never());
   std::optional<Stored> try_observe();
-  /// Tuple `number`; first does not change. Blocks until it exists; Expired if it is gone.
+  /// Tuple `number`; first does not change. Blocks alike; Expired if it is gone.
   Stored observe(std::uint64_t number, runtime::Deadline deadline = runtime::Deadline::never());
   /// The newest tuple whose number is at least `from`. Blocks until there is one or the element
   /// carries an error mark (throws Marked then if there is none). Never changes first.
@@ -89,9 +90,8 @@ class Element {
   void delete_element();
   bool is_deleted() const;  ///< never throws Deleted
 
-  /// Leaves a mark that stays: it wakes blocked newest() calls and tells every later one whose
-  /// tuple is not there that it will never come. The newest tuple stays readable. The first mark
-  /// is kept.
+  /// Leaves a mark that stays: it wakes blocked readers and tells every later one whose tuple is
+  /// not there that it will never come. What is there stays readable. The first mark is kept.
   void mark_error(const std::string& error);
   std::optional<std::string> error_mark() const;
 

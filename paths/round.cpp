@@ -313,6 +313,8 @@ Result Rounds::release(Operation operation, const Next& next) {
       at = next_one;
     }
     if (released_.size() < slots_) return {};
+    for (const auto& [ended, release] : released_)  // one that died is told of, whoever ends last
+      if (!operation.failure) operation.failure = release.failure;
   }
   operation.slot = 0;
   return next(std::move(operation));

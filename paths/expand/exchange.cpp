@@ -25,7 +25,7 @@ void write_passing(const MultiCluster& all, const Exchange& exchange, const std:
                                      position));
   Way way;
   routes.route(way, mover.host, receiver.host, exchange.name);
-  way.push_back(store(element, position));
+  way.push_back(marked_store(element, "true", position));  // its end is told
   writer.path(name, mover, std::move(way), exchange.instrumented);
   writer.path(name, receiver, {store(element, position)}, exchange.instrumented);
 }

@@ -170,7 +170,7 @@ TEST_CASE("element: a newest tuple that axe freed is not there any more") {
   CHECK(value_of(element.newest()) == 7);
 }
 
-TEST_CASE("element: an error mark stays, and the newest tuple stays readable under it") {
+TEST_CASE("element: an error mark stays, and tuples stay readable under it") {
   Element element("e", number);
   CHECK_FALSE(element.error_mark());
   move_values(element, 1);
@@ -183,6 +183,10 @@ TEST_CASE("element: an error mark stays, and the newest tuple stays readable und
   CHECK(element.move(tuple(1)) == 1);
   CHECK(element.newest(1).number == 1);
   CHECK(element.observe().number == 0);
+  CHECK(element.observe().number == 1);
+  CHECK_THROWS_WITH(element.observe(), "host beta is gone");
+  CHECK(element.observe(1).number == 1);
+  CHECK_THROWS_WITH(element.observe(2), "host beta is gone");
 }
 
 TEST_CASE("element: once deleted, every operation says so") {

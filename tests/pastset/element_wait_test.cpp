@@ -232,20 +232,35 @@ TEST_CASE("element: a reader of a tuple that came and went is told it expired") 
   });
 }
 
-TEST_CASE("element: an error mark wakes blocked newest calls and no others") {
+TEST_CASE("element: an error mark wakes blocked readers and no movers") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number);
-    Task newest = start(runtime, 1, [&] {
-      CHECK_THROWS_WITH(element.newest(0), "lost");
+    Element element("e", number, {.delta = 1});
+    std::vector<Task> readers;
+    readers.push_back(start(runtime, 1, [&] {
+      CHECK_THROWS_WITH(element.newest(1), "lost");
       CHECK(runtime.now() == 1ms);
-    });
-    Task observer = start(runtime, 2, [&] { CHECK(element.observe().number == 0); });
+    }));
+    readers.push_back(start(runtime, 2, [&] {
+      CHECK_THROWS_WITH(element.observe(2), "lost");
+      CHECK(runtime.now() == 1ms);
+    }));
+    element.move(tuple(0));
+    CHECK(element.observe().number == 0);
+    readers.push_back(start(runtime, 3, [&] {
+      CHECK_THROWS_WITH(element.observe(), "lost");
+      CHECK(runtime.now() == 1ms);
+    }));
     runtime.sleep_for(1ms);
     element.mark_error("lost");
-    newest.join();
-    CHECK_FALSE(observer.done());
+    join_all(readers);
     element.move(tuple(1));
-    observer.join();
+    Task mover = start(runtime, 4, [&] { element.move(tuple(2)); });
+    runtime.sleep_for(1ms);
+    element.mark_error("lost again");
+    CHECK_FALSE(mover.done());
+    CHECK(element.observe().number == 1);
+    mover.join();
+    CHECK(element.observe(2).number == 2);
   });
 }
 

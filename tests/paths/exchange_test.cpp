@@ -126,6 +126,27 @@ TEST_CASE("exchange: what one moves stays in order until it is axed") {
   CHECK(observed == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
 }
 
+TEST_CASE("exchange: who waits for a neighbour that has ended is told, behind its tuples") {
+  const Sim sim(three + exchange());
+  std::vector<std::uint32_t> observed;
+  std::string told;
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (thread.rank() == 3)
+      for (std::uint32_t i = 0; i < 3; ++i)
+        thread.path(from_previous(4)).send(base::Payload::of(i));
+    if (thread.rank() != 4) return;
+    try {
+      while (true)
+        observed.push_back(thread.path(from_previous(4)).observe().payload.read<std::uint32_t>());
+    } catch (const paths::TravelError& error) {
+      told = error.what();
+    }
+  });
+  CHECK(run.ended_well());
+  CHECK(observed == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK_THAT(told, Catch::Contains("host a-1 has ended"));
+}
+
 TEST_CASE("exchange: an element and two paths of one thread each for every direction") {
   const paths::Plan plan = Sim(three + exchange()).plan();
   CHECK(plan.elements.size() == 2 * (three_ranks - 1));

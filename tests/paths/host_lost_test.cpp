@@ -60,8 +60,10 @@ class Mortal final : public paths::Transport, public paths::Receiver {
 /// All hosts of a plan, of which one dies.
 class Hosts {
  public:
-  explicit Hosts(const Sim& sim)
+  using Round = std::function<void(paths::Thread&)>;
+  explicit Hosts(const Sim& sim, Round round)
       : sim_(sim),
+        round_(std::move(round)),
         runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
         network_(sim.plan().hosts.size()) {}
 
@@ -111,7 +113,7 @@ class Hosts {
     try {
       for (int round = 0; round < 200; ++round) {
         thread.sleep_for(2ms);
-        thread.path("sum").move_value(0.001);  // nobody decides alone
+        round_(thread);
       }
     } catch (const paths::TravelError& error) {
       ended_[hosts_[host]->name()][index] = error.what();
@@ -119,6 +121,7 @@ class Hosts {
   }
 
   const Sim& sim_;
+  const Round round_;
   runtime::Runtime runtime_;
   paths::LocalNetwork network_;
   std::vector<Mortal*> transports_;
@@ -143,7 +146,57 @@ collectives:
                      algorithm);
 }
 
+void contribute_to_sum(paths::Thread& thread) {
+  thread.path("sum").move_value(0.001);  // nobody decides alone
+}
+
+/// Of the first `ranks` threads.
+void tell_neighbours_within(paths::Thread& thread, std::uint32_t ranks) {
+  const std::uint32_t rank = thread.rank();
+  const auto to_next = fmt::format("rows.{}.from_previous", rank + 1);
+  const auto to_previous = fmt::format("rows.{}.from_next", rank - 1);
+  for (const std::string& inbox : {to_next, to_previous})
+    if (thread.has_path(inbox)) thread.path(inbox).send(base::Payload::of(rank));
+  for (const std::string where : {"from_previous", "from_next"})
+    if (where == "from_next" && rank + 1 == ranks)
+      continue;
+    else if (const auto inbox = fmt::format("rows.{}.{}", rank, where); thread.has_path(inbox))
+      thread.path(inbox).observe();
+}
+
+void tell_neighbours(paths::Thread& thread) { tell_neighbours_within(thread, thread.threads()); }
+
 }  // namespace
+
+TEST_CASE("host lost: who waits for a neighbour there is told, then the neighbours of those") {
+  const Sim sim(config("algorithm: sequential") + "exchanges: {rows: {template: u32}}\n");
+  for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
+    const std::string& name = sim.plan().hosts[victim].name;
+    INFO(name);
+    for (const auto& [host, threads] : Hosts(sim, tell_neighbours).run(victim, 101ms))
+      for (const std::string& error : threads) {
+        INFO(host);
+        CHECK_THAT(error, Catch::Contains("host " + name + " is gone") || Catch::Contains("ended"));
+      }
+  }
+}
+
+TEST_CASE(
+    "host lost: other clusters are told, though the last thread to end was not of that host") {
+  const std::string rows = "exchanges: {rows: {template: u32}}\n";
+  for (const std::string algorithm : {"algorithm: magpie", "algorithm: 'lagged:3'"}) {
+    const Sim sim(config(algorithm) + rows);
+    const auto near_only = [](paths::Thread& thread) {
+      if (thread.cluster() == "alpha") tell_neighbours_within(thread, 4);
+      contribute_to_sum(thread);
+    };
+    for (const auto& [host, threads] : Hosts(sim, near_only).run(1, 101ms))
+      for (const std::string& error : threads) {
+        INFO(algorithm << ", " << host);
+        CHECK_FALSE(error.empty());
+      }
+  }
+}
 
 TEST_CASE("host lost: every thread of the others gets an error that names it, and all hosts end") {
   for (const std::string algorithm :
@@ -156,7 +209,7 @@ TEST_CASE("host lost: every thread of the others gets an error that names it, an
     for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
       const std::string& name = sim.plan().hosts[victim].name;
       INFO(algorithm << ", " << name);
-      for (const auto& [host, threads] : Hosts(sim).run(victim, 101ms))
+      for (const auto& [host, threads] : Hosts(sim, contribute_to_sum).run(victim, 101ms))
         for (const std::string& error : threads) {
           INFO(host);
           CHECK_THAT(error, Catch::Contains("host " + name + " is gone"));
