@@ -47,16 +47,12 @@ class PlanRun {
         network_(plan_->hosts.size()) {}
 
   void run() {
-    runtime_.run([this] {
-      make_hosts();
-      for (auto& host : hosts_) host->start();
-      if (tracing_) tracing_->start();
-      // As processes would: each host ends when its own threads have.
-      std::vector<runtime::Task> running;
-      for (auto& host : hosts_) running.push_back(run_host(*host));
-      for (auto& host : running) host.join();
-      if (tracing_) warn_of(tracing_->finish());
-    });
+    try {
+      runtime_.run([this] { run_hosts(); });
+    } catch (const runtime::Deadlock& deadlock) {
+      if (failures.empty()) throw;
+      failures.emplace_back(deadlock.what());  // what failed before may be why
+    }
   }
 
   std::vector<std::string> failures;
@@ -78,6 +74,17 @@ class PlanRun {
           std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport)));
       if (tracing_) tracing_->add(*hosts_.back());
     }
+  }
+
+  void run_hosts() {
+    make_hosts();
+    for (auto& host : hosts_) host->start();
+    if (tracing_) tracing_->start();
+    // As processes would: each host ends when its own threads have.
+    std::vector<runtime::Task> running;
+    for (auto& host : hosts_) running.push_back(run_host(*host));
+    for (auto& host : running) host.join();
+    if (tracing_) warn_of(tracing_->finish());
   }
 
   /// No failures: what a trace lacks takes nobody the result of a run that succeeded.
@@ -128,7 +135,7 @@ class PlanRun {
   }
 
   void add_failure(std::string failure) {
-    if (failure.empty()) return;
+    if (failure.empty() || runtime_.is_deadlocked()) return;
     runtime::Lock lock(mutex_);
     failures.push_back(std::move(failure));
   }

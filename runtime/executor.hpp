@@ -27,6 +27,7 @@ class Executor {
 
   const RuntimeOptions options;
   bool is_virtual() const { return options.clock == ClockKind::virtual_time; }
+  bool is_deadlocked() const { return deadlock_ != nullptr; }
   bool runs_fibers() const { return is_virtual() || options.service_fibers; }
   Nanos now() const;
   std::chrono::steady_clock::time_point origin() const { return origin_; }

@@ -75,6 +75,8 @@ void Runtime::run(std::function<void()> main) {
   self->executor = before;
 }
 
+bool Runtime::is_deadlocked() const { return executor_->is_deadlocked(); }
+
 Task Runtime::spawn(ContextRole role, ContextName name, std::function<void()> work) {
   return executor_->spawn(role, name, std::move(work));
 }

@@ -93,6 +93,9 @@ class Runtime {
   /// nobody could ever wake.
   void run(std::function<void()> main);
 
+  /// Virtual clock: whether run() will throw Deadlock. What fails from then on fails because of it.
+  bool is_deadlocked() const;
+
   /// Starts `work` in a context of its own. Any context of this runtime may call.
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
 

@@ -176,7 +176,7 @@ tuning::LinkModel read_trace(base::MapReader& reader, const std::string& name,
   const std::string file = trace_file(name, reader.position_of("trace").file);
   std::error_code error;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file, error)) {
+  if (!stream || !std::filesystem::is_regular_file(file, error)) {  // a device may never end
     reader.mistake("trace", fmt::format("expected a file that can be read, found '{}'", file));
     return {};
   }

@@ -422,6 +422,7 @@ TEST_CASE("sor: what does not fit together is refused before anything runs") {
   refused({{2}}, options([](auto& all) { all.cost_per_row = "10"; }), "--cost-per-row: expected");
   refused({{2}}, options([](auto& all) { all.json = "/nowhere/j"; }), "--json: expected a file");
   refused({{29}}, options([](auto&) {}), "--size: expected at least 31 for 29 threads");
+  refused({{2}}, options([](auto& all) { all.halo = "18446744073709551615"; }), "--halo: expected");
   refused({{2}}, options([](auto& all) { all.cost_per_row = "2h"; }), "at most an hour");
   for (const double omega : {0.0, 2.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     refused({{2}}, options([&](auto& all) { all.omega = omega; }), "--omega: expected more than 0");

@@ -183,6 +183,22 @@ TEST_CASE("thread: one that throws after it released a path, or its last, spoils
   CHECK(run.failures == std::vector<std::string>{"thread alpha-1/0: too late to matter"});
 }
 
+TEST_CASE("thread: what failed before a deadlock is said before it, what failed of it is not") {
+  const Sim sim(R"(
+clusters: {alpha: {hosts: 2, threads: 1}}
+elements: {work: {host: alpha-0, template: f64, reach: all}}
+)");
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (thread.rank() == 1) thread.path("work").move_value(std::int32_t{1});
+    thread.path("work").observe();  // of what rank 1 should have moved
+  });
+  CHECK(run.broke == "");
+  REQUIRE(run.failures.size() == 2);
+  CHECK_THAT(run.failures[0],
+             Catch::StartsWith("thread alpha-1/0") && Catch::Contains("does not match"));
+  CHECK_THAT(run.failures[1], Catch::StartsWith("deadlock at"));
+}
+
 TEST_CASE("thread: one that ends early fails the rounds of the others and names itself") {
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   INFO(algorithm);

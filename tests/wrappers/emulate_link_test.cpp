@@ -264,6 +264,7 @@ TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
   CHECK(mistakes_of("{trace: none.trace}", config) ==
         config + ":1:9: trace: expected a file that can be read, found '" +
             (folder.path / "none.trace").string() + "'");
+  CHECK_THAT(mistakes_of("{trace: /dev/zero}", config), Catch::Contains("found '/dev/zero'"));
   CHECK(mistakes_of("{trace: good.trace, latency: 9ms}", config) ==
         config + ":1:9: trace: expected either latency or trace, found both");
   CHECK_THAT(mistakes_of("{latency: fast}", config), Catch::Contains("a time such as 30ms"));

@@ -21,6 +21,7 @@ using base::Nanos;
 
 constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
 constexpr std::uint32_t role_down = 0;  // of a link: what is sent one way passes only these
+constexpr std::uint64_t iterations_max = 1'000'000'000;
 constexpr std::size_t rows_per_iteration_of_latency = 4;  // when the period is as long
 
 /// How much of the time a link from a trace may be slower than what is planned with.
@@ -123,7 +124,8 @@ HaloChoice HaloChoice::parse(const std::string& text) {
   choice.kind = Kind::given;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), choice.iterations);
-  if (error != std::errc{} || end != text.data() + text.size() || choice.iterations == 0)
+  if (error != std::errc{} || end != text.data() + text.size() || choice.iterations == 0 ||
+      choice.iterations > iterations_max)
     throw std::invalid_argument(
         fmt::format("--halo: expected plain, hidden, or how many iterations a border may be on its "
                     "way, found '{}'",
