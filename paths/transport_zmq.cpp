@@ -3,11 +3,8 @@
 #include "paths/transport_zmq.hpp"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +18,7 @@
 #include <zmq.hpp>
 
 #include "base/errors.hpp"
+#include "paths/address.hpp"
 
 namespace paths {
 namespace {
@@ -131,53 +129,6 @@ std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
   return read;
 }
 
-/// "tcp://localhost:7700" as ZeroMQ can listen on it, which takes no names.
-std::string numeric_address(const std::string& address) {
-  const std::string scheme = "tcp://";
-  const auto colon = address.rfind(':');
-  if (!address.starts_with(scheme) || colon < scheme.size()) return address;
-  const std::string name = address.substr(scheme.size(), colon - scheme.size());
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return address;
-  char numeric[NI_MAXHOST] = "";
-  getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, nullptr, 0,
-              NI_NUMERICHOST);
-  freeaddrinfo(found);
-  return scheme + numeric + address.substr(colon);
-}
-
-/// "" when the address is not one of a Unix socket.
-std::filesystem::path socket_file(const std::string& address) {
-  const std::string scheme = "ipc://";
-  return address.starts_with(scheme) ? address.substr(scheme.size()) : "";
-}
-
-/// ZeroMQ takes the file of a Unix socket from whoever listens on it without asking.
-bool somebody_listens(const std::string& address) {
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  const std::string file = socket_file(address).string();
-  if (file.empty() || file.size() >= sizeof name.sun_path) return false;
-  std::memcpy(name.sun_path, file.c_str(), file.size());
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool listens =
-      connect(descriptor, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
-  close(descriptor);
-  return listens;
-}
-
-/// The folder of a Unix socket is made when it is missing, for this user alone.
-void make_folder(const std::string& address) {
-  const auto folder = socket_file(address).parent_path();
-  if (folder.empty()) return;
-  std::error_code ignored;  // listening will say what is wrong
-  if (!std::filesystem::create_directories(folder, ignored)) return;
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
-}
-
 /// Every connection takes about four descriptors; the usual soft limit is 1024.
 void allow_many_descriptors() {
   rlimit limit{};
@@ -266,7 +217,7 @@ void Sockets::start(Receiver& receiver) {
   };
   const std::string in_use = "the address is in use; is another run still going on?";
   if (somebody_listens(self.address)) fail(in_use);
-  make_folder(self.address);
+  make_socket_folder(self.address);
   allow_many_descriptors();
   receiver_ = &receiver;
   try {
