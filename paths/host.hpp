@@ -68,8 +68,8 @@ class Host {
   /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
   /// Throws what was thrown there, or TravelError when the host is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation);
-  /// The same without an answer: one frame. Blocks only for credits; a push waiting for credits
-  /// is replaced by a newer one of the same path.
+  /// The same without an answer: one frame. Does not block; a push waiting for credits is replaced
+  /// by a newer one of the same path, unless it is to be kept.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   /// What the clock of a host that our paths lead to shows, and ours before and after. Throws like
   /// call().

@@ -14,7 +14,7 @@ namespace wrappers {
 /// Context: whichever brought the operation; on the other host a service context takes over.
 /// Blocks:  until the answer is there or the host's deadline has passed; a push never.
 /// Order:   frames of one connection arrive in the order they were sent. A push that waits for
-///          credits is replaced by a newer one of its path.
+///          credits is replaced by a newer one of its path, unless it is to be kept.
 /// Throws:  TravelError: the other host's own, or one that says that the host is gone or late.
 class Forward final : public paths::Wrapper {
  public:

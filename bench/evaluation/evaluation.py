@@ -28,7 +28,8 @@ def arguments():
     parser.add_argument("--iterations", type=at_least_1, default=15000)
     parser.add_argument("--at-once", type=at_least_1, default=2, help="runs side by side")
     parser.add_argument("--real", action="store_true",
-                        help="also real processes: half an hour, alone on the machine")
+                        help="also real processes: ten minutes, alone on the machine; else what "
+                             "the page says of them stays")
     options = parser.parse_args()
     if options.binaries and not (options.binaries / "paths").exists():
         parser.error(f"--binaries: expected a folder with paths in it, found '{options.binaries}'")
@@ -69,9 +70,16 @@ which are assumed. On the virtual clock the same command gives the same figures 
 """
 
 
+def text_of_before(page, heading):
+    """What the page says from there on: only --real measures it anew."""
+    text = page.read_text() if page.exists() else ""
+    return text[text.find(heading):] if heading in text else ""
+
+
 def main():
     options = arguments()
     prepare(options)
+    import real
     from faults import Faults
     from virtual import Evaluation
     pictures = options.out / "evaluation"
@@ -79,15 +87,11 @@ def main():
     text = HEAD.format(iterations=options.iterations)
     evaluation = Evaluation(runner, options.iterations, pictures)
     text += evaluation.text() + "\n" + Faults(runner, evaluation.values["frosty"]).text()
-    if options.real:
-        from real import text_of_real_runs
-        real = text_of_real_runs(runner, pictures)
-        (options.work / "real.md").write_text(real)
-    real = options.work / "real.md"
-    if real.exists():
-        text += "\n" + real.read_text()
-    (options.out / "evaluation.md").write_text(text)
-    print(options.out / "evaluation.md")
+    page = options.out / "evaluation.md"
+    text += "\n" + (real.text_of_real_runs(runner, pictures) if options.real
+                    else text_of_before(page, real.HEADING))
+    page.write_text(text.rstrip("\n") + "\n")
+    print(page)
 
 
 main()

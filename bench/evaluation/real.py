@@ -11,6 +11,7 @@ SIZES = [4096, 2896, 2048, 1380]
 # Latencies that the halo hides: of border rows, and as much again for a cluster that is ahead,
 # because it waited less for the other's sums.
 HIDDEN_MS = 60.0
+HEADING = "## What communication costs the roots"
 CLUSTERS = {"apart": "clusters:\n  alpha: {hosts: 1, threads: 1}\n  beta: {hosts: 1, threads: 1}\n"
                      "links:\n  - {between: [alpha, beta], latency: 30ms, bandwidth: 10Gbit}\n",
             "together": "clusters:\n  alpha: {hosts: 2, threads: 1}\n"}
@@ -31,7 +32,7 @@ def cost_of_communication(runner):
              number(run["wan"]["messages_per_iteration"]),
              *(number(run["cpu_ms"][host], 3) for host in roots.values())]
             for algorithm, run in runs.items()]
-    return f"""## What communication costs the roots
+    return f"""{HEADING}
 
 Real processes, one for each host and gateway of [the small multi-cluster](../{SMALL}), over TCP on
 one machine; threads sleep instead of computing (values: `best`), so that the processor time of a
