@@ -142,8 +142,8 @@ void check(const Options& options) {
 
 void run(const Options& options) {
   if (isatty(STDERR_FILENO) == 1)
-    fmt::print(stderr, "measuring for {} on {} processors\n",
-               base::format_time(options.measured.duration), options.measured.threads);
+    paths::say(fmt::format("measuring for {} on {} processors\n",
+                           base::format_time(options.measured.duration), options.measured.threads));
   const auto samples = bench::fixed_work::measure(options.measured);
   std::vector<bench::fixed_work::Findings> findings;
   for (const auto& thread : samples)
@@ -167,17 +167,9 @@ int main(int argc, char** argv) {
   Options options;
   options.measured.threads = read_threads("all");
   add_options(app, options);
-  try {
-    app.parse(argc, argv);
+  return paths::run_main(app, argc, argv, [&] {
     check(options);
-  } catch (const CLI::ParseError& error) {
-    return paths::report_usage(app, error, argc, argv);
-  }
-  try {
     run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fixed_work: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

@@ -13,6 +13,8 @@
 
 #include "base/errors.hpp"
 #include "base/settings.hpp"
+#include "base/version.hpp"
+#include "paths/command_line.hpp"
 #include "paths/program.hpp"
 #include "wrappers/all.hpp"
 
@@ -108,6 +110,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("Times one allreduce tree over very many threads on the virtual clock.",
                "huge_tree");
+  app.set_version_flag("--version", std::string(base::version));
   Options options;
   const CLI::Range at_least_one(1u, 10'000'000u);
   app.add_option("--clusters", options.clusters)->check(at_least_one)->capture_default_str();
@@ -120,15 +123,5 @@ int main(int argc, char** argv) {
   app.add_option("--allreduces", options.allreduces)->check(at_least_one)->capture_default_str();
   app.add_option("--stack-kib", options.stack_kib, "Address space of a thread's stack")
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
-    return run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "huge_tree: {}\n", error.what());
-    return 1;
-  }
+  return paths::run_main(app, argc, argv, [&] { return run(options); });
 }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/version.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "bench/support/sor/block.hpp"
@@ -159,7 +160,6 @@ void run(const Options& options) {
        }).text()}};
   for (const auto& [key, value] : json.items())
     fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
-  if (std::fflush(stdout) != 0) throw std::runtime_error("standard output could not be written");
   write_files(options, solver, changes);
   if (options.json.empty()) return;
   json["provenance"] = bench::provenance();
@@ -174,20 +174,10 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("One thread solves a grid by red-black successive over-relaxation.", "sor_alone");
+  app.set_version_flag("--version", std::string(base::version));
   add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return paths::report_usage(app, error, argc, argv);
-  }
-  try {
+  return paths::run_main(app, argc, argv, [&] {
     run(options);
-  } catch (const std::invalid_argument& error) {
-    fmt::print(stderr, "sor_alone: {}\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sor_alone: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

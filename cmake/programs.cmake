@@ -41,7 +41,7 @@ function(paths_programs folder result)
     target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${folder}_support>
                                           PATHS::PATHS CLI11::CLI11)
     if(name MATCHES "_benchmark$")
-      target_link_libraries(${name} PRIVATE benchmark::benchmark_main)
+      target_link_libraries(${name} PRIVATE benchmark::benchmark)
     else()
       list(APPEND programs ${name})
     endif()

@@ -42,7 +42,7 @@ class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
   ~ProgressLine() {
-    if (shown_ >= 0) fmt::print(stderr, "\r\033[K");
+    if (shown_ >= 0) paths::say("\r\033[K");
   }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -50,7 +50,7 @@ class ProgressLine {
     const int percent = static_cast<int>(100 * share);
     if (!is_terminal_ || percent == shown_) return;
     shown_ = percent;
-    fmt::print(stderr, "\rreading {}%", percent);
+    paths::say(fmt::format("\rreading {}%", percent));
   }
 
  private:

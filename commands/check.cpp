@@ -33,7 +33,7 @@ int check(const CheckOptions& options) {
                                counted(plan.thread_count(), "thread"), plan.digest.text());
     } catch (const base::ConfigError& error) {
       std::cout.flush();
-      std::cerr << error.what() << '\n';
+      paths::say(fmt::format("{}\n", error.what()));
       exit_code = wrong_usage;
     }
   }

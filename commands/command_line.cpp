@@ -2,10 +2,6 @@
 // commands/command_line.cpp — the command line of `paths`: common options, errors, exit codes.
 #include <fmt/format.h>
 
-#include <exception>
-#include <iostream>
-
-#include "base/errors.hpp"
 #include "base/version.hpp"
 #include "commands/commands.hpp"
 
@@ -55,23 +51,7 @@ int run_program(int argc, const char* const* argv) {
   add_run_command(app, exit_code);
   add_analyze_command(app, exit_code);
   add_kinds_command(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return paths::report_usage(app, error, argc, argv);
-  } catch (const base::ConfigError& error) {
-    std::cerr << error.what() << '\n';
-    return wrong_usage;
-  } catch (const std::exception& error) {
-    std::cerr << app.get_name() << ": " << error.what() << '\n';
-    return failed;
-  }
-  std::cout.flush();
-  if (!std::cout) {
-    std::cerr << app.get_name() << ": standard output could not be written\n";
-    return failed;
-  }
-  return exit_code;
+  return paths::run_main(app, argc, argv, [&] { return exit_code; });
 }
 
 }  // namespace commands

@@ -15,7 +15,7 @@ using paths::set_examples;
 enum ExitCode : int { succeeded = 0, failed = 1, wrong_usage = 2 };
 
 /// Each adds its subcommand, which sets `exit_code` when it was chosen and has run. A command may
-/// throw: ConfigError means wrong_usage, anything else failed; run_program() says what was thrown.
+/// throw what paths::run_main() says.
 void add_check_command(CLI::App& app, int& exit_code);
 void add_show_command(CLI::App& app, int& exit_code);
 void add_expand_command(CLI::App& app, int& exit_code);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "base/near_match.hpp"
@@ -62,21 +63,20 @@ struct KindsOptions {
   std::string format = "text";
 };
 
-int print_kinds(const KindsOptions& options) {
+void print_kinds(const KindsOptions& options) {
   const paths::WrapperKinds& kinds = wrappers::all_kinds();
   for (const std::string& name : options.names) {
     if (kinds.find(name) != nullptr) continue;
     const auto near = base::near_match(name, kinds.names());
-    std::cerr << fmt::format("paths: expected {}, found '{}'{}\n", base::either_of(kinds.names()),
-                             name, near ? fmt::format("; did you mean '{}'?", *near) : "");
-    return wrong_usage;
+    throw std::invalid_argument(
+        fmt::format("expected {}, found '{}'{}", base::either_of(kinds.names()), name,
+                    near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
   for (const WrapperKind& kind : kinds.all()) {
     const bool is_asked = std::count(options.names.begin(), options.names.end(), kind.name) > 0;
     if (!options.names.empty() && !is_asked) continue;
     options.format == "markdown" ? print_markdown(kind) : print_text(kind);
   }
-  return succeeded;
 }
 
 }  // namespace
@@ -92,7 +92,10 @@ void add_kinds_command(CLI::App& app, int& exit_code) {
   set_examples(*command,
                "  paths kinds\n"
                "  paths kinds emulate_link forward\n");
-  command->callback([options, &exit_code] { exit_code = print_kinds(*options); });
+  command->callback([options, &exit_code] {
+    print_kinds(*options);
+    exit_code = succeeded;
+  });
 }
 
 }  // namespace commands

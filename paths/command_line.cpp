@@ -1,21 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/command_line.cpp — near matches for misspelt options and commands.
+// paths/command_line.cpp — standard streams, exit codes, near matches for misspelt options.
 #include "paths/command_line.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
-#include <string_view>
+#include <stdexcept>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/near_match.hpp"
 
 namespace paths {
 namespace {
 
-constexpr int wrong_usage = 2;
+constexpr int failed = 1, wrong_usage = 2;
+
+/// Gives closed standard streams something to be, or the next socket would be one of them. What
+/// is printed to one that was closed is to fail, not to vanish.
+void open_standard_streams() {
+  const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
+      const int lowest = open("/dev/null", modes[stream]);
+}
+
+/// What cannot be written is an error where it is written. A handler, unlike SIG_IGN, is not
+/// inherited by the programs that we start.
+void take_signals_of_writing() {
+  struct sigaction nothing {};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags = SA_RESTART;
+  for (const int number : {SIGPIPE, SIGXFSZ}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(number, &nothing, nullptr);
+  }
+}
+
+/// What was printed may still lie in a buffer when a program ends, and be lost in silence.
+bool flush_output() {
+  std::cout.flush();
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+}
 
 /// The command that was being parsed, for "Try 'paths show --help'".
 std::string command_name(const CLI::App& app) {
@@ -47,8 +80,6 @@ std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   return "";
 }
 
-}  // namespace
-
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
                  const char* const* argv) {
   if (error.get_exit_code() == 0) return app.exit(error);
@@ -59,9 +90,46 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
     message = fmt::format("expected a command: {}", base::either_of(names));
   }
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
-  std::cerr << fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(),
-                           message, hint(app, argc, argv), command_name(app));
+  say(fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(), message,
+                  hint(app, argc, argv), command_name(app)));
   return wrong_usage;
+}
+
+int run_body(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
+  try {
+    app.parse(argc, argv);
+    return body();
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error, argc, argv);
+  } catch (const base::ConfigError& error) {
+    say(fmt::format("{}\n", error.what()));
+    return wrong_usage;
+  } catch (const std::invalid_argument& error) {
+    say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    return wrong_usage;
+  } catch (const std::exception& error) {
+    say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    return failed;
+  }
+}
+
+}  // namespace
+
+int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
+  open_standard_streams();
+  take_signals_of_writing();
+  const int code = run_body(app, argc, argv, body);
+  if (flush_output() || code != 0) return code;
+  say(fmt::format("{}: standard output could not be written\n", app.get_name()));
+  return failed;
+}
+
+void say(std::string_view text) noexcept {
+  try {
+    std::cerr << text;
+    std::cerr.clear();               // what is lost now must not silence what is said next
+  } catch (const std::exception&) {  // somebody's std::cerr.exceptions()
+  }
 }
 
 void set_examples(CLI::App& app, const std::string& examples) {

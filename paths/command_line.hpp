@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/command_line.hpp — what every program says to a wrong command line.
+// paths/command_line.hpp — how every program of ours begins, ends, and says what is wrong.
 #pragma once
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -10,10 +12,16 @@ class ParseError;
 
 namespace paths {
 
-/// Help and version to standard output, anything wrong to standard error with what was probably
-/// meant and where help is. Returns the exit code: 0 or 2.
-int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
-                 const char* const* argv);
+/// The whole main() of a program: reads the command line, runs `body`, which answers the exit code,
+/// and says what either throws. Returns 1 as well when what was printed could not be written, and 2
+/// for a wrong command line, a ConfigError and a std::invalid_argument.
+///
+/// Standard streams may be closed, full, or read by nobody: that is never a signal, no descriptor
+/// opened later gets the number of one, and a standard error that is lost changes nothing.
+int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
+
+/// Writes to standard error, if that can be written. Never throws. Any thread.
+void say(std::string_view text) noexcept;
 
 /// Shown at the end of the help.
 void set_examples(CLI::App& app, const std::string& examples);

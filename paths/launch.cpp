@@ -58,7 +58,8 @@ int checked(int result, const char* what) {
   return result;
 }
 
-void write_all(int descriptor, std::string_view bytes) {
+/// Answers whether all could be written.
+bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written >= 0) {
@@ -67,9 +68,10 @@ void write_all(int descriptor, std::string_view bytes) {
       pollfd room{descriptor, POLLOUT, 0};
       poll(&room, 1, -1);
     } else if (errno != EINTR) {
-      return;  // nobody reads any more
+      return false;
     }
   }
+  return true;
 }
 
 /// Lines of one stream of one process on their way to ours.
@@ -78,7 +80,10 @@ class LineCopier {
   LineCopier(Descriptor from, int to, std::string prefix)
       : from_(std::move(from)), to_(to), prefix_(std::move(prefix)) {}
   int descriptor() const { return from_.number(); }
+  int to() const { return to_; }
   bool open() const { return from_.open(); }
+  /// Some of it was lost, because it could not be written.
+  bool lost() const { return lost_; }
 
   /// Copies what is there now; the end of the stream closes it.
   void copy() {
@@ -117,13 +122,14 @@ class LineCopier {
     }
     pending_.erase(0, begin);
     if (pending_.size() >= line_bytes_max) lines += prefix_ + std::exchange(pending_, {}) + '\n';
-    write_all(to_, lines);
+    if (!write_all(to_, lines)) lost_ = true;
   }
 
   Descriptor from_;
   int to_;
   std::string prefix_;
   std::string pending_;
+  bool lost_ = false;
 };
 
 /// What execve() takes, made before fork(): afterwards nothing may allocate.
@@ -228,8 +234,13 @@ int Launcher::run(const std::vector<Launch>& processes) {
   }
   // What the processes left running themselves may hold the pipes open for ever.
   copy_output();
-  for (LineCopier& copier : copiers_)
+  for (LineCopier& copier : copiers_) {
     if (copier.open()) copier.finish();
+    // Standard error is not what anybody ran the program for.
+    if (copier.to() == streams_.err || !copier.lost() || exit_code_ != 0) continue;
+    exit_code_ = 1;
+    message_ = "paths run: standard output could not be written\n";
+  }
   write_all(streams_.err, message_);
   return exit_code_;
 }

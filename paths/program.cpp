@@ -7,7 +7,6 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <optional>
 #include <stdexcept>
 
@@ -18,7 +17,7 @@
 namespace paths {
 namespace {
 
-constexpr int failed = 1, wrong_usage = 2;
+constexpr int failed = 1;
 constexpr std::size_t failures_shown_max = 5;
 
 struct CommandLine {
@@ -87,16 +86,10 @@ std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& lin
 
 int report(const std::vector<std::string>& failures) {
   for (std::size_t i = 0; i < failures.size() && i < failures_shown_max; ++i)
-    fmt::print(stderr, "{}\n", failures[i]);
+    say(failures[i] + '\n');
   if (failures.size() > failures_shown_max)
-    fmt::print(stderr, "and {} more threads\n", failures.size() - failures_shown_max);
+    say(fmt::format("and {} more threads\n", failures.size() - failures_shown_max));
   return failures.empty() ? 0 : failed;
-}
-
-/// What was printed may still lie in a buffer when the program ends, and be lost in silence.
-void flush_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw std::runtime_error("standard output could not be written");
 }
 
 int run(CommandLine line, const std::vector<std::string>& words, const WrapperKinds& kinds,
@@ -113,16 +106,15 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
   if (host) options.host = *host;
   if (program.prepare) program.prepare(*plan, options);
   if (!host && plan->hosts.size() > 1 && options.clock == runtime::ClockKind::steady)
-    fmt::print(stderr,
-               "{}: nothing says which host this process is, so it is all {}; `paths run`, "
-               "--host, PATHS_HOST or an MPI launcher would say it\n",
-               program.name, plan->hosts.size());
+    say(
+        fmt::format("{}: nothing says which host this process is, so it is all {}; `paths run`, "
+                    "--host, PATHS_HOST or an MPI launcher would say it\n",
+                    program.name, plan->hosts.size()));
   const int code = report(run_plan(plan, kinds, options, program.thread, program.finish));
-  if (code == 0) flush_output();
   const bool is_first = !options.is_one_host || options.host == 0;
   if (code == 0 && is_first && !line.trace.empty())
-    fmt::print(stderr, "{}: traced; `paths analyze {}` says where the time went\n", program.name,
-               line.trace);
+    say(fmt::format("{}: traced; `paths analyze {}` says where the time went\n", program.name,
+                    line.trace));
   return code;
 }
 
@@ -136,23 +128,7 @@ int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program&
   CommandLine line;
   add_options(app, line);
   if (program.options) program.options(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return report_usage(app, error, argc, argv);
-  }
-  try {
-    return run(line, {argv, argv + argc}, kinds, program);
-  } catch (const base::ConfigError& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return wrong_usage;
-  } catch (const std::invalid_argument& error) {
-    fmt::print(stderr, "{}: {}\n", program.name, error.what());
-    return wrong_usage;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", program.name, error.what());
-    return failed;
-  }
+  return run_main(app, argc, argv, [&] { return run(line, {argv, argv + argc}, kinds, program); });
 }
 
 }  // namespace paths

@@ -61,7 +61,7 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
 /// The main() of a program. Which config, clock, host and overrides come from the command line or,
 /// as `paths run` hands them on, from PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
 /// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT. Returns 0, 1 when a
-/// thread failed, 2 for wrong usage or config.
+/// thread failed or what was printed could not be written, 2 for wrong usage or config.
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
 
 }  // namespace paths

@@ -19,6 +19,7 @@
 #include "bench/support/provenance.hpp"
 #include "bench/support/report_element.hpp"
 #include "pastset/tuple.hpp"
+#include "paths/command_line.hpp"
 
 namespace bench {
 namespace {
@@ -76,13 +77,13 @@ class Progress {
         step_(std::max<std::uint64_t>(1, iterations / 100)),
         is_shown_(rank == 0 && isatty(STDERR_FILENO) == 1) {}
   ~Progress() {
-    if (is_shown_) fmt::print(stderr, "\r\033[K");
+    if (is_shown_) paths::say("\r\033[K");
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void at(std::uint64_t iteration) const {
     if (is_shown_ && iteration % step_ == 0)
-      fmt::print(stderr, "\riteration {} of {}", iteration, iterations_);
+      paths::say(fmt::format("\riteration {} of {}", iteration, iterations_));
   }
 
  private:
@@ -299,10 +300,10 @@ void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
   if (!is_ours) return;
   const Figures all = figures(summary);
   if (all.threads.size() < summary.plan.thread_count())
-    fmt::print(stderr,
-               "noise_allreduce: figures of {} of {} threads only; an element '{}' with reach: all "
-               "would bring those of the others\n",
-               all.threads.size(), summary.plan.thread_count(), report_element);
+    paths::say(fmt::format(
+        "noise_allreduce: figures of {} of {} threads only; an element '{}' with reach: all would "
+        "bring those of the others\n",
+        all.threads.size(), summary.plan.thread_count(), report_element));
   if (const std::string wrong = disagreement(all); !wrong.empty()) throw std::runtime_error(wrong);
   write_decisions(summary.plan);
   nlohmann::ordered_json json = to_json(all);

@@ -94,7 +94,11 @@ class Archive {
     if (handle == nullptr) fail();
     return handle;
   }
-  void close() { check(OTF2_Archive_Close(archive_.release())); }
+  void close() {
+    check(OTF2_Archive_Close(archive_.release()));
+    // The library says that a file could not be written, but answers that all went well.
+    if (!reasons_.last().empty()) fail();
+  }
 
  private:
   [[noreturn]] void fail() const {

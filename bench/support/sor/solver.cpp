@@ -9,6 +9,7 @@
 #include <span>
 
 #include "bench/support/compute.hpp"
+#include "paths/command_line.hpp"
 
 namespace bench {
 
@@ -76,11 +77,11 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   }
   const HaloDepth depth = border.hiding(pace);
   if (thread_.rank() == border.above && !border.hides(depth, pace))
-    fmt::print(stderr,
-               "sor: --halo {}, the most that the blocks of threads {} and {} have rows for, does "
-               "not hide {} of latency and {} for each row while an iteration takes {}\n",
-               depth.latency, border.above, border.above + 1, base::format_time(border.latency),
-               base::format_time(border.row_passage), base::format_time(pace.of_border));
+    paths::say(fmt::format(
+        "sor: --halo {}, the most that the blocks of threads {} and {} have rows for, does not "
+        "hide {} of latency and {} for each row while an iteration takes {}\n",
+        depth.latency, border.above, border.above + 1, base::format_time(border.latency),
+        base::format_time(border.row_passage), base::format_time(pace.of_border)));
   return depth;
 }
 

@@ -17,6 +17,7 @@
 #include "bench/support/sor/grid_files.hpp"
 #include "bench/support/sor/reference.hpp"
 #include "bench/support/sor/report.hpp"
+#include "paths/command_line.hpp"
 
 namespace bench {
 namespace {
@@ -43,10 +44,9 @@ void warn_of_epsilon(const Collective& collective, const DataSet& data) {
   const auto constant = constant_of(collective);
   if (!constant || std::abs(*constant - data.epsilon()) <= epsilon_may_differ_by * data.epsilon())
     return;
-  fmt::print(
-      stderr,
+  paths::say(fmt::format(
       "sor: the condition of {} has the constant {}; the paper's for {} x {} cells is {:.4g}\n",
-      collective.name, *constant, data.size(), data.size(), data.epsilon());
+      collective.name, *constant, data.size(), data.size(), data.epsilon()));
 }
 
 std::vector<base::Nanos> declared_iterations(const paths::Plan& plan, const SorTask& task) {
@@ -278,10 +278,10 @@ void Sor::finish(const paths::RunSummary& summary) {
   if (!is_ours_) return;
   const bool is_whole = parts_.size() == summary.plan.thread_count();
   if (!is_whole)
-    fmt::print(stderr,
-               "sor: parts of {} of {} threads only; an element '{}' with reach: all would bring "
-               "those of the others\n",
-               parts_.size(), summary.plan.thread_count(), report_element);
+    paths::say(
+        fmt::format("sor: parts of {} of {} threads only; an element '{}' with reach: all would "
+                    "bring those of the others\n",
+                    parts_.size(), summary.plan.thread_count(), report_element));
   if (const std::string wrong = sor_disagreement(parts_, summary); !wrong.empty())
     throw std::runtime_error(wrong);
   nlohmann::ordered_json json = figures(summary);
