@@ -220,6 +220,7 @@ void MapReader::finish() {
     } else if (!known.empty()) {
       hint = fmt::format("; expected {}", either_of(known));
     }
+    if (value.is_null()) hint += "; inside {...} a value with a comma must be quoted";
     mistakes_.add(key.position(),
                   fmt::format("unknown key {} in {}{}", key.describe(), what_, hint));
   }

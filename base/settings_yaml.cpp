@@ -207,6 +207,24 @@ void check_text(std::string_view text, const std::string& name) {
   }
 }
 
+/// The parser takes the brackets of a word such as f64[16] inside of braces for a list. Answers the
+/// word, when it is that over which it has stumbled; else nothing.
+std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mark) {
+  const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
+  if (at == 0 || at >= text.size() || text[at] != '[') return {};
+  const std::size_t begin = text.find_last_of(" \t\n\"',:{[]}", at - 1) + 1;
+  const std::size_t end = text.find_first_of("]\n", at);
+  if (begin == at || end == std::string_view::npos || text[end] != ']') return {};
+  return text.substr(begin, end + 1 - begin);
+}
+
+std::string words_of(const YAML::Exception& error, std::string_view text) {
+  if (error.msg == YAML::ErrorMsg::DOC_IN_SCALAR) return "a quote is never closed";
+  if (const auto word = word_with_brackets(text, error.mark); !word.empty())
+    return fmt::format("a word with brackets inside {{...}} or [...] must be quoted: \"{}\"", word);
+  return error.msg;
+}
+
 }  // namespace
 
 Settings parse_settings(std::string_view text, const std::string& name) {
@@ -220,8 +238,7 @@ Settings parse_settings(std::string_view text, const std::string& name) {
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    const bool unclosed = error.msg == YAML::ErrorMsg::DOC_IN_SCALAR;
-    builder.fail(error.mark, "not YAML: " + (unclosed ? "a quote is never closed" : error.msg));
+    builder.fail(error.mark, "not YAML: " + words_of(error, text));
   }
   Settings settings = builder.result();
   if (settings.is_null()) refuse({name, 1, 1}, "expected settings, found an empty file");
