@@ -55,3 +55,5 @@ if(PATHS_BENCH)
   paths_programs(examples example_programs)
   paths_check_headers(bench PATHS::PATHS CLI11::CLI11 benchmark::benchmark)
 endif()
+# What `cmake --install` needs, and the examples: neither tests nor benchmarks.
+add_custom_target(programs DEPENDS ${programs} ${example_programs})
