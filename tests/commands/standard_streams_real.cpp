@@ -220,6 +220,7 @@ const std::vector<Line>& program_lines() {
       {"huge_tree --clusters 2 --hosts 2 --threads 2 --allreduces 2"},
       {"huge_tree --clusters 0", 2, false},
       {"join_benchmark --benchmark_filter=/2$ --benchmark_min_time=0.001"},
+      {"join_benchmark --help"},
       {"join_benchmark --bogus", 2, false},
       {"paths run configs/two-clusters.yaml --clock virtual -- " + noise},
   };
