@@ -3,6 +3,7 @@
 #include "paths/connections.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -14,6 +15,14 @@
 #include "base/errors.hpp"
 
 namespace paths {
+
+namespace {
+
+constexpr base::Nanos first_word_after = std::chrono::seconds(5);
+constexpr std::uint32_t looks_per_deadline = 4;
+constexpr const char* has_ended = "it has ended";
+
+}  // namespace
 
 struct Connections::Call {
   Connection* connection = nullptr;
@@ -28,6 +37,8 @@ struct Connections::Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
   bool is_ours = false;           // we connected
+  bool is_welcome = false;        // and were welcomed
+  bool is_heard = false;          // since the last look
   bool is_parting = false;        // our goodbye is still to be sent, behind what is held
   bool has_parted = false;        // and our goodbye was answered
   bool known = false;             // we connected, or the peer said hello
@@ -86,11 +97,113 @@ void Connections::meet(std::uint32_t host, StageId stage) {
   send_posted();
 }
 
-bool Connections::has_met(std::uint32_t host) const {
-  runtime::Lock lock(mutex_);
-  const auto peer = peers_.find(host);
-  return peer != peers_.end() && peer->second.met;
+// ---- meeting, and whether those who were met still live ----------------------------------------
+
+/// Called with the mutex held.
+std::set<std::uint32_t> Connections::absent() const {
+  std::set<std::uint32_t> absent;
+  for (const auto& [host, peer] : peers_)
+    if (!peer.departed && peer.greeted_on < peer.comes_on) absent.insert(host);
+  for (const auto& [destination, connection] : by_destination_)
+    if (!connection->is_welcome && connection->lost.empty()) absent.insert(destination.first);
+  return absent;
 }
+
+/// Where a peer should be, and who was there instead.
+std::string Connections::place_of(std::uint32_t peer) const {
+  runtime::Lock lock(mutex_);
+  const auto found = peers_.find(peer);
+  const bool was_refused = found != peers_.end() && !found->second.refused.empty();
+  return plan_->hosts[peer].address + (was_refused ? "; refused: " + found->second.refused : "");
+}
+
+void Connections::await_peers(runtime::Deadline limit) {
+  const base::Nanos begun = runtime_.now();
+  base::Nanos pause = first_word_after;
+  base::Nanos next_word = begun + pause;
+  const std::string limit_text = base::format_time(plan_->deadline);
+  runtime::Lock lock(mutex_);
+  while (!absent().empty()) {
+    const bool is_last = runtime_.is_virtual() || limit.at <= next_word;
+    const runtime::Deadline until = is_last ? limit : runtime::Deadline::written_at(next_word);
+    const runtime::Reason reason{"the peers of host", plan_->hosts[host_].name};
+    if (meeting_.wait(lock, until, reason) == runtime::Woken::notified) continue;
+    const auto missing = absent();
+    lock.unlock();
+    for (const std::uint32_t peer : missing) {
+      const std::string place = place_of(peer);
+      if (is_last) {
+        give_up(peer, fmt::format("it did not come within {} ({})", limit_text, place));
+      } else {
+        spdlog::warn("host {} has waited {} for host {} to come, and gives up after {} ({})",
+                     plan_->hosts[host_].name, base::format_time(next_word - begun),
+                     plan_->hosts[peer].name, limit_text, place);
+      }
+    }
+    lock.lock();
+    pause *= 2;
+    next_word += pause;
+  }
+}
+
+base::Nanos Connections::look_pause() const { return plan_->deadline / looks_per_deadline; }
+
+void Connections::look_after_peers() {
+  std::vector<std::uint32_t> silent;
+  {
+    runtime::Lock lock(mutex_);
+    std::map<std::uint32_t, Connection*> asked;
+    std::set<std::uint32_t> heard;
+    for (auto& [id, connection] : connections_) {
+      if (!connection->known || !connection->lost.empty()) continue;
+      if (std::exchange(connection->is_heard, false)) heard.insert(connection->peer);
+      if (!connection->is_ours && !connection->has_parted) asked[connection->peer] = &*connection;
+    }
+    for (const auto& [host, connection] : asked) {
+      Peer& peer = peers_[host];
+      peer.silent_looks = heard.contains(host) ? 1 : peer.silent_looks + 1;
+      if (peer.silent_looks < looks_per_deadline) {
+        post(*connection, frame_of(FrameKind::heartbeat));
+      } else {
+        silent.push_back(host);
+      }
+    }
+  }
+  send_posted();
+  for (const std::uint32_t peer : silent)
+    give_up(peer, fmt::format("it gave no sign of life for {} ({})",
+                              base::format_time(plan_->deadline), place_of(peer)));
+}
+
+/// Called with the mutex held. True when the peer was not gone before.
+bool Connections::forsake(std::uint32_t peer, Which which, const std::string& why,
+                          runtime::Wakes& wakes) {
+  for (auto& [id, connection] : connections_)
+    if (connection->known && connection->peer == peer &&
+        (which == Which::all || (connection->is_ours && !connection->is_welcome)))
+      lose(*connection, why, wakes);
+  meeting_.wake_all(wakes);
+  return depart(peer, why);
+}
+
+void Connections::give_up(std::uint32_t peer, const std::string& why) {
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    if (!forsake(peer, Which::all, why, wakes)) return;
+    given_up_.push_back(fmt::format("host {} is gone: {}", plan_->hosts[peer].name, why));
+  }
+  send_posted();
+  gone_(peer, why);
+}
+
+std::string Connections::given_up() const {
+  runtime::Lock lock(mutex_);
+  if (given_up_.empty()) return "";
+  return fmt::format("host {}: {}", plan_->hosts[host_].name, fmt::join(given_up_, "; "));
+}
+
+// ---- the end --------------------------------------------------------------------------------
 
 void Connections::stop(runtime::Deadline deadline) {
   {
@@ -106,10 +219,15 @@ void Connections::stop(runtime::Deadline deadline) {
   {
     const base::Nanos patience = deadline.at - runtime_.now();
     runtime::Lock lock(mutex_);
-    while (!all_parted() || sending_) {
+    while (!not_parted().empty() || sending_) {
       const runtime::Woken woken = parting_.wait(
           lock, deadline, {"answers to the goodbyes of host", plan_->hosts[host_].name});
-      if (woken == runtime::Woken::expired) break;
+      if (woken == runtime::Woken::expired) {
+        for (const std::uint32_t peer : not_parted())
+          given_up_.push_back(fmt::format("host {} gave no sign of life at the end for {}",
+                                          plan_->hosts[peer].name, base::format_time(patience)));
+        break;
+      }
       deadline.at = runtime_.now() + patience;  // the peers are at it
     }
   }
@@ -117,11 +235,12 @@ void Connections::stop(runtime::Deadline deadline) {
 }
 
 /// Called with the mutex held.
-bool Connections::all_parted() const {
-  return std::all_of(connections_.begin(), connections_.end(), [](const auto& entry) {
-    const Connection& connection = *entry.second;
-    return !connection.is_ours || connection.has_parted || !connection.lost.empty();
-  });
+std::set<std::uint32_t> Connections::not_parted() const {
+  std::set<std::uint32_t> peers;
+  for (const auto& [id, connection] : connections_)
+    if (connection->is_ours && !connection->has_parted && connection->lost.empty())
+      peers.insert(connection->peer);
+  return peers;
 }
 
 /// One per way out of a host, as a path has its own connection in Bongo et al. 2004, §III-A.
@@ -180,10 +299,12 @@ void Connections::send_posted() {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   if (std::exchange(sending_, true)) return;
-  while (!posted_.empty()) {
+  while (!posted_.empty() || !dropped_.empty()) {
     auto frames = std::exchange(posted_, {});
+    const auto dropped = std::exchange(dropped_, {});
     lock.unlock();
     for (auto& [connection, frame] : frames) transport_->send(connection, std::move(frame));
+    for (const ConnectionId connection : dropped) transport_->drop(connection);
     lock.lock();
   }
   sending_ = false;
@@ -352,24 +473,35 @@ void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wak
   post(connection, std::move(frame));
 }
 
+std::string Connections::differs_from(const Frame& hello) const {
+  const std::string& self = plan_->hosts[host_].name;
+  const base::Digest theirs{hello.plan_high, hello.plan_low};
+  if (hello.version != protocol_version)
+    return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
+                       hello.version, self, protocol_version);
+  if (!(theirs == plan_->digest))
+    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(), self,
+                       plan_->digest.text());
+  if (hello.from_host >= plan_->hosts.size())
+    return fmt::format("host {} has no place in config {}", hello.text, theirs.text());
+  const auto peer = peers_.find(hello.from_host);
+  if (peer != peers_.end() && peer->second.departed)
+    return fmt::format("host {} is back, but host {} goes on without it: {}", hello.text, self,
+                       peer->second.why);
+  return "";
+}
+
 // The two hosts compare what they speak and which plan they run before anything else counts.
-void Connections::greet(Connection& connection, const Frame& frame) {
-  std::string differs;
-  const base::Digest theirs{frame.plan_high, frame.plan_low};
-  if (frame.version != protocol_version) {
-    differs = fmt::format("host {} speaks protocol version {}, host {} version {}", frame.text,
-                          frame.version, plan_->hosts[host_].name, protocol_version);
-  } else if (!(theirs == plan_->digest)) {
-    differs = fmt::format("host {} runs config {}, host {} config {}", frame.text, theirs.text(),
-                          plan_->hosts[host_].name, plan_->digest.text());
-  } else if (frame.from_host >= plan_->hosts.size()) {
-    differs = fmt::format("host {} has no place in config {}", frame.text, theirs.text());
-  } else {
+void Connections::greet(Connection& connection, const Frame& frame, runtime::Wakes& wakes) {
+  const std::string differs = differs_from(frame);
+  if (differs.empty()) {
     connection.peer = frame.from_host;
-    connection.known = true;
-    peers_[frame.from_host].met = true;
+    if (!std::exchange(connection.known, true)) ++peers_[frame.from_host].greeted_on;
+    meeting_.wake_all(wakes);
+  } else if (refused_.insert(differs).second) {
+    spdlog::warn("refused: {}", differs);
+    if (const auto named = plan_->host_named(frame.text)) peers_[*named].refused = differs;
   }
-  if (!differs.empty() && refused_.insert(differs).second) spdlog::warn("refused: {}", differs);
   Frame reply = frame_of(differs.empty() ? FrameKind::welcome : FrameKind::refuse);
   reply.text = differs;
   post(connection, std::move(reply));
@@ -390,6 +522,7 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
     call->waiting.wake_all(wakes);
   }
   connection.held.clear();
+  dropped_.push_back(connection.id);
   parting_.wake_all(wakes);
 }
 
@@ -403,7 +536,12 @@ void Connections::count_planned_connections() {
 }
 
 /// True once for each peer.
-bool Connections::depart(std::uint32_t peer) { return !std::exchange(peers_[peer].departed, true); }
+bool Connections::depart(std::uint32_t host, const std::string& why) {
+  Peer& peer = peers_[host];
+  if (std::exchange(peer.departed, true)) return false;
+  peer.why = why;
+  return true;
+}
 
 /// True when the peer has parted on every connection: its releases came before its goodbyes, and
 /// those that did not come never will.
@@ -416,7 +554,7 @@ bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
   if (!connection.known || std::exchange(connection.has_parted, true)) return false;
   post(connection, frame_of(FrameKind::goodbye));
   Peer& peer = peers_[connection.peer];
-  return ++peer.parted_from == peer.comes_on && depart(connection.peer);
+  return ++peer.parted_from == peer.comes_on && depart(connection.peer, has_ended);
 }
 
 void Connections::pushed_in(ConnectionId id) {
@@ -436,12 +574,13 @@ void Connections::deliver(ConnectionId id, Frame frame) {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     Connection& connection = inbound(id);
+    connection.is_heard = true;
     take_credits(connection, frame.credits, wakes);
     switch (frame.kind) {
-      case FrameKind::hello: greet(connection, frame); break;
+      case FrameKind::hello: greet(connection, frame, wakes); break;
       case FrameKind::refuse:
         lose(connection, frame.text, wakes);
-        is_gone = connection.known && depart(connection.peer);
+        is_gone = connection.known && forsake(connection.peer, Which::all, frame.text, wakes);
         break;
       case FrameKind::reply:
       case FrameKind::error: answer(connection, std::move(frame), wakes); break;
@@ -455,27 +594,34 @@ void Connections::deliver(ConnectionId id, Frame frame) {
         break;
       case FrameKind::goodbye: is_gone = part(connection, wakes); break;
       case FrameKind::welcome:
-      case FrameKind::credits:
-      case FrameKind::heartbeat: break;
+        connection.is_welcome = true;
+        meeting_.wake_all(wakes);
+        break;
+      case FrameKind::heartbeat:  // answered by any frame
+        if (connection.known) post(connection, frame_of(FrameKind::credits));
+        break;
+      case FrameKind::credits: break;
     }
     peer = connection.peer;
   }
   send_posted();
   if (serves) serve_(id, std::move(frame));
-  if (is_gone) gone_(peer, frame.kind == FrameKind::refuse ? frame.text : "it has ended");
+  if (is_gone) gone_(peer, frame.kind == FrameKind::refuse ? frame.text : has_ended);
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {
+  bool is_gone = false;
   std::uint32_t peer = 0;
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     Connection& connection = inbound(id);
     lose(connection, reason, wakes);
-    if (!connection.known || !depart(connection.peer)) return;
     peer = connection.peer;
+    is_gone = connection.known && forsake(peer, Which::not_met, reason, wakes);
   }
-  gone_(peer, reason);
+  send_posted();
+  if (is_gone) gone_(peer, reason);
 }
 
 Traffic Connections::wan_traffic(std::uint32_t graph) const {

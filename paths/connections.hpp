@@ -48,11 +48,20 @@ class Connections final : public Receiver {
   void start() { transport_->start(*this); }
   /// Connects to `host`, where what leaves for `stage` will go; does not wait for it.
   void meet(std::uint32_t host, StageId stage);
-  /// Has that host greeted us (even if it is gone by now)?
-  bool has_met(std::uint32_t host) const;
+  /// Blocks until every host that the plan joins to this one directly was met on all connections
+  /// between the two, or is gone. Says for whom it waits after 5 s, then ever less often; who has
+  /// not come at `limit` is gone.
+  void await_peers(runtime::Deadline limit);
+  /// For one who waits for peers to release their paths, every `look_pause()`: asks them for a sign
+  /// of life. One that gave none for the rest of a deadline is gone.
+  void look_after_peers();
+  base::Nanos look_pause() const;
+  /// Which peers had to be given up, in a sentence; "" when none.
+  std::string given_up() const;
   /// Says goodbye on every connection it made, behind what is held, and waits until the peers
   /// answered: what was sent before has arrived then. (A socket closed earlier takes with it what
-  /// its peer did not read.) The deadline is for each step of the peers.
+  /// its peer did not read.) The deadline is for each step of the peers; who then has not answered
+  /// is given up.
   void stop(runtime::Deadline deadline);
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
@@ -78,10 +87,13 @@ class Connections final : public Receiver {
   struct Call;
   struct Connection;
   struct Peer {
-    bool met = false;
     bool departed = false;
+    std::string why;                // it departed
+    std::string refused;            // one that came in its name, and why
     std::uint32_t comes_on = 0;     // connections that the plan has it make to us
+    std::uint32_t greeted_on = 0;   // of those, by a hello
     std::uint32_t parted_from = 0;  // of those, by a goodbye
+    std::uint32_t silent_looks = 0;
   };
   StageId key_of(StageId stage) const;
   Connection& connection_to(std::uint32_t host, StageId stage);
@@ -92,13 +104,20 @@ class Connections final : public Receiver {
   void post_held(Connection& connection, runtime::Wakes& wakes);
   void leave(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
-  void greet(Connection& connection, const Frame& frame);
+  void greet(Connection& connection, const Frame& frame, runtime::Wakes& wakes);
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   void count_planned_connections();
-  bool depart(std::uint32_t peer);
+  bool depart(std::uint32_t peer, const std::string& why);
+  enum class Which : std::uint8_t { not_met, all };
+  bool forsake(std::uint32_t peer, Which connections, const std::string& why,
+               runtime::Wakes& wakes);
+  void give_up(std::uint32_t peer, const std::string& why);
+  std::set<std::uint32_t> absent() const;
+  std::string place_of(std::uint32_t peer) const;
+  std::string differs_from(const Frame& hello) const;
   bool part(Connection& connection, runtime::Wakes& wakes);
-  bool all_parted() const;
+  std::set<std::uint32_t> not_parted() const;
   void send_posted();
   Frame frame_of(FrameKind kind) const;
   TravelError gone(const Connection& connection, const Operation& operation) const;
@@ -112,10 +131,13 @@ class Connections final : public Receiver {
   mutable runtime::Mutex mutex_;
   std::unordered_map<std::uint32_t, Peer> peers_;  // not of all hosts: there may be very many
   std::set<std::string> refused_;  // said already: a peer comes on several connections
-  runtime::WaitList parting_;      // for answers to our goodbyes
+  std::vector<std::string> given_up_;
+  runtime::WaitList meeting_;  // for peers
+  runtime::WaitList parting_;  // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all
   /// there are: outside the lock, because within one process that runs the peer's deliver().
   std::vector<std::pair<ConnectionId, Frame>> posted_;
+  std::vector<ConnectionId> dropped_;
   bool sending_ = false;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::map<std::pair<std::uint32_t, StageId>, Connection*> by_destination_;

@@ -3,7 +3,6 @@
 #include "paths/host.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -209,12 +208,6 @@ void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
   }
 }
 
-bool Host::has_met_all() const {
-  for (const Plan::Entrance& entrance : plan_->shares[index_].entrances)
-    if (!connections_.has_met(entrance.from_host)) return false;
-  return true;
-}
-
 Frame Host::run(const Frame& request) {
   Frame reply;
   reply.kind = FrameKind::error;
@@ -283,31 +276,45 @@ std::vector<runtime::Task> Host::services_now() {
 
 void Host::start() {
   connections_.start();
-  // At once, because finish() tells those who have not come yet from those who are busy.
+  // At once: peers count on it that all connections are made in the beginning.
   for (const auto& [id, stage] : stages_)
     if (stage.below == nullptr && stage.below_id != no_stage)
       connections_.meet(plan_->host_of(stage.below_id), stage.below_id);
+  if (!runtime_.is_virtual())
+    meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
+                              [this] { connections_.await_peers(deadline()); });
   for (auto& wrapper : wrappers_) wrapper->start();
 }
 
-template <class Done>
-bool Host::wait_until(Done done, const char* what, bool can_last) {
-  runtime::Deadline limit = deadline();
+void Host::wait_for(const Releases& releases, const char* what) {
+  const auto next_look = [this] {  // on the virtual clock everybody is there
+    return runtime_.is_virtual()
+               ? runtime::Deadline::never()
+               : runtime::Deadline::written_at(runtime_.now() + connections_.look_pause());
+  };
+  runtime::Deadline look = next_look();
   runtime::Lock lock(mutex_);
-  while (!done()) {
-    if (changed_.wait(lock, limit, {what, name(), index_}) == runtime::Woken::notified) continue;
-    if (done()) break;
-    if (!can_last || !has_met_all()) return false;
-    limit = runtime::Deadline::never();
+  while (releases.seen < releases.expected) {
+    if (changed_.wait(lock, look, {what, name(), index_}) == runtime::Woken::notified) continue;
+    lock.unlock();
+    connections_.look_after_peers();
+    lock.lock();
+    look = next_look();
   }
+}
+
+bool Host::services_end_in_time() {
+  const runtime::Deadline limit = deadline();
+  runtime::Lock lock(mutex_);
+  while (!services_.empty())
+    if (changed_.wait(lock, limit, {"the end of services of", name(), index_}) ==
+        runtime::Woken::expired)
+      return false;
   return true;
 }
 
 std::string Host::finish() {
-  auto all_of = [](Releases& releases) {
-    return [&releases] { return releases.seen >= releases.expected; };
-  };
-  bool in_time = wait_until(all_of(thread_releases_), "the release of the threads' paths at", true);
+  wait_for(thread_releases_, "the release of the threads' paths at");
   if (before_end_) before_end_();
   for (auto& wrapper : wrappers_) wrapper->stop();
   for (std::uint32_t path : paths()) {
@@ -323,16 +330,19 @@ std::string Host::finish() {
   // Those who still read from here find the last tuples; for others they would wait in vain.
   for (const std::string& element : space_.names())
     space_.find(element)->mark_error(fmt::format("host {} has ended", name()));
-  in_time = in_time && wait_until(all_of(background_releases_), "the release of reads from", true);
+  wait_for(background_releases_, "the release of reads from");
   for (auto& wrapper : wrappers_) wrapper->drain();
   // What still serves waits in an element for a tuple that will not come.
   for (const std::string& element : space_.names()) space_.delete_element(element);
-  auto all_ended = [this] { return services_.empty(); };
-  if (!in_time || !wait_until(all_ended, "the end of services of", false)) end_services();
-  connections_.stop(in_time ? deadline() : runtime::Deadline{runtime_.now(), true});
+  if (!services_end_in_time()) end_services();
+  connections_.stop(deadline());
+  if (meeting_) {
+    meeting_.cancel();
+    meeting_.join();
+  }
   // Peers that parted meanwhile were counted out in contexts of their own.
   end_services();
-  return in_time ? std::string() : missed_peers();
+  return connections_.given_up();
 }
 
 /// A cancelled context gives up its present wait; one that was about to wait, the next time.
@@ -344,21 +354,6 @@ void Host::end_services() {
     if (services_.empty()) return;
     changed_.wait(lock, {runtime_.now() + pause, true}, {"the end of services of", name(), index_});
   }
-}
-
-std::string Host::missed_peers() const {
-  std::vector<std::string> never_met;
-  for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
-    const std::string& peer = plan_->hosts[entrance.from_host].name;
-    const bool is_known = connections_.has_met(entrance.from_host) ||
-                          std::find(never_met.begin(), never_met.end(), peer) != never_met.end();
-    if (!is_known) never_met.push_back(peer);
-  }
-  return fmt::format("host {}: the deadline of {} passed while it waited for {}", name(),
-                     base::format_time(plan_->deadline),
-                     never_met.empty()
-                         ? "its paths to be released"
-                         : fmt::format("hosts that never came: {}", fmt::join(never_met, ", ")));
 }
 
 }  // namespace paths

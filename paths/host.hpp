@@ -50,11 +50,12 @@ class Host {
   /// Off until somebody reserves room, before start().
   eventspace::Recorder& recorder() { return recorder_; }
 
-  /// Listens, then starts the wrappers. Every host of the program must get here, in any order.
+  /// Listens, then starts the wrappers. Every host of the program must get here, in any order; on
+  /// the steady clock one that has not come within the deadline counts as gone.
   void start();
   /// Waits until every path through this host was released, serving until then; then stops wrappers
-  /// and transport. A host that is gone counts as having released its paths; one that has not
-  /// greeted us yet is waited for until the deadline. Its own threads must have released theirs or
+  /// and transport. A host that is gone counts as having released its paths, and so does one that
+  /// gave no sign of life for the deadline. Its own threads must have released theirs or
   /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
   /// needs any more, then those of other hosts that read from here: they find what there is, and
   /// that this host has ended. Gateways so end last.
@@ -108,17 +109,14 @@ class Host {
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void serve(ConnectionId connection, Frame frame);
   void peer_gone(std::uint32_t peer, const std::string& reason);
-  bool has_met_all() const;
-  std::string missed_peers() const;
   Frame run(const Frame& request);
   void count_release(std::uint32_t path);
   void service_ended(std::uint64_t number);
   std::vector<runtime::Task> services_now();
   void end_services();
-  /// Blocks until `done` holds; false when the deadline came first, which does not count if the
-  /// wait `can_last` and every host from which paths come here has been met.
-  template <class Done>
-  bool wait_until(Done done, const char* what, bool can_last);
+  /// Blocks until every path that leads here was released, which peers do that live.
+  void wait_for(const Releases& releases, const char* what);
+  bool services_end_in_time();
   runtime::Runtime& runtime_;
   std::shared_ptr<const Plan> plan_;
   std::uint32_t index_;
@@ -127,6 +125,7 @@ class Host {
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move
   Connections connections_;
+  runtime::Task meeting_;  // of the peers
   std::function<void()> before_end_;
 
   runtime::Mutex mutex_;

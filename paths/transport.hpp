@@ -33,6 +33,9 @@ class Transport {
   /// Hands the frame over and returns; never blocks. Any context may call. Lost connections
   /// swallow it (the receiver was or will be told).
   virtual void send(ConnectionId connection, Frame frame) = 0;
+  /// Gives a connection up: nothing more comes or goes, and the receiver is told nothing of it. Any
+  /// context may call.
+  virtual void drop(ConnectionId connection) = 0;
   /// Sends what was handed over, as far as `linger` allows, and receives nothing more.
   virtual void stop() = 0;
 };

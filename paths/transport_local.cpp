@@ -52,6 +52,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     if (told != nullptr) told->connection_lost(connection, "it has ended");
   }
 
+  void drop(ConnectionId) override {}  // the receiver has forgotten it
   void stop() override {
     runtime::Lock lock(network_.mutex_);
     network_.receivers_[host_] = nullptr;

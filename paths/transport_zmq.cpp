@@ -148,20 +148,24 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, Frame frame);
+  void drop(ConnectionId connection);
   void stop();
 
  private:
-  /// What one context gives to the services' thread; without a frame, a connection to begin.
+  enum class Act : std::uint8_t { open, transmit, drop };
+  /// What one context gives to the services' thread.
   struct HandedOver {
+    Act act;
     ConnectionId connection = 0;
-    std::uint32_t host = 0;
-    std::optional<Frame> frame;
+    std::uint32_t host = 0;  // to open
+    Frame frame = {};        // to transmit
   };
   void hand_over(HandedOver one);
 
   // On the services' thread from here on.
   void flush();
   void open(ConnectionId connection, std::uint32_t host);
+  void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
   void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
   void receive_from(Outgoing& peer);
@@ -242,13 +246,15 @@ void Sockets::start(Receiver& receiver) {
 
 ConnectionId Sockets::connect(std::uint32_t host) {
   const ConnectionId connection = next_connection_++;
-  hand_over({connection, host, std::nullopt});
+  hand_over({Act::open, connection, host});
   return connection;
 }
 
 void Sockets::send(ConnectionId connection, Frame frame) {
-  hand_over({connection, 0, std::move(frame)});
+  hand_over({Act::transmit, connection, 0, std::move(frame)});
 }
+
+void Sockets::drop(ConnectionId connection) { hand_over({Act::drop, connection}); }
 
 void Sockets::hand_over(HandedOver one) {
   bool first;
@@ -292,10 +298,10 @@ void Sockets::flush() {
     }
     if (batch.empty()) break;
     for (const HandedOver& one : batch) {
-      if (one.frame) {
-        transmit(one.connection, *one.frame);
-      } else {
-        open(one.connection, one.host);
+      switch (one.act) {
+        case Act::open: open(one.connection, one.host); break;
+        case Act::transmit: transmit(one.connection, one.frame); break;
+        case Act::drop: give_up(one.connection); break;
       }
     }
   }
@@ -322,6 +328,17 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   runtime_.watch(peer.dealer.get(zmq::sockopt::fd), [this, &peer] { receive_from(peer); });
   runtime_.watch(peer.monitor.get(zmq::sockopt::fd), [this, &peer] { look_at_monitor(peer); });
   receive_soon(peer);  // a descriptor tells nothing before its socket was found empty once
+}
+
+/// Whoever comes back to that address must find nothing of this run in the socket.
+void Sockets::give_up(ConnectionId connection) {
+  if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
+    incoming_.at(known->second).lost = true;
+    return;
+  }
+  const auto found = outgoing_.find(connection);
+  if (found == outgoing_.end() || std::exchange(found->second.lost, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), connection] { self->forget(connection); });
 }
 
 void Sockets::transmit(ConnectionId connection, const Frame& frame) {
@@ -560,6 +577,7 @@ class ZmqTransport final : public Transport {
   void send(ConnectionId connection, Frame frame) override {
     sockets_->send(connection, std::move(frame));
   }
+  void drop(ConnectionId connection) override { sockets_->drop(connection); }
   void stop() override { sockets_->stop(); }
 
  private:

@@ -20,21 +20,25 @@ constexpr std::uint32_t other = 1;
 /// Keeps what is sent, for a test that plays the other host.
 class Kept final : public Transport {
  public:
-  explicit Kept(std::vector<Frame>& sent) : sent_(sent) {}
+  Kept(std::vector<Frame>& sent, std::vector<ConnectionId>& dropped)
+      : sent_(sent), dropped_(dropped) {}
   void start(Receiver&) override {}
   ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
   void send(ConnectionId, Frame frame) override { sent_.push_back(std::move(frame)); }
+  void drop(ConnectionId connection) override { dropped_.push_back(connection); }
   void stop() override {}
 
  private:
   std::vector<Frame>& sent_;
+  std::vector<ConnectionId>& dropped_;
   ConnectionId last_ = 0;
 };
 
 std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
   auto plan = std::make_shared<Plan>();
   plan->clusters = {"alpha", "beta"};
-  plan->hosts = {{"alpha-0", 0, 1, 0, 1.0, "", {}}, {"beta-0", 1, 0, 1, 1.0, "", {}}};
+  plan->hosts = {{"alpha-0", 0, 1, 0, 1.0, "", {}},
+                 {"beta-0", 1, 0, 1, 1.0, "tcp://127.0.0.1:7701", {}}};
   plan->graphs = {"work", "more"};
   for (std::uint32_t graph = 0; graph < 2; ++graph) {
     Plan::PlanPath path;
@@ -53,18 +57,20 @@ struct Talk {
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}};
   std::shared_ptr<const Plan> plan = two_hosts(1);
   std::vector<Frame> sent;
+  std::vector<ConnectionId> dropped;
   std::vector<std::pair<ConnectionId, Frame>> served;
   std::vector<std::string> gone;
   Connections connections{
       runtime,
       plan,
       0,
-      std::make_unique<Kept>(sent),
+      std::make_unique<Kept>(sent, dropped),
       [this](ConnectionId id, Frame frame) { served.emplace_back(id, std::move(frame)); },
       [this](std::uint32_t host, const std::string& reason) {
         gone.push_back(plan->hosts[host].name + ": " + reason);
       }};
-  static constexpr ConnectionId outbound = 1, inbound = 1000, second_inbound = 1001;
+  static constexpr ConnectionId outbound = 1, inbound = 1000, second_inbound = 1001,
+                                third_inbound = 1002;
 
   static Operation push_of(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
     Operation operation;
@@ -98,10 +104,11 @@ struct Talk {
     made.text = "beta-0";
     return made;
   }
-  void give_credits(std::uint32_t credits) {
+  void give_credits(std::uint32_t credits) { give_credits_on(outbound, credits); }
+  void give_credits_on(ConnectionId on, std::uint32_t credits) {
     Frame given = frame(FrameKind::credits);
     given.credits = credits;
-    connections.deliver(outbound, std::move(given));
+    connections.deliver(on, std::move(given));
   }
   void hello(ConnectionId on = inbound) { connections.deliver(on, frame(FrameKind::hello)); }
   void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
@@ -432,7 +439,6 @@ TEST_CASE("connections: who is refused gets that as the error of every operation
 TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
   Talk talk;
   talk.hello();
-  CHECK(talk.connections.has_met(other));
   talk.push(1);
   SECTION("lost") {
     talk.connections.connection_lost(Talk::inbound, "it died");
@@ -472,4 +478,95 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     CHECK(ended == (is_answered ? 30ms : 1000ms));
     CHECK(talk.gone.empty());
   }
+}
+
+TEST_CASE(
+    "connections: a peer that has not come at the deadline is gone, and named with its place") {
+  Talk talk;
+  talk.connections.meet(other, there);
+  base::Nanos ended{0};
+  const int come = GENERATE(0, 1, 2);  // of the two connections that it makes
+  if (come > 0) talk.hello(Talk::inbound);
+  if (come > 1) talk.hello(Talk::second_inbound);
+  const bool is_met = come == 2 && GENERATE(true, false);
+  talk.runtime.run([&] {
+    auto meeting = talk.runtime.spawn(runtime::ContextRole::service, {"meeting"}, [&] {
+      talk.connections.await_peers(runtime::Deadline::written_at(7s));
+      ended = talk.runtime.now();
+    });
+    talk.runtime.sleep_for(1s);
+    if (is_met) talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
+    meeting.join();
+  });
+  if (is_met) {
+    CHECK(ended == 1s);
+    CHECK(talk.gone.empty());
+    CHECK(talk.connections.given_up().empty());
+    return;
+  }
+  CHECK(ended == 7s);
+  const std::string why = "it did not come within 60s (tcp://127.0.0.1:7701)";
+  CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
+  CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
+  CHECK_THAT(test_support::thrown<TravelError>([&] { talk.push(1); }), Catch::Contains(why));
+  talk.hello(Talk::third_inbound);
+  CHECK(talk.sent.back().kind == FrameKind::refuse);
+  CHECK(talk.sent.back().text ==
+        "host beta-0 is back, but host alpha-0 goes on without it: " + why);
+}
+
+TEST_CASE("connections: who did not come is named with the one that was refused in its name") {
+  Talk talk;
+  Frame hello = talk.frame(FrameKind::hello);
+  hello.plan_high = 99;
+  talk.connections.deliver(Talk::inbound, hello);
+  talk.runtime.run([&] { talk.connections.await_peers(runtime::Deadline::written_at(1s)); });
+  REQUIRE(talk.gone.size() == 1);
+  CHECK_THAT(talk.gone[0], Catch::Contains("did not come") &&
+                               Catch::Contains("refused: host beta-0 runs config"));
+}
+
+TEST_CASE("connections: with the first loss of a peer those connections go that never met it") {
+  Talk talk;
+  talk.push(1);  // on a connection that is not welcomed yet
+  talk.hello();
+  talk.connections.connection_lost(Talk::inbound, "it died");
+  CHECK_THROWS_AS(talk.push(2), TravelError);
+  std::sort(talk.dropped.begin(), talk.dropped.end());
+  CHECK(talk.dropped == std::vector<ConnectionId>{Talk::outbound, Talk::inbound});
+  talk.hello(Talk::third_inbound);
+  CHECK(talk.sent.back().kind == FrameKind::refuse);
+}
+
+TEST_CASE(
+    "connections: a peer that answers no heartbeat for a deadline is gone, any frame is life") {
+  Talk talk;
+  talk.hello();
+  talk.sent.clear();
+  const auto look = [&] {
+    talk.connections.look_after_peers();
+    return talk.sent_of(FrameKind::heartbeat);
+  };
+  CHECK(talk.connections.look_pause() == talk.plan->deadline / 4);
+  CHECK(look() == 1);
+  CHECK(look() == 2);
+  talk.give_credits_on(Talk::inbound, 0);
+  CHECK(look() == 3);
+  CHECK(look() == 4);
+  CHECK(look() == 5);
+  CHECK(talk.gone.empty());
+  CHECK(look() == 5);
+  const std::string why = "it gave no sign of life for 60s (tcp://127.0.0.1:7701)";
+  CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
+  CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
+  CHECK(look() == 5);
+}
+
+TEST_CASE("connections: a heartbeat of one who was welcomed is answered, of others it is not") {
+  Talk talk;
+  talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::heartbeat));
+  CHECK(talk.sent.empty());
+  talk.hello();
+  talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::heartbeat));
+  CHECK(talk.sent.back().kind == FrameKind::credits);
 }

@@ -34,6 +34,7 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   void send(paths::ConnectionId connection, paths::Frame frame) override {
     if (!is_dead_) inner_->send(connection, std::move(frame));
   }
+  void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
   void stop() override { inner_->stop(); }
   void deliver(paths::ConnectionId connection, paths::Frame frame) override {
     peers_[connection] = frame.from_host;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
@@ -89,9 +90,13 @@ class HostProcess {
               const HostFinish& finish = {}, const std::string& trace = {}) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    std::cout.flush();  // or the child has it, too
     pid_ = fork();
     if (pid_ == 0) {
       close(ends[0]);
+      // What it is warned of is said, too.
+      for (const int number : {STDOUT_FILENO, STDERR_FILENO}) dup2(ends[1], number);
+      signal(SIGTERM, SIG_DFL);  // Catch2 has a handler
       _exit(run(sim, host, thread, finish, trace, ends[1]));
     }
     close(ends[1]);
@@ -111,6 +116,7 @@ class HostProcess {
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
+  void signal_it(int number) { ::kill(pid_, number); }
   /// Reads until a line that begins so has come; false when the process ends or is silent first.
   bool says(const std::string& beginning, int milliseconds = 20'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos)
