@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -31,6 +34,9 @@ constexpr std::size_t line_bytes_max = 65536;  // longer ones are shown in parts
 constexpr int reads_in_a_row = 16;  // more than a pipe holds; a chatterbox must not keep us
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code, as shells have it
+/// In the environment of a process: the descriptor for ThreadsState, and which file that is, as a
+/// number alone may be another's by then.
+constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 /// A descriptor of our own, closed when it goes.
 class Descriptor {
@@ -135,15 +141,17 @@ class LineCopier {
 /// What execve() takes, made before fork(): afterwards nothing may allocate.
 class Arguments {
  public:
-  explicit Arguments(const Launch& process) : command_(process.command) {
+  Arguments(const Launch& process, const std::string& state) : command_(process.command) {
+    auto added = process.variables;
+    added.emplace_back(state_variable, state);
     for (char** variable = environ; *variable != nullptr; ++variable) {
       const std::string_view text = *variable;
       const std::string_view name = text.substr(0, text.find('='));
-      const bool replaced = std::any_of(process.variables.begin(), process.variables.end(),
-                                        [name](const auto& added) { return added.first == name; });
+      const bool replaced = std::any_of(added.begin(), added.end(),
+                                        [name](const auto& one) { return one.first == name; });
       if (!replaced) variables_.emplace_back(text);
     }
-    for (const auto& [name, value] : process.variables) variables_.push_back(name + "=" + value);
+    for (const auto& [name, value] : added) variables_.push_back(name + "=" + value);
     for (std::string& word : command_) argv_.push_back(word.data());
     for (std::string& variable : variables_) envp_.push_back(variable.data());
     argv_.push_back(nullptr);
@@ -170,11 +178,39 @@ Pipe make_pipe() {
   return pipe;
 }
 
+struct Pair {
+  Descriptor ours, theirs;
+};
+
+Pair make_pair() {
+  int ends[2];
+  checked(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), "socketpair");
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// A descriptor and which file it is; "" when it is none.
+std::string identity_of(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return "";
+  return fmt::format("{}:{}", descriptor, status.st_ino);
+}
+
 struct Child {
   const Launch* launch = nullptr;
   pid_t pid = 0;
-  Descriptor end;  ///< readable when it has ended; closed when that was seen
+  Descriptor end;    ///< readable when it has ended; closed when that was seen
+  Descriptor state;  ///< of its threads
+  std::optional<ThreadsState> threads = {};
+  bool left_at_once = false;  ///< ended with 0, and never ran its threads
   bool ended() const { return !end.open(); }
+
+  void read_state() {
+    char states[64];
+    ssize_t count = 0;
+    while (state.open() && (count = read(state.number(), states, sizeof states)) > 0)
+      threads = static_cast<ThreadsState>(states[count - 1]);
+    if (count == 0) state.close();
+  }
 };
 
 class Launcher {
@@ -187,12 +223,15 @@ class Launcher {
 
  private:
   void start(const Launch& process);
-  [[noreturn]] void run_child(Arguments& arguments, bool plain, int out, int err, pid_t parent);
+  [[noreturn]] void run_child(Arguments& arguments, bool plain, int out, int err, int state,
+                              pid_t parent);
   bool anybody_left() const;
   void wait_for_something();
   void take_signals();
   void collect_ended();
   void note_failure(const Child& child, int status);
+  void read_states();
+  void fail(const Child& child, const std::string& how, int exit_code);
   void stop_all(int signal);
   void copy_output();
 
@@ -246,7 +285,8 @@ int Launcher::run(const std::vector<Launch>& processes) {
 }
 
 void Launcher::start(const Launch& process) {
-  Arguments arguments(process);
+  Pair state = make_pair();
+  Arguments arguments(process, identity_of(state.theirs.number()));
   Pipe out, err;
   if (!process.plain) {
     out = make_pipe();
@@ -256,21 +296,23 @@ void Launcher::start(const Launch& process) {
   const int child_err = process.plain ? streams_.err : err.write.number();
   const pid_t parent = getpid();
   const pid_t pid = checked(fork(), "fork");
-  if (pid == 0) run_child(arguments, process.plain, child_out, child_err, parent);
+  if (pid == 0)
+    run_child(arguments, process.plain, child_out, child_err, state.theirs.number(), parent);
   const auto end = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (end < 0) {
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     checked(-1, "pidfd_open");
   }
-  children_.push_back({&process, pid, Descriptor(end)});
+  children_.push_back({&process, pid, Descriptor(end), std::move(state.ours)});
   if (process.plain) return;
   copiers_.emplace_back(std::move(out.read), streams_.out, process.host + "| ");
   copiers_.emplace_back(std::move(err.read), streams_.err, process.host + "| ");
 }
 
 // Between fork() and execve(): system calls only.
-void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, pid_t parent) {
+void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int state,
+                         pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(not_started);
   if (!plain) {
@@ -278,6 +320,7 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, pid
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (nothing > STDERR_FILENO) close(nothing);
   }
+  fcntl(state, F_SETFD, 0);  // goes with the program
   // Neither may overwrite the other's source.
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
@@ -301,8 +344,10 @@ void Launcher::wait_for_something() {
   std::vector<pollfd> watched = {{signals_.number(), POLLIN, 0}, {timer_.number(), POLLIN, 0}};
   for (const LineCopier& copier : copiers_)
     if (copier.open()) watched.push_back({copier.descriptor(), POLLIN, 0});
-  for (const Child& child : children_)
+  for (const Child& child : children_) {
     if (!child.ended()) watched.push_back({child.end.number(), POLLIN, 0});
+    if (child.state.open()) watched.push_back({child.state.number(), POLLIN, 0});
+  }
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) checked(-1, "poll");
 }
 
@@ -333,19 +378,36 @@ void Launcher::collect_ended() {
     int status = 0;
     if (child.ended() || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
     child.end.close();
+    child.read_state();
+    child.left_at_once = status == 0 && !child.threads;
     // Of those found together, one that was killed is the likelier cause.
     if (status != 0 && (failed == nullptr || (WIFSIGNALED(status) && WIFEXITED(failed_status)))) {
       failed = &child;
       failed_status = status;
     }
   }
-  if (failed == nullptr || stopping_) return;
-  note_failure(*failed, failed_status);
-  stop_all(SIGTERM);
+  if (failed != nullptr && !stopping_) note_failure(*failed, failed_status);
+  read_states();
+}
+
+/// Others wait for threads that will never run, or not go on.
+void Launcher::read_states() {
+  bool any_ran = false;
+  for (Child& child : children_) {
+    child.read_state();
+    any_ran = any_ran || child.threads;
+  }
+  if (stopping_ || !any_ran) return;
+  for (const Child& child : children_) {
+    if (!child.ended()) continue;
+    if (child.threads == ThreadsState::running)
+      return fail(child, "ended with exit code 0 before its threads had ended", 1);
+    if (child.left_at_once)
+      return fail(child, "ended with exit code 0 and never ran its threads", 1);
+  }
 }
 
 void Launcher::note_failure(const Child& child, int status) {
-  const bool others = anybody_left();
   std::string how;
   if (WIFSIGNALED(status)) {
     how =
@@ -355,9 +417,14 @@ void Launcher::note_failure(const Child& child, int status) {
   } else {
     how = fmt::format("ended with exit code {}", WEXITSTATUS(status));
   }
+  fail(child, how, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? 2 : 1);
+}
+
+void Launcher::fail(const Child& child, const std::string& how, int exit_code) {
   message_ = fmt::format("paths run: host {} {}{}\n", child.launch->host, how,
-                         others ? "; the others were stopped" : "");
-  exit_code_ = WIFEXITED(status) && WEXITSTATUS(status) == 2 ? 2 : 1;
+                         anybody_left() ? "; the others were stopped" : "");
+  exit_code_ = exit_code;
+  stop_all(SIGTERM);
 }
 
 void Launcher::stop_all(int signal) {
@@ -387,9 +454,18 @@ int launch(const std::vector<Launch>& processes, LaunchStreams streams) {
 }
 
 std::string become(const Launch& process) {
-  Arguments arguments(process);
+  Arguments arguments(process, "");
   arguments.execute();
   return fmt::format("cannot start {}: {}", process.command[0], std::strerror(errno));
+}
+
+void tell_launcher(ThreadsState state) {
+  const char* const variable = std::getenv(state_variable);
+  int descriptor = -1;
+  if (variable == nullptr || std::sscanf(variable, "%d:", &descriptor) != 1) return;
+  if (identity_of(descriptor) != variable) return;
+  const char byte = static_cast<char>(state);
+  [[maybe_unused]] const auto sent = send(descriptor, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 std::optional<std::string> find_program(const std::string& name) {

@@ -26,12 +26,17 @@ struct LaunchStreams {
 
 /// Starts all and returns when all have ended: 0 when each ended with 0.
 ///
-/// The first one that fails (another exit code, a signal) stops the others: SIGTERM, SIGKILL after
-/// two seconds, to the processes started here only. `streams.err` is told which one failed and
-/// how; returns 2 when it ended with 2 (wrong usage or config), else 1. SIGINT, SIGTERM and SIGHUP
-/// to us stop all likewise, a second one kills them. All die with the calling thread.
-/// Throws:  std::system_error when the system refuses a process or a descriptor.
+/// The first one that fails (another exit code, a signal, 0 before its threads had ended) stops the
+/// others: SIGTERM, SIGKILL after two seconds, to the processes started here only. `streams.err` is
+/// told which one failed and how; returns 2 when it ended with 2 (wrong usage or config), else 1.
+/// SIGINT, SIGTERM and SIGHUP to us stop all likewise, a second one kills them. All die with the
+/// calling thread. Throws:  std::system_error when the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, LaunchStreams streams = {});
+
+/// Where the threads of this process are: said to launch(), if that started us. A program that
+/// exits with 0 in the middle of them looks as if it had done its work.
+enum class ThreadsState : char { running = 'r', ended = 'e' };
+void tell_launcher(ThreadsState state);
 
 /// Becomes that process; returns only to say why it could not.
 std::string become(const Launch& process);

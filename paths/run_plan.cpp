@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/errors.hpp"
+#include "paths/launch.hpp"
 #include "paths/program.hpp"
 #include "paths/transport_local.hpp"
 #include "paths/transport_zmq.hpp"
@@ -159,7 +160,9 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
                                   const std::function<void(const RunSummary&)>& finish) {
   const runtime::Runtime wall;  // its clock runs while the other may be virtual
   PlanRun run(plan, kinds, options, thread);
+  tell_launcher(ThreadsState::running);
   run.run();
+  tell_launcher(ThreadsState::ended);
   if (run.failures.empty() && finish) {
     const double seconds = std::chrono::duration<double>(wall.now()).count();
     finish({*plan, options.clock, options.seed, seconds, run.hosts()});

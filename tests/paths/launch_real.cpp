@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -17,6 +18,7 @@
 #include "paths/identity.hpp"
 #include "paths/launch.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/sim.hpp"
 
 namespace {
 
@@ -164,6 +166,67 @@ TEST_CASE("launch: exit code 2 is passed on") {
   const Outcome outcome = launched({shell("alpha-0", "exit 2")});
   CHECK(outcome.code == 2);
   CHECK(outcome.err == "paths run: host alpha-0 ended with exit code 2\n");
+}
+
+namespace {
+
+std::string own_file() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+/// This program, which runs that hidden case.
+Launch hidden(std::string host, std::string name) {
+  Launch launch;
+  launch.host = std::move(host);
+  launch.command = {own_file(), "[." + name + "]"};
+  return launch;
+}
+
+/// All hosts in the process, on the steady clock.
+std::vector<std::string> run_hosts(const std::function<void(paths::Thread&)>& thread) {
+  const test_support::Sim sim("clusters: {alpha: {hosts: 1, threads: 2}}\n");
+  return run_plan(sim.shared_plan(), sim.kinds(), {}, thread);
+}
+
+}  // namespace
+
+TEST_CASE("a program whose threads end", "[.launched-well]") {
+  CHECK(run_hosts([](paths::Thread&) {}).empty());
+}
+
+TEST_CASE("a program that exits in the midst of its threads", "[.launched-exits]") {
+  run_hosts([](paths::Thread& thread) {
+    thread.sleep_for(50ms);
+    if (thread.index() == 1) _exit(0);
+    thread.sleep_for(60s);
+  });
+}
+
+TEST_CASE("a program whose threads take long", "[.launched-long]") {
+  run_hosts([](paths::Thread& thread) { thread.sleep_for(60s); });
+}
+
+TEST_CASE("launch: a host that exits with 0 before its threads have ended is a failure") {
+  const Outcome outcome = launched({hidden("a", "launched-exits"), shell("b", "sleep 60")});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err ==
+        "paths run: host a ended with exit code 0 before its threads had ended; the others were "
+        "stopped\n");
+  CHECK(outcome.took < 10s);
+}
+
+TEST_CASE("launch: a host that exits with 0 without running any thread is one if others ran some") {
+  const Launch well = hidden("a", "launched-well");
+  CHECK(launched({well, well}).code == 0);
+  CHECK(launched({shell("a", "exit 0"), shell("b", "exit 0")}).code == 0);
+  const bool is_first = GENERATE(true, false);
+  Launch slow = well;
+  slow.command = {"/bin/sh", "-c", "sleep 0.3; exec " + own_file() + " '[.launched-long]'"};
+  const Launch fast = hidden("a", "launched-long");
+  const Launch none = shell("b", is_first ? "exit 0" : "sleep 0.02; exit 0");
+  const Outcome outcome = launched({is_first ? slow : fast, none});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err ==
+        "paths run: host b ended with exit code 0 and never ran its threads; the others were "
+        "stopped\n");
 }
 
 TEST_CASE("launch: a killed process is a failure with its signal") {
