@@ -217,10 +217,10 @@ void MapReader::finish() {
     std::string hint;
     if (const auto near = near_match(key.text(), known)) {
       hint = fmt::format("; did you mean '{}'?", *near);
-    } else if (!known.empty()) {
-      hint = fmt::format("; expected {}", either_of(known));
+    } else {
+      if (!known.empty()) hint = fmt::format("; expected {}", either_of(known));
+      if (value.is_null()) hint += "; inside {...} a value with a comma must be quoted";
     }
-    if (value.is_null()) hint += "; inside {...} a value with a comma must be quoted";
     mistakes_.add(key.position(),
                   fmt::format("unknown key {} in {}{}", key.describe(), what_, hint));
   }

@@ -71,6 +71,9 @@ class Builder : public YAML::EventHandler {
     throw std::logic_error("unreachable");
   }
 
+  /// Of the innermost list or map that is not closed yet.
+  int opened_at_line() const { return open_.empty() ? 1 : open_.back().mark.line + 1; }
+
   Settings result() const {
     mistakes_.throw_if_any();
     return root_;
@@ -218,10 +221,14 @@ std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mar
   return text.substr(begin, end + 1 - begin);
 }
 
-std::string words_of(const YAML::Exception& error, std::string_view text) {
+std::string words_of(const YAML::Exception& error, std::string_view text, int opened_at_line) {
   if (error.msg == YAML::ErrorMsg::DOC_IN_SCALAR) return "a quote is never closed";
   if (const auto word = word_with_brackets(text, error.mark); !word.empty())
     return fmt::format("a word with brackets inside {{...}} or [...] must be quoted: \"{}\"", word);
+  const bool in_map = error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW;
+  if (in_map || error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW)
+    return fmt::format("expected ',' or '{0}' of the '{1}' in line {2}", in_map ? '}' : ']',
+                       in_map ? '{' : '[', opened_at_line);
   return error.msg;
 }
 
@@ -238,7 +245,7 @@ Settings parse_settings(std::string_view text, const std::string& name) {
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    builder.fail(error.mark, "not YAML: " + words_of(error, text));
+    builder.fail(error.mark, "not YAML: " + words_of(error, text, builder.opened_at_line()));
   }
   Settings settings = builder.result();
   if (settings.is_null()) refuse({name, 1, 1}, "expected settings, found an empty file");
