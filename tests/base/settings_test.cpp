@@ -129,7 +129,8 @@ TEST_CASE("settings: duplicate keys are named with both places, all of them") {
 
 TEST_CASE("settings: what is no YAML is refused with its place") {
   CHECK_THAT(mistakes_in("a: b: c\n"), Contains("f.yaml:1:5: not YAML: "));
-  CHECK_THAT(mistakes_in("a: [1, 2\n"), Contains("not YAML: expected ',' or ']' of the '[' in line 1"));
+  CHECK_THAT(mistakes_in("a: [1, 2\n"),
+             Contains("not YAML: expected ',' or ']' of the '[' in line 1"));
   CHECK_THAT(mistakes_in("a: \"never closed\n"), Contains("a quote is never closed"));
   CHECK_THAT(mistakes_in("a: 'never closed"), Contains("a quote is never closed"));
   CHECK_THAT(mistakes_in("a: *b\n"), Contains("anchor is not defined"));
