@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "commands/commands.hpp"
 #include "paths/identity.hpp"
 #include "paths/launch.hpp"
+#include "paths/socket_folder.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {
@@ -43,7 +45,8 @@ std::string found_program(const std::string& name) {
 /// What paths::main() of the program reads. Every variable is set, so that none is inherited from
 /// a shell; empty means not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
-                                                           const std::string& host) {
+                                                           const std::string& host,
+                                                           const std::string& sockets = "") {
   const paths::Overrides& overrides = options.overrides;
   const auto& instrument = overrides.instrument;
   return {
@@ -57,6 +60,7 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
        options.trace.empty() ? "" : std::filesystem::absolute(options.trace).string()},
       {"PATHS_PORT", overrides.port ? std::to_string(*overrides.port) : ""},
       {"PATHS_TRANSPORT", overrides.transport.value_or("")},
+      {"PATHS_SOCKETS", sockets},
   };
 }
 
@@ -74,15 +78,21 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   if (hosts.empty())
     refuse(options.file, "none of its hosts has an address of this machine: nothing to run here");
   std::vector<paths::Launch> processes;
+  std::vector<std::string> addresses;
+  std::optional<paths::RunFolder> sockets;
+  if (plan.transport == paths::Plan::Transport::ipc) sockets.emplace();
   for (const std::uint32_t host : hosts) {
     paths::Launch process;
     process.host = plan.hosts[host].name;
     process.command = words;
-    process.variables = variables(options, process.host);
+    process.variables = variables(options, process.host, sockets ? sockets->path().string() : "");
+    if (plan.hosts[host].address.starts_with("ipc:///"))
+      addresses.push_back(plan.hosts[host].address);
     // The first host of the config reports, so a table of it stays a table.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
   }
+  const paths::SocketCleaner cleaner(std::move(addresses));
   return paths::launch(processes);
 }
 

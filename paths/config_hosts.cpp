@@ -91,7 +91,7 @@ void check_tcp(const Plan& plan, const std::string& address, const base::Positio
 void check_address(const Plan& plan, const std::string& address, const base::Position& position,
                    base::Mistakes& mistakes) {
   if (plan.transport == Plan::Transport::tcp) return check_tcp(plan, address, position, mistakes);
-  if (!address.starts_with("ipc:///"))
+  if (!address.starts_with("ipc://") || address.ends_with('/'))
     mistakes.add(position, fmt::format("address: expected one such as ipc:///tmp/paths/alpha-0, "
                                        "because the transport is ipc, found '{}'",
                                        address));
@@ -114,7 +114,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
   generated.interface = reader.word("address", generated.interface);
   generated.port = static_cast<std::uint16_t>(reader.integer("port", default_port, 1, 65535));
-  generated.directory = reader.word("directory", "/tmp/paths-" + stem(section.position().file));
+  generated.directory = reader.word("directory", stem(section.position().file));
   reader.finish();
   if (overrides.port) generated.port = *overrides.port;
   return generated;

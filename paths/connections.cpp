@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/socket_folder.hpp"
 
 namespace paths {
 
@@ -114,7 +115,8 @@ std::string Connections::place_of(std::uint32_t peer) const {
   runtime::Lock lock(mutex_);
   const auto found = peers_.find(peer);
   const bool was_refused = found != peers_.end() && !found->second.refused.empty();
-  return plan_->hosts[peer].address + (was_refused ? "; refused: " + found->second.refused : "");
+  return located(plan_->hosts[peer].address) +
+         (was_refused ? "; refused: " + found->second.refused : "");
 }
 
 void Connections::await_peers(runtime::Deadline limit) {

@@ -19,6 +19,7 @@
 
 #include "base/errors.hpp"
 #include "paths/address.hpp"
+#include "paths/socket_folder.hpp"
 
 namespace paths {
 namespace {
@@ -198,6 +199,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   bool closed_ = false;
   runtime::WaitList closed_waiters_;
 
+  std::unique_ptr<SocketClaim> claim_;  // goes after the sockets
   zmq::context_t context_;
   zmq::socket_t router_;
   zmq::socket_t router_monitor_;
@@ -217,11 +219,9 @@ void Sockets::start(Receiver& receiver) {
   const Plan::PlanHost& self = plan_->hosts[host_];
   const auto fail = [&self](const std::string& reason) {
     throw TravelError(self.name, "", "",
-                      fmt::format("cannot listen on {}: {}", self.address, reason));
+                      fmt::format("cannot listen on {}: {}", located(self.address), reason));
   };
   const std::string in_use = "the address is in use; is another run still going on?";
-  if (somebody_listens(self.address)) fail(in_use);
-  make_socket_folder(self.address);
   allow_many_descriptors();
   receiver_ = &receiver;
   try {
@@ -230,9 +230,13 @@ void Sockets::start(Receiver& receiver) {
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
     router_monitor_ = monitor_of(router_, 0, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED);
-    router_.bind(numeric_address(self.address));
+    if (!socket_file(self.address).empty() && !(claim_ = SocketClaim::take(self.address)))
+      throw zmq::error_t(EADDRINUSE);
+    router_.bind(claim_ ? "ipc://" + claim_->file().string() : numeric_address(self.address));
   } catch (const zmq::error_t& error) {
     fail(error.num() == EADDRINUSE ? in_use : error.what());
+  } catch (const std::runtime_error& error) {
+    fail(error.what());
   }
   {
     runtime::Lock lock(mutex_);
@@ -283,6 +287,7 @@ void Sockets::stop() {
   while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
   lock.unlock();
   context_.close();  // waits for what lingers
+  claim_.reset();
 }
 
 // ---- sending ---------------------------------------------------------------------------------
@@ -320,10 +325,11 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
         monitor_of(peer.dealer, connection,
                    ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
-    peer.dealer.connect(address);
-  } catch (const zmq::error_t& error) {
-    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", name_of(peer), address,
-                                  error.what()));
+    const bool is_file = !socket_file(address).empty();
+    peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string() : address);
+  } catch (const std::exception& error) {
+    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", name_of(peer),
+                                  located(address), error.what()));
   }
   runtime_.watch(peer.dealer.get(zmq::sockopt::fd), [this, &peer] { receive_from(peer); });
   runtime_.watch(peer.monitor.get(zmq::sockopt::fd), [this, &peer] { look_at_monitor(peer); });
@@ -521,9 +527,6 @@ void Sockets::close_all() {
     if (peer.dealer) unwatch(peer.dealer);
   }
   outgoing_.clear();
-  // While we still listen: afterwards the file may be a successor's.
-  const auto file = socket_file(plan_->hosts[host_].address);
-  if (!file.empty()) unlink(file.c_str());
   unwatch(router_monitor_);
   unwatch(router_);
   router_monitor_.close();

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <random>
 
+#include "tests/support/environment.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
@@ -23,11 +23,6 @@ enum class Fault : std::uint8_t { none, dies, never_started, twice, other_config
 constexpr const char* fault_names[] = {"none",          "dies within 100 ms",
                                        "never started", "started twice",
                                        "other config",  "killed and started again"};
-
-std::int64_t number_from_environment(const char* name, std::int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != '\0' ? std::atoll(text) : otherwise;
-}
 
 /// One start of all hosts, drawn from a seed.
 struct Start {
@@ -72,7 +67,7 @@ exchanges: {{rows: {{template: f64}}}}
   };
   start.config = text(deadline);
   start.other = text(deadline + 1ms);
-  start.dies_by = random() % 2 == 0 ? SIGKILL : random() % 2 == 0 ? SIGTERM : 0;
+  start.dies_by = random() % 2 == 0 ? SIGKILL : random() % 2 == 0 ? SIGUSR1 : 0;
   start.dies_after = up_to(100ms);
   start.replaced_after = up_to(300ms);
   for (base::Nanos& begin : start.begins) begin = up_to(80ms);
@@ -181,9 +176,10 @@ Endings carry_out(const Start& start) {
 }  // namespace
 
 TEST_CASE("meeting: of hosts started in random order, one of them wrong, all end and say why") {
-  const auto starts = number_from_environment("PATHS_MEETING_STARTS", 8);
-  const auto seed = number_from_environment("PATHS_MEETING_SEED", 1);
-  const auto deadline = 1ms * number_from_environment("PATHS_MEETING_DEADLINE_MS", 1000);
+  const auto starts = from_environment("PATHS_MEETING_STARTS", 8);
+  const auto seed = from_environment("PATHS_MEETING_SEED", 1);
+  const auto deadline =
+      std::chrono::milliseconds(from_environment("PATHS_MEETING_DEADLINE_MS", 1000));
   std::cout << fmt::format("PATHS_MEETING_SEED={}, {} starts, deadline {}\n", seed, starts,
                            base::format_time(deadline));
   constexpr Fault faults[] = {Fault::dies,         Fault::never_started, Fault::twice,
@@ -193,9 +189,9 @@ TEST_CASE("meeting: of hosts started in random order, one of them wrong, all end
     base::Nanos longest{0};
   };
   std::map<Fault, Figures> figures;
-  for (std::int64_t i = 0; i < starts; ++i) {
+  for (std::uint64_t i = 0; i < starts; ++i) {
     const Fault fault = faults[i % std::size(faults)];
-    const Start start = draw(static_cast<std::uint64_t>(seed * 1'000'003 + i), fault, deadline);
+    const Start start = draw(seed * 1'000'003 + i, fault, deadline);
     INFO("PATHS_MEETING_SEED=" << seed << ", start " << i << ": " << fault_names[int(fault)]);
     INFO(start.config);
     const Sim sim(start.config);

@@ -145,14 +145,19 @@ pid_t process_of(const std::string& host, const std::string& config_file) {
 
 }  // namespace
 
-TEST_CASE("peer: paths run stops all when one is killed, and says which") {
+TEST_CASE("peer: paths run stops all when one is killed, says which, and leaves no sockets") {
+  const std::string transport = GENERATE("tcp", "ipc");
   const std::string file = fmt::format("/tmp/paths-peer-test-{}.yaml", getpid());
   const std::string out = file + ".out";
   std::ofstream(file) << config("tcp", "magpie");
+  const std::string sockets = file + ".sockets";
+  std::filesystem::create_directory(sockets);
+  std::filesystem::permissions(sockets, std::filesystem::perms::owner_all);
   const std::string command = fmt::format(
-      "exec {}/paths run {} -- noise_allreduce --iterations 1000000 --compute sleep "
+      "XDG_RUNTIME_DIR={} exec {}/paths run {} --transport {} -- noise_allreduce --iterations "
+      "1000000 --compute sleep "
       "--compute-time 1ms > {} 2>&1",
-      PATHS_BUILD_BIN_DIR, file, out);
+      sockets, PATHS_BUILD_BIN_DIR, file, transport, out);
   const pid_t run = fork();
   if (run == 0) {
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
@@ -166,6 +171,7 @@ TEST_CASE("peer: paths run stops all when one is killed, and says which") {
   }
   REQUIRE(victim > 0);
   test_support::pause(1s);
+  CHECK(std::filesystem::is_empty(sockets) == (transport == "tcp"));
   kill(victim, SIGKILL);
   const base::Nanos killed = clock.now();
   int status = 0;
@@ -176,6 +182,8 @@ TEST_CASE("peer: paths run stops all when one is killed, and says which") {
   CHECK_THAT(text_of(out), Catch::Contains("b2"));
   CHECK(process_of("alpha-0", file) == -1);
   CHECK(process_of("beta-gate", file) == -1);
+  CHECK(std::filesystem::is_empty(sockets));
+  std::filesystem::remove(sockets);
   std::filesystem::remove(file);
   std::filesystem::remove(out);
 }

@@ -96,7 +96,6 @@ class HostProcess {
       close(ends[0]);
       // What it is warned of is said, too.
       for (const int number : {STDOUT_FILENO, STDERR_FILENO}) dup2(ends[1], number);
-      signal(SIGTERM, SIG_DFL);  // Catch2 has a handler
       _exit(run(sim, host, thread, finish, trace, ends[1]));
     }
     close(ends[1]);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/socket_folder_test.cpp — where Unix sockets may be, and what is left of them.
+#include "paths/socket_folder.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+namespace {
+
+using namespace paths;
+namespace fs = std::filesystem;
+
+/// A folder of this case alone.
+struct Folder {
+  Folder() {
+    std::string name = "/tmp/paths-folder-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder");
+    path = name;
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string address(const std::string& file) const { return "ipc://" + (path / file).string(); }
+  fs::path path;
+};
+
+/// A variable of the environment, for a while.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    const char* const before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() {
+    unsetenv(name_);
+    if (before_) setenv(name_, before_->c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+std::string refusal(const std::string& address) {
+  try {
+    safe_socket_file(address);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void touch(const fs::path& file) { std::ofstream(file) << "x"; }
+
+}  // namespace
+
+TEST_CASE("socket folder: a missing one is made for this user alone, with those above it") {
+  const Folder folder;
+  umask(0);
+  CHECK(safe_socket_file(folder.address("a/b/host")) == folder.path / "a/b/host");
+  umask(022);
+  for (const char* made : {"a", "a/b"}) {
+    struct stat status {};
+    REQUIRE(stat((folder.path / made).c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 0700);
+  }
+}
+
+TEST_CASE("socket folder: one that others can write is refused, or that they can replace") {
+  const Folder folder;
+  fs::create_directories(folder.path / "open/inner");
+  for (const mode_t mode : {0720, 0702, 01777}) {
+    REQUIRE(chmod((folder.path / "open").c_str(), mode) == 0);
+    CHECK_THAT(refusal(folder.address("open/host")),
+               Catch::Contains("others can write the folder " + (folder.path / "open").string()) &&
+                   Catch::Contains("chmod go-w") && Catch::Contains("`directory`"));
+    // Where everybody can move only what is their own, a folder of ours is safe.
+    if (mode == 01777)
+      CHECK(refusal(folder.address("open/inner/host")).empty());
+    else
+      CHECK_THAT(refusal(folder.address("open/inner/host")),
+                 Catch::Contains("others can replace what is in"));
+  }
+}
+
+TEST_CASE("socket folder: a link is refused, however good what it leads to is") {
+  const Folder folder;
+  fs::create_directory(folder.path / "good");
+  fs::create_symlink(folder.path / "good", folder.path / "link");
+  CHECK_THAT(refusal(folder.address("link/host")), Catch::Contains("symbolic link"));
+  // Above it the links are followed once.
+  CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path / "good/inner/host");
+}
+
+TEST_CASE("socket folder: one of another user is refused") {
+  if (geteuid() != 0) return;  // only root can make one
+  const Folder folder;
+  fs::create_directories(folder.path / "theirs/inner");
+  REQUIRE(chown((folder.path / "theirs").c_str(), 12345, 12345) == 0);
+  CHECK_THAT(refusal(folder.address("theirs/host")),
+             Catch::Contains("belongs to another user (number 12345)"));
+  CHECK_THAT(refusal(folder.address("theirs/inner/host")),
+             Catch::Contains("others can replace what is in"));
+}
+
+TEST_CASE("socket folder: a name that is too long for a socket is refused with its length") {
+  const Folder folder;
+  CHECK_THAT(refusal(folder.address(std::string(100, 'x'))),
+             Catch::Contains("longer than the 107 characters"));
+}
+
+TEST_CASE("socket folder: relative addresses are in the run's folder, else in the user's") {
+  const Folder folder;
+  {
+    const Variable run("PATHS_SOCKETS", "/tmp/run");
+    CHECK(socket_file("ipc://two/alpha-0") == "/tmp/run/two/alpha-0");
+    CHECK(socket_file("ipc:///tmp/own/alpha-0") == "/tmp/own/alpha-0");
+    CHECK(socket_file("tcp://127.0.0.1:1").empty());
+    CHECK(located("ipc://two/alpha-0") == "ipc:///tmp/run/two/alpha-0");
+  }
+  const Variable no_run("PATHS_SOCKETS", "");
+  const fs::path otherwise = fmt::format("/tmp/paths-{}/two/alpha-0", geteuid());
+  const Variable session("XDG_RUNTIME_DIR", folder.path.string());
+  CHECK(socket_file("ipc://two/alpha-0") == folder.path / "paths/two/alpha-0");
+  const Variable none("XDG_RUNTIME_DIR", (folder.path / "none").string());
+  CHECK(socket_file("ipc://two/alpha-0") == otherwise);
+}
+
+TEST_CASE("socket claim: one process has it, and what it was for goes with it") {
+  const Folder folder;
+  const std::string address = folder.address("made/host");
+  {
+    const auto first = SocketClaim::take(address);
+    REQUIRE(first);
+    CHECK(first->file() == folder.path / "made/host");
+    touch(first->file());
+    CHECK(SocketClaim::take(address) == nullptr);
+    CHECK(SocketClaim::take(folder.address("made/other")) != nullptr);
+    CHECK(fs::exists(first->file()));
+  }
+  CHECK(fs::is_empty(folder.path));
+  fs::create_directory(folder.path / "made");
+  CHECK(SocketClaim::take(address) != nullptr);
+  CHECK(fs::exists(folder.path / "made"));  // it was there before
+}
+
+TEST_CASE("run folder: nobody guesses it, it goes with what is in it, and with dead ones") {
+  const Folder folder;
+  const Variable session("XDG_RUNTIME_DIR", folder.path.string());
+  const pid_t killed = fork();
+  if (killed == 0) {
+    const RunFolder of_killed;
+    touch(of_killed.path() / "socket");
+    _exit(0);  // no destructor runs
+  }
+  waitpid(killed, nullptr, 0);
+  REQUIRE_FALSE(fs::is_empty(folder.path));
+  {
+    const RunFolder one, two;
+    CHECK(one.path() != two.path());
+    CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 2);
+    fs::create_directories(one.path() / "two-clusters");
+    touch(one.path() / "two-clusters/alpha-0");
+  }
+  CHECK(fs::is_empty(folder.path));
+}
+
+TEST_CASE("socket cleaner: what dead hosts left goes, what is in use stays") {
+  const Folder folder;
+  const std::string dead = folder.address("made/dead"), living = folder.address("made/living");
+  std::unique_ptr<SocketClaim> claim;
+  {
+    const SocketCleaner cleaner({dead, living, folder.address("made/never")});
+    claim = SocketClaim::take(living);
+    const pid_t killed = fork();
+    if (killed == 0) {
+      [[maybe_unused]] auto* const kept = SocketClaim::take(dead).release();
+      touch(folder.path / "made/dead");
+      _exit(0);
+    }
+    waitpid(killed, nullptr, 0);
+    REQUIRE(fs::exists(folder.path / "made/dead"));
+  }
+  CHECK_FALSE(fs::exists(folder.path / "made/dead"));
+  CHECK_FALSE(fs::exists(folder.path / "made/dead.lock"));
+  CHECK(fs::exists(folder.path / "made/living.lock"));
+  claim.reset();
+  CHECK(fs::is_empty(folder.path));
+}
