@@ -31,6 +31,9 @@ BANNED = [
     (r"\bstd::(recursive_|timed_|shared_)*mutex\b", "runtime::Mutex"),
     (r"\bstd::condition_variable(_any)?\b", "runtime::WaitList"),
 ]
+# fmt::print throws when standard error is full, from destructors and catch blocks, too.
+TO_STANDARD_ERROR = re.compile(r"\bprint\s*\(\s*stderr\b|\bstd::cerr\b")
+SAYS = "paths/command_line.cpp"
 # Split, so that this file keeps its own rules.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.*/])/(home|root|work|Users)/\w")
@@ -121,6 +124,10 @@ def cpp_mistakes(file, lines, code):
             yield 2, f"line 2 must be '// {file} — <its one job>'"
         if "#pragma once" not in lines:
             yield 3, "no '#pragma once'"
+    if file != SAYS and not file.startswith("tests/"):
+        for number, line in enumerate(code.splitlines(), 1):
+            if TO_STANDARD_ERROR.search(line):
+                yield number, "may fail to be written; use paths::say()"
     if file.startswith("runtime/"):
         return
     measured = file.startswith(("tests/", "bench/"))

@@ -90,6 +90,12 @@ class Tidy(unittest.TestCase):
         self.assertIn("for runtime/ only", self.says("paths/p.cpp", "steady_clock::now();"
                                                      "  // tidy: real time\n"))
 
+    def test_standard_error(self):
+        for line in ('fmt::print(stderr, "x");', "std::cerr << 1;"):
+            self.assertIn("paths::say()", self.says("bench/b.cpp", f"void f() {{ {line} }}\n"))
+            self.assertEqual("", self.says("tests/b.cpp", f"void f() {{ {line} }}\n"))
+        self.assertEqual("", self.says("paths/p.cpp", 'void f() { fmt::print("x"); }\n'))
+
     def test_layout(self):
         self.assertIn("101 columns", self.says("base/a.cpp", "/" * 101 + "\n"))
         self.assertIn("a tab", self.says("base/a.cpp", "\tint x;\n"))
