@@ -37,7 +37,9 @@ std::string found_program(const std::string& name) {
     refuse("command line", fmt::format("expected a program, but '{}' is none", name));
   const std::vector<std::string> beside = paths::programs_beside();
   const std::vector<std::string_view> names(beside.begin(), beside.end());
-  const auto near = base::near_match(name, names);
+  std::optional<std::string> near;
+  if (const auto beside_us = base::near_match(name, names)) near = *beside_us;
+  if (const std::string here = "./" + name; paths::find_program(here)) near = here;
   refuse("command line", fmt::format("expected a program beside paths or in PATH, found no '{}'{}",
                                      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }

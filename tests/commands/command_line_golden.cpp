@@ -15,6 +15,7 @@
 #include "base/version.hpp"
 #include "commands/commands.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/shell.hpp"
 
 namespace {
 
@@ -78,6 +79,20 @@ TEST_CASE("command line: help and version exit with 0") {
     check_golden("help_" + command, {command, "--help"}, 0);
   check_golden("help", {"--help"}, 0);
   CHECK(run({"--version"}).out == "paths " + std::string(base::version) + "\n");
+}
+
+TEST_CASE("command line: a program of this folder wants ./ before it, which is said") {
+  const std::filesystem::path folder = fmt::format("/tmp/paths-here-{}", getpid());
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy("/bin/true", folder / "mine");
+  const auto said =
+      test_support::run_shell(fmt::format("cd {} && {}/paths run {}/configs/one-host.yaml -- mine",
+                                          folder.string(), PATHS_BUILD_BIN_DIR, PATHS_SOURCE_DIR));
+  std::filesystem::remove_all(folder);
+  CHECK(said.exit_code == 2);
+  CHECK(said.text ==
+        "command line: expected a program beside paths or in PATH, found no 'mine'; did you mean "
+        "'./mine'?\n");
 }
 
 TEST_CASE("command line: a wrong config among right ones does not hide them") {
