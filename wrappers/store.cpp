@@ -3,21 +3,44 @@
 #include "wrappers/store.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <set>
 #include <string>
 
+#include "pastset/errors.hpp"
 #include "paths/element_operation.hpp"
 #include "paths/host.hpp"
 
 namespace wrappers {
+namespace {
+
+/// From which other hosts tuples come on the paths of the same name; "" for none, or too many.
+std::string senders(const paths::Plan& plan, std::uint32_t path) {
+  constexpr std::size_t shown_max = 3;
+  std::set<std::string> names;
+  for (const auto& other : plan.paths)
+    if (other.graph_number == plan.paths[path].graph_number && other.host != plan.paths[path].host)
+      names.insert(plan.hosts[other.host].name);
+  if (names.empty() || names.size() > shown_max) return "";
+  return fmt::format("; they come from host {}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 paths::Result Store::operate(paths::Operation operation, paths::Next next) {
   const bool is_end =
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;
   const bool is_failure = operation.failure && marks_ != StoreMarks::nothing;
-  if (!is_end && !is_failure)
-    return paths::operate_on(*element_, operation, next.host().deadline());
   const paths::Plan& plan = next.host().plan();
+  if (!is_end && !is_failure) {
+    try {
+      return paths::operate_on(*element_, operation, next.host().deadline());
+    } catch (const pastset::DeadlinePassed& late) {
+      if (operation.kind == paths::OperationKind::move) throw;
+      throw pastset::DeadlinePassed(late.what() + senders(plan, operation.path));
+    }
+  }
   const std::string& sender = plan.hosts[plan.paths[operation.path].host].name;
   element_->mark_error(operation.failure ? operation.failure->what()
                                          : fmt::format("host {} has ended", sender));

@@ -209,3 +209,14 @@ TEST_CASE("exchange: instrument and a traced run put collectors on both paths") 
   silent.instrument = false;
   CHECK(ways(", instrument: true", silent) == bare);
 }
+
+TEST_CASE("exchange: who waits in vain for a neighbour's tuple is told where it comes from") {
+  const Sim sim("deadline: 1s\n" + three + exchange());
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    if (thread.rank() == 3) thread.sleep_for(10s);
+    if (thread.rank() == 4) thread.path(from_previous(4)).observe();
+  });
+  REQUIRE(run.failures.size() == 1);
+  CHECK_THAT(run.failures[0],
+             Catch::Contains("no tuple 0 before the deadline; they come from host a-1"));
+}
