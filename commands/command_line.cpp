@@ -29,6 +29,7 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"tcp", "ipc"}))
       ->group(group);
+  command.add_option("--stack", overrides.stack, "of a thread")->type_name("SIZE")->group(group);
 }
 
 int run_program(int argc, const char* const* argv) {

@@ -63,6 +63,7 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
       {"PATHS_PORT", overrides.port ? std::to_string(*overrides.port) : ""},
       {"PATHS_TRANSPORT", overrides.transport.value_or("")},
       {"PATHS_SOCKETS", sockets},
+      {"PATHS_STACK", overrides.stack.value_or("")},
   };
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "runtime/wait.hpp"
 
 namespace paths {
 namespace {
@@ -109,6 +110,9 @@ int run_body(CLI::App& app, int argc, const char* const* argv, const std::functi
     return wrong_usage;
   } catch (const std::exception& error) {
     say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    return failed;
+  } catch (const runtime::Stop& stop) {
+    say(fmt::format("{}: {}\n", app.get_name(), stop.what()));
     return failed;
   }
 }

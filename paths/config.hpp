@@ -20,6 +20,7 @@ struct Overrides {
   bool traced = false;  ///< instruments what the config does not say otherwise of; either level
   std::optional<std::uint16_t> port;     ///< base port; allowed on a low-level config, too
   std::optional<std::string> transport;  ///< "tcp" or "ipc"; likewise
+  std::optional<std::string> stack;      ///< of a thread, "8MiB"; likewise
 };
 
 /// Reads either level. Throws ConfigError with every mistake.

@@ -119,6 +119,31 @@ void read_deadline(base::MapReader& reader, Plan& plan) {
                                            reader.take("deadline").describe()));
 }
 
+constexpr std::uint64_t stack_bytes_min = std::uint64_t{64} << 10;
+constexpr std::uint64_t stack_bytes_max = std::uint64_t{64} << 30;
+
+bool is_stack(std::uint64_t bytes) { return bytes >= stack_bytes_min && bytes <= stack_bytes_max; }
+
+/// Said of a stack that is none.
+std::string expected_stack(std::string_view found) {
+  return fmt::format("expected a size from {} to {}, found {}", base::format_bytes(stack_bytes_min),
+                     base::format_bytes(stack_bytes_max), found);
+}
+
+void read_stack(base::MapReader& reader, const Overrides& overrides, Plan& plan,
+                base::Mistakes& mistakes) {
+  if (reader.has("stack")) {
+    const base::Settings written = reader.take("stack");
+    plan.stack_bytes = base::parse_bytes(written.text()).value_or(0);
+    if (!is_stack(plan.stack_bytes)) reader.mistake("stack", expected_stack(written.describe()));
+  }
+  if (!overrides.stack) return;
+  plan.stack_bytes = base::parse_bytes(*overrides.stack).value_or(0);
+  if (!is_stack(plan.stack_bytes))
+    mistakes.add({"command line", 0, 0},
+                 "--stack: " + expected_stack(fmt::format("'{}'", *overrides.stack)));
+}
+
 bool is_name(std::string_view text) {
   const auto is_word = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -168,10 +193,11 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes) {
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
-    if (entry.first.text() == "deadline") entries.push_back(entry);
+    if (entry.first.text() == "deadline" || entry.first.text() == "stack") entries.push_back(entry);
   Plan plan;
   base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
   read_deadline(reader, plan);
+  read_stack(reader, overrides, plan, mistakes);
   reader.finish();
   const base::Settings* network = settings.find("network");
   if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
@@ -186,6 +212,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                                      ? reader.take("network")
                                      : base::Settings::map({}, settings.position());
   read_deadline(reader, plan);
+  read_stack(reader, overrides, plan, mistakes);
   const auto section = [&](std::string_view key, base::Settings::Kind kind) {
     const base::Settings value = reader.take(key);
     if (!value.is_null() && value.kind() != kind)

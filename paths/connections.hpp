@@ -63,6 +63,8 @@ class Connections final : public Receiver {
   /// its peer did not read.) The deadline is for each step of the peers; who then has not answered
   /// is given up.
   void stop(runtime::Deadline deadline);
+  /// Nothing is delivered from now on, without a word to anybody: of a host whose run failed.
+  void close() { transport_->stop(); }
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation,
@@ -119,6 +121,7 @@ class Connections final : public Receiver {
   bool part(Connection& connection, runtime::Wakes& wakes);
   std::set<std::uint32_t> not_parted() const;
   void send_posted();
+  void hand_to_transport(ConnectionId connection, Frame frame);
   Frame frame_of(FrameKind kind) const;
   TravelError gone(const Connection& connection, const Operation& operation) const;
 

@@ -30,7 +30,14 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
   wire(share, kinds);
 }
 
-Host::~Host() { ENSURE_EQ(services_.size(), 0u); }
+/// Of a run that ended well, finish() has done all this.
+Host::~Host() {
+  connections_.close();
+  runtime::Lock lock(mutex_);
+  while (!runtime_.is_virtual() && !services_.empty())
+    changed_.wait(lock, runtime::Deadline::never(), {"the end of services of", name(), index_});
+  ENSURE_EQ(services_.size(), 0u);
+}
 
 void Host::wire(const Plan::Share& share, const WrapperKinds& kinds) {
   for (std::uint32_t i : share.elements) {
@@ -134,19 +141,22 @@ void Host::push(std::uint32_t to_host, StageId stage, Operation operation) {
 }
 
 runtime::Task Host::spawn_service(std::string_view role, std::function<void()> work) {
+  std::uint64_t number;
+  {
+    runtime::Lock lock(mutex_);
+    number = next_service_++;
+    services_[number] = {};
+  }
+  // Goes with the work, also when that never begins.
+  std::shared_ptr<void> ended(nullptr, [this, number](void*) { service_ended(number); });
+  const runtime::Task task =
+      runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
+                     [ended = std::move(ended), work = std::move(work)]() mutable {
+                       std::exchange(work, nullptr)();
+                     });
   runtime::Lock lock(mutex_);
-  const std::uint64_t number = next_service_++;
-  runtime::Task& task = services_[number];
-  task = runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
-                        [this, number, work = std::move(work)]() mutable {
-                          struct Ended {
-                            Host& host;
-                            std::uint64_t number;
-                            ~Ended() { host.service_ended(number); }
-                          } ended{*this, number};
-                          work();
-                          work = nullptr;
-                        });
+  if (const auto service = services_.find(number); service != services_.end())
+    service->second = task;
   return task;
 }
 
@@ -232,9 +242,11 @@ Frame Host::run(const Frame& request) {
     reply.kind = FrameKind::reply;
   } catch (const TravelError& error) {
     reply.operation.failure = std::make_shared<TravelError>(error);
-  } catch (const std::exception& error) {  // cancelled, or a deadlock: this host ends
+  } catch (const runtime::Stop& stop) {  // this host ends
     reply.operation.failure =
-        std::make_shared<TravelError>(name(), "", "", fmt::format("ended: {}", error.what()));
+        std::make_shared<TravelError>(name(), "", "", fmt::format("ended: {}", stop.what()));
+  } catch (const std::exception& error) {
+    reply.operation.failure = std::make_shared<TravelError>(name(), "", "", error.what());
   }
   return reply;
 }
@@ -268,7 +280,8 @@ void Host::path_released() {
 std::vector<runtime::Task> Host::services_now() {
   runtime::Lock lock(mutex_);
   std::vector<runtime::Task> tasks;
-  for (const auto& [number, task] : services_) tasks.push_back(task);
+  for (const auto& [number, task] : services_)
+    if (task) tasks.push_back(task);
   return tasks;
 }
 

@@ -389,7 +389,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   const Settings collectives = section(reader, "collectives", Settings::Kind::map);
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
-  for (const std::string_view low_level : {"network", "deadline", "wrappers", "paths"})
+  for (const std::string_view low_level : {"network", "deadline", "stack", "wrappers", "paths"})
     reader.has(low_level);
   if (settings.find("hosts") != nullptr) {
     reader.has("hosts");

@@ -182,8 +182,8 @@ void Path::release(const std::string& reason) {
   try {
     wait_for_started();
     run_stage(*host_, *first_stage_, std::move(operation));
-  } catch (const std::exception&) {
-    // The peer is gone and needs no release, or this thread is cancelled and all of them end.
+  } catch (const TravelError&) {    // the peer is gone and needs no release
+  } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
   }
   host_->path_released();
 }

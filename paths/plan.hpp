@@ -99,6 +99,7 @@ struct Plan {
   bool security_plain = false;  ///< listening beyond loopback was allowed in words
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
+  std::uint64_t stack_bytes = 0;    ///< of a thread; 0: not written
   base::Digest digest;              ///< of print_plan(): set by finish_plan()
   std::vector<Share> shares;        ///< per host: set by finish_plan()
   std::vector<std::string> graphs;  ///< names, in the order of the paths: set by finish_plan()

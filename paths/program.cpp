@@ -72,6 +72,11 @@ void add_options(CLI::App& app, CommandLine& line) {
   app.add_option("--transport", line.overrides.transport, "tcp or ipc")
       ->envname("PATHS_TRANSPORT")
       ->group(common);
+  app.add_option("--stack", line.overrides.stack,
+                 "Address space of a thread's stack (8MiB; of more than 30,000 threads 256KiB)")
+      ->type_name("SIZE")
+      ->envname("PATHS_STACK")
+      ->group(common);
 }
 
 /// Which host this process is; none when it is to be all of them.

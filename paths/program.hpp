@@ -32,8 +32,8 @@ struct RunOptions {
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 1;
   bool is_one_host = false;
-  std::uint32_t host = 0;  ///< which, when it is one
-  std::size_t stack_bytes = 256 * 1024;
+  std::uint32_t host = 0;       ///< which, when it is one
+  std::size_t stack_bytes = 0;  ///< of a thread; 0: as the plan says
   TraceOptions trace = {};
 };
 
@@ -60,8 +60,8 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
 
 /// The main() of a program. Which config, clock, host and overrides come from the command line or,
 /// as `paths run` hands them on, from PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
-/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT. Returns 0, 1 when a
-/// thread failed or what was printed could not be written, 2 for wrong usage or config.
+/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT, PATHS_STACK. Returns 0,
+/// 1 when a thread failed or what was printed could not be written, 2 for wrong usage or config.
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
 
 }  // namespace paths

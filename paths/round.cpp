@@ -354,6 +354,8 @@ Failure Rounds::failure_of(std::exception_ptr error, std::uint32_t path) const {
     std::rethrow_exception(error);
   } catch (const TravelError& travel_error) {
     return std::make_shared<const TravelError>(travel_error);
+  } catch (const runtime::Stop& stop) {
+    return host_.failure(name_, path, stop.what());
   } catch (const std::exception& other) {
     return host_.failure(name_, path, other.what());
   } catch (...) {

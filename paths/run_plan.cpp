@@ -36,6 +36,24 @@ class Life {
   eventspace::EventRecord record_;
 };
 
+/// How large a thread's stack is where nobody says it: very many of the usual size would not fit
+/// into the address space, nor their page tables into memory.
+std::size_t usual_stack_bytes(std::uint64_t threads) {
+  constexpr std::size_t small_bytes = std::size_t{256} << 10;
+  if (threads <= runtime::guarded_fibers_max) return runtime::thread_stack_bytes;
+  spdlog::warn(
+      "{} threads: each has a stack of {} in place of {}; option --stack, config key `stack`",
+      threads, base::format_bytes(small_bytes), base::format_bytes(runtime::thread_stack_bytes));
+  return small_bytes;
+}
+
+std::size_t stack_bytes_of(const Plan& plan, const RunOptions& options) {
+  if (options.stack_bytes != 0) return options.stack_bytes;
+  if (plan.stack_bytes != 0) return plan.stack_bytes;
+  return usual_stack_bytes(options.is_one_host ? plan.hosts[options.host].threads
+                                               : plan.thread_count());
+}
+
 class PlanRun {
  public:
   PlanRun(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds, const RunOptions& options,
@@ -44,7 +62,7 @@ class PlanRun {
         kinds_(kinds),
         options_(options),
         thread_(thread),
-        runtime_({.clock = options.clock, .stack_bytes = options.stack_bytes}),
+        runtime_({.clock = options.clock, .stack_bytes = stack_bytes_of(*plan_, options)}),
         network_(plan_->hosts.size()) {}
 
   void run() {
@@ -100,13 +118,23 @@ class PlanRun {
   runtime::Task run_host(Host& host) {
     std::vector<runtime::Task> threads;
     for (std::uint32_t i = 0; i < plan_->hosts[host.index()].threads; ++i)
-      threads.push_back(runtime_.spawn(runtime::ContextRole::thread, {"thread", host.name(), i},
-                                       [this, &host, i] { run_thread(host, i); }));
+      threads.push_back(spawn_thread(host, i));
     return runtime_.spawn(runtime::ContextRole::service, {"end of", host.name(), host.index()},
                           [this, &host, threads = std::move(threads)]() mutable {
                             for (auto& thread : threads) thread.join();
                             add_failure(host.finish());
                           });
+  }
+
+  runtime::Task spawn_thread(Host& host, std::uint32_t index) {
+    try {
+      return runtime_.spawn(runtime::ContextRole::thread, {"thread", host.name(), index},
+                            [this, &host, index] { run_thread(host, index); });
+    } catch (const std::exception& error) {
+      throw std::runtime_error(fmt::format("host {}: number {} of {} threads cannot begin: {}",
+                                           host.name(), index + 1,
+                                           plan_->hosts[host.index()].threads, error.what()));
+    }
   }
 
   void run_thread(Host& host, std::uint32_t index) {
@@ -119,9 +147,7 @@ class PlanRun {
       return;
     } catch (const TravelError& error) {
       failure = error.what();  // everybody of its round has it, too
-    } catch (const runtime::Cancelled&) {
-      throw;
-    } catch (const runtime::Deadlock&) {
+    } catch (const runtime::Stop&) {
       throw;
     } catch (const std::exception& error) {
       failure = error.what();

@@ -58,12 +58,12 @@ Result run_stage(Host& host, const Stage& stage, Operation operation) {
     return stage.wrapper->operate(std::move(operation), Next(host, stage, &called));
   } catch (const TravelError& error) {
     failure = std::make_shared<TravelError>(error);
-  } catch (const runtime::Cancelled&) {
-    throw;
-  } catch (const runtime::Deadlock&) {
+  } catch (const runtime::Stop&) {
     throw;
   } catch (const std::exception& error) {
     failure = host.failure(stage.wrapper->name(), failed.path, error.what());
+  } catch (...) {
+    failure = host.failure(stage.wrapper->name(), failed.path, "threw what is no std::exception");
   }
   if (!called && failed.kind == OperationKind::move && stage.below != nullptr)
     carry_down(host, stage, std::move(failed), failure);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -13,10 +15,13 @@
 namespace runtime {
 namespace {
 
+// Who unwinds may have to wait again for each thing it lets go, which throws each time.
+constexpr int stops_max = 10'000;
+
 thread_local Context* current_context = nullptr;
 
-// Contexts of OS threads that the runtime did not start (main, a test's own): made on first use,
-// given back when the thread ends, never freed.
+// Contexts of OS threads, never freed. One that the runtime did not start (main, a test's own)
+// takes its context on first use and gives it back when it ends.
 struct ForeignThread {
   Context* context = nullptr;
   ~ForeignThread();
@@ -27,32 +32,38 @@ std::vector<Context*>& foreign_free() {
   return list;
 }
 ForeignThread::~ForeignThread() {
-  if (context == nullptr) return;
-  std::lock_guard lock(foreign_mutex);
-  foreign_free().push_back(context);
+  if (context != nullptr) Context::give_back_of_thread(*context);
 }
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
-
-Context* foreign_context() {
-  if (foreign_thread.context == nullptr) {
-    std::lock_guard lock(foreign_mutex);
-    if (foreign_free().empty()) {
-      foreign_thread.context = new Context;
-    } else {
-      foreign_thread.context = foreign_free().back();
-      foreign_free().pop_back();
-    }
-    foreign_thread.context->name = {"main thread", {}, 0};
-  }
-  return foreign_thread.context;
-}
 
 }  // namespace
 
 Context* Context::current() {
   if (current_context != nullptr || in_callbacks) return current_context;
-  return foreign_context();
+  if (foreign_thread.context == nullptr) {
+    foreign_thread.context = take_for_thread();
+    foreign_thread.context->name = {"main thread", {}, 0};
+  }
+  return foreign_thread.context;
+}
+
+Context* Context::take_for_thread() {
+  std::lock_guard lock(foreign_mutex);
+  if (foreign_free().empty()) {
+    auto made = std::make_unique<Context>();
+    made->own_sleeper();
+    return made.release();
+  }
+  Context* context = foreign_free().back();
+  foreign_free().pop_back();
+  return context;
+}
+
+void Context::give_back_of_thread(Context& context) {
+  if (current_context == &context) current_context = nullptr;
+  std::lock_guard lock(foreign_mutex);
+  foreign_free().push_back(&context);
 }
 
 void Context::set_current(Context* context) {
@@ -60,6 +71,8 @@ void Context::set_current(Context* context) {
   // Once an executor has set it, "none" means a callback and not a foreign thread.
   in_callbacks = context == nullptr;
 }
+
+const Context* Context::running() noexcept { return current_context; }
 
 bool Context::park(Nanos until, const Reason& reason) {
   if (!is_fiber) return park_thread(until);
@@ -74,6 +87,7 @@ bool Context::park(Nanos until, const Reason& reason) {
   if (until != Nanos::max()) executor->add_timer(until, *this, park_count_);
   executor->suspend_current();
   set_current(this);
+  executor->count_run(*this);
   reason_ = nullptr;
   return !timed_out_;
 }
@@ -133,14 +147,40 @@ void Context::cancel(std::exception_ptr reason) {
 
 void Context::throw_if_cancelled() {
   if (!cancelled_.load(std::memory_order_acquire)) return;
+  if (++stops_ > stops_max) end_process();
   std::exception_ptr reason;
   {
     std::lock_guard lock(cancel_mutex_);
-    cancelled_.store(false, std::memory_order_release);
-    reason = std::exchange(cancel_reason_, nullptr);
+    reason = cancel_reason_;
   }
   if (reason) std::rethrow_exception(reason);
   throw Cancelled();
+}
+
+void Context::forget_cancel() {
+  std::lock_guard lock(cancel_mutex_);
+  cancelled_.store(false, std::memory_order_release);
+  cancel_reason_ = nullptr;
+  stops_ = 0;
+}
+
+/// Nothing can end a context but itself, and nothing of what it uses may go before it.
+void Context::end_process() const {
+  std::string why = "cancelled";
+  try {
+    if (cancel_reason_) std::rethrow_exception(cancel_reason_);
+  } catch (const Stop& stop) {
+    why = stop.what();
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  const std::string text = fmt::format(
+      "{} keeps waiting after it was told to stop, {} times by now, so that this process can only "
+      "be ended: its code catches what is no error of its own (catch (...)) and goes on; "
+      "runtime::Stop must pass\nit was told: {}\n",
+      name.text(), stops_max, why);
+  std::fputs(text.c_str(), stderr);
+  std::_Exit(1);
 }
 
 std::string ContextName::text() const {

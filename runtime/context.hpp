@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "runtime/runtime.hpp"
+#include "runtime/stack_guard.hpp"
 
 namespace runtime {
 
@@ -24,23 +25,34 @@ class Context {
   /// Null in the callbacks of an executor, which must not block.
   static Context* current();
   static void set_current(Context* context);
+  /// For an OS thread that its maker gives one to, so that it needs no memory to begin.
+  static Context* take_for_thread();
+  /// By the OS thread that has it.
+  static void give_back_of_thread(Context& context);
+  /// Null, too, where none was ever made. For a signal handler.
+  static const Context* running() noexcept;
 
   /// Blocks until unpark() (or one that came since the last park) or `until`, on the clock of
   /// the context. False when the time has come. `reason` is shown in deadlock reports.
   bool park(Nanos until, const Reason& reason);
   /// Any thread may call.
   void unpark();
+  /// From now on every wait throws `reason` (Cancelled when null).
   void cancel(std::exception_ptr reason);
   void throw_if_cancelled();
+  /// A cancel that came too late is not the next owner's.
+  void forget_cancel();
 
   Executor* executor = nullptr;  ///< of a fiber: who runs it; of an OS thread: whose clock it uses
   bool is_fiber = false;
   ContextName name;
   ContextRole role = ContextRole::thread;
+  StackBounds stack;
 
  private:
   friend class Executor;
   bool park_thread(Nanos until);
+  [[noreturn]] void end_process() const;
   void unpark_fiber();  // on the executor's own OS thread
 
   // Of a fiber; touched on its executor's OS thread only.
@@ -50,6 +62,8 @@ class Context {
   bool token_ = false;
   std::uint64_t park_count_ = 0;
   const Reason* reason_ = nullptr;
+  std::uint64_t instant_ = 0;  // the executor's, in which it ran so often:
+  std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // list of the executor's live fibers
   Context* next_ = nullptr;
 
@@ -65,6 +79,7 @@ class Context {
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;
   std::exception_ptr cancel_reason_;
+  int stops_ = 0;  // thrown since it was cancelled
 };
 
 /// What Task handles share.

@@ -73,8 +73,60 @@ class Executor::Algorithm final : public boost::fibers::algo::algorithm {
   int picks_ = 0;
 };
 
+namespace {
+
+/// Contexts outlive their fibers (see Context), so they are kept and used again.
+class FreeContexts {
+ public:
+  static Context* take() {
+    std::lock_guard lock(mutex());
+    if (list().empty()) return new Context;
+    Context* context = list().back();
+    list().pop_back();
+    return context;
+  }
+  static void give_back(Context& context) {
+    std::lock_guard lock(mutex());
+    list().push_back(&context);
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static auto& the_mutex = *new std::mutex;
+    return the_mutex;
+  }
+  static std::vector<Context*>& list() {
+    static auto& the_list = *new std::vector<Context*>;
+    return the_list;
+  }
+};
+
+std::string text_of(const Reason& reason) {
+  if (reason.subject.empty()) return std::string(reason.what);
+  return fmt::format("{} {} {}", reason.what, reason.subject, reason.number);
+}
+
+RuntimeOptions in_whole_pages(RuntimeOptions options) {
+  const auto page = static_cast<std::size_t>(getpagesize());
+  options.stack_bytes = (options.stack_bytes + page - 1) / page * page;
+  return options;
+}
+
+/// Callbacks have nobody to throw to.
+void run_callback(const std::function<void()>& callback) {
+  try {
+    callback();
+  } catch (const std::exception& error) {
+    base::report_bug(__FILE__, __LINE__, fmt::format("a callback threw: {}", error.what()));
+  } catch (const Stop& stop) {
+    base::report_bug(__FILE__, __LINE__, fmt::format("a callback waited: {}", stop.what()));
+  }
+}
+
+}  // namespace
+
 Executor::Executor(RuntimeOptions given)
-    : options(given), origin_(std::chrono::steady_clock::now()) {
+    : options(in_whole_pages(given)), origin_(std::chrono::steady_clock::now()) {
   if (is_virtual()) return;
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -103,51 +155,57 @@ bool Executor::on_own_thread() const {
 // ---- starting work -------------------------------------------------------------------------
 
 Task Executor::spawn(ContextRole role, ContextName name, std::function<void()> work) {
-  if (is_virtual() || (role == ContextRole::service && runs_fibers()))
-    return spawn_fiber(role, name, std::move(work));
+  const bool is_thread = role == ContextRole::thread;
+  if (is_virtual() || (!is_thread && runs_fibers()))
+    return spawn_fiber(role, name, is_thread ? options.stack_bytes : service_stack_bytes,
+                       std::move(work));
   return spawn_os_thread(role, name, std::move(work));
 }
 
-Task Executor::spawn_fiber(ContextRole role, ContextName name, std::function<void()> work) {
-  // Contexts outlive their fibers (see Context), so they are kept and used again.
-  static std::mutex& free_mutex = *new std::mutex;
-  static auto& free = *new std::vector<Context*>;
+Task Executor::spawn_fiber(ContextRole role, ContextName name, std::size_t stack_bytes,
+                           std::function<void()> work) {
   Task task;
   task.state_ = std::make_shared<Task::State>();
-  Context* context = nullptr;
-  {
-    std::lock_guard lock(free_mutex);
-    if (!free.empty()) {
-      context = free.back();
-      free.pop_back();
-    }
-  }
-  if (context == nullptr) context = new Context;
+  const StackBounds stack = StackPool::allocate(stack_bytes);
+  Context* context = FreeContexts::take();
   context->executor = this;
   context->is_fiber = true;
   context->name = name;
   context->role = role;
+  context->stack = stack;
   task.state_->context = context;
   task.state_->work = std::move(work);
-  auto launch = [this, state = task.state_, context]() mutable {
-    context->next_ = live_;
-    if (live_ != nullptr) live_->previous_ = context;
-    live_ = context;
-    auto body = [this, state = std::move(state), context]() mutable {
-      run_fiber(std::move(state), *context);
-      std::lock_guard lock(free_mutex);
-      free.push_back(context);
-    };
-    boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg,
-                         StackPool(options.stack_bytes), std::move(body))
-        .detach();
-  };
   if (on_own_thread()) {
-    launch();
+    launch_fiber(task.state_, *context);
   } else {
-    post(std::move(launch));
+    post([this, state = task.state_, context] { launch_fiber(state, *context); });
   }
   return task;
+}
+
+void Executor::launch_fiber(std::shared_ptr<Task::State> state, Context& context) {
+  link(context);
+  auto body = [this, state = std::move(state), &context]() mutable {
+    run_fiber(std::move(state), context);
+    FreeContexts::give_back(context);
+  };
+  boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, GivenStack(context.stack),
+                       std::move(body))
+      .detach();
+}
+
+void Executor::link(Context& context) {
+  context.next_ = live_;
+  if (live_ != nullptr) live_->previous_ = &context;
+  live_ = &context;
+  live_most_ = std::max(live_most_, ++live_count_);
+}
+
+void Executor::unlink(Context& context) {
+  (context.previous_ != nullptr ? context.previous_->next_ : live_) = context.next_;
+  if (context.next_ != nullptr) context.next_->previous_ = context.previous_;
+  context.previous_ = context.next_ = nullptr;
+  --live_count_;
 }
 
 void Executor::run_fiber(std::shared_ptr<Task::State> state, Context& context) {
@@ -155,23 +213,24 @@ void Executor::run_fiber(std::shared_ptr<Task::State> state, Context& context) {
   switch_.arrived(context.fiber_);
   context.parked_ = context.token_ = false;
   Context::set_current(&context);
-  std::exception_ptr error;
-  try {
-    state->work();
-  } catch (...) {
-    error = std::current_exception();
-  }
-  finish(*state, error);
+  count_run(context);
+  finish(*state, run_work(*state));
   state.reset();
+  context.forget_cancel();
+  unlink(context);
+  if (live_ != nullptr) return;
+  tell_no_fibers();
+  if (home_ != nullptr) boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));
+}
+
+std::exception_ptr Executor::run_work(Task::State& state) {
+  if (ending_.load() || deadlock_) return std::make_exception_ptr(Cancelled());
   try {
-    context.throw_if_cancelled();  // a cancel that came too late is not the next fiber's
+    state.work();
   } catch (...) {
+    return std::current_exception();
   }
-  (context.previous_ != nullptr ? context.previous_->next_ : live_) = context.next_;
-  if (context.next_ != nullptr) context.next_->previous_ = context.previous_;
-  context.previous_ = context.next_ = nullptr;
-  if (live_ == nullptr && home_ != nullptr)
-    boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));
+  return nullptr;
 }
 
 void Executor::finish(Task::State& state, std::exception_ptr error) {
@@ -186,61 +245,102 @@ void Executor::finish(Task::State& state, std::exception_ptr error) {
   state.joiners.wake_all(wakes);
 }
 
+/// What the thread needs to begin and to end is made here, where there is somebody to tell when it
+/// is not to be had.
 Task Executor::spawn_os_thread(ContextRole role, ContextName name, std::function<void()> work) {
   Task task;
   task.state_ = std::make_shared<Task::State>();
   task.state_->work = std::move(work);
-  auto body = [this, state = task.state_, role, name] {
-    Context* context = Context::current();
-    context->executor = this;
-    context->name = name;
-    context->role = role;
-    {
-      Lock lock(state->mutex);
-      state->context = context;
-      if (state->cancel_early) context->cancel(state->error);
-    }
-    std::exception_ptr error;
-    try {
-      state->work();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    finish(*state, error);
-    try {
-      context->throw_if_cancelled();  // a cancel that came too late is not the next thread's
-    } catch (...) {
-    }
-    context->role = ContextRole::thread;
-    context->executor = nullptr;
-  };
-  std::lock_guard lock(os_threads_mutex_);
+  std::list<Worker> made(1);
+  Worker& worker = made.front();
+  worker.state = task.state_;
+  worker.place = made.begin();
   // Threads that have ended are joined as new ones come, so that services do not pile up.
-  for (auto entry = os_threads_.begin(); entry != os_threads_.end();) {
-    auto& [thread, state] = entry->second;
-    const bool done = [&state = state] {
-      Lock state_lock(state->mutex);
-      return state->done;
-    }();
-    if (done) thread.join();
-    entry = done ? os_threads_.erase(entry) : std::next(entry);
+  join(take_ended());
+  worker.context = Context::take_for_thread();
+  worker.context->executor = this;
+  worker.context->name = name;
+  worker.context->role = role;
+  std::lock_guard lock(os_threads_mutex_);
+  try {
+    worker.thread = OsThread(options.stack_bytes, [this, &worker] { run_os_thread(worker); });
+  } catch (...) {
+    worker.context->executor = nullptr;
+    Context::give_back_of_thread(*worker.context);
+    throw;
   }
-  os_threads_.emplace(task.state_.get(), std::pair(std::thread(body), task.state_));
+  os_threads_.splice(os_threads_.end(), made);
   return task;
 }
 
-void Executor::join_os_threads() {
-  for (;;) {
-    std::pair<std::thread, std::shared_ptr<Task::State>> one;
-    {
-      std::lock_guard lock(os_threads_mutex_);
-      if (os_threads_.empty()) return;
-      one = std::move(os_threads_.begin()->second);
-      os_threads_.erase(os_threads_.begin());
-    }
-    one.second->cancel(nullptr);
-    one.first.join();
+std::list<Executor::Worker> Executor::take_ended() {
+  std::lock_guard lock(os_threads_mutex_);
+  return std::exchange(ended_os_threads_, {});
+}
+
+/// Never under the mutex: what a thread leaves to be destroyed may start another one.
+void Executor::join(std::list<Worker> ended) {
+  for (Worker& worker : ended) worker.thread.join();
+}
+
+void Executor::run_os_thread(Worker& worker) {
+  Context* context = worker.context;
+  Context::set_current(context);
+  context->stack = stack_of_this_thread();
+  Task::State& state = *worker.state;
+  {
+    Lock lock(state.mutex);
+    state.context = context;
+    if (state.cancel_early) context->cancel(state.error);
   }
+  finish(state, run_work(state));
+  context->forget_cancel();
+  context->executor = nullptr;
+  context->role = ContextRole::thread;
+  Context::give_back_of_thread(*context);
+  std::lock_guard lock(os_threads_mutex_);
+  ended_os_threads_.splice(ended_os_threads_.end(), os_threads_, worker.place);
+  os_thread_ended_.notify_all();
+}
+
+void Executor::end_os_threads() {
+  std::unique_lock lock(os_threads_mutex_);
+  while (!os_threads_.empty() || !ended_os_threads_.empty()) {
+    for (Worker& worker : os_threads_) worker.state->cancel(nullptr);
+    os_thread_ended_.wait(lock, [this] { return !ended_os_threads_.empty(); });
+    auto ended = std::exchange(ended_os_threads_, {});
+    lock.unlock();
+    join(std::move(ended));
+    lock.lock();
+  }
+}
+
+void Executor::begin_run() { ending_.store(false); }
+
+void Executor::end_run() {
+  ending_.store(true);
+  end_os_threads();
+  end_services();
+}
+
+/// Cancels the fibers of the services and waits until there are none.
+void Executor::end_services() {
+  if (!runs_fibers()) return;
+  std::unique_lock lock(no_fibers_mutex_);
+  has_no_fibers_ = false;
+  post([this] {
+    cancel_everything(nullptr);
+    is_waited_for_ = true;
+    if (live_ == nullptr) tell_no_fibers();
+  });
+  no_fibers_.wait(lock, [this] { return has_no_fibers_; });
+}
+
+void Executor::tell_no_fibers() {
+  if (!std::exchange(is_waited_for_, false)) return;
+  std::lock_guard lock(no_fibers_mutex_);
+  has_no_fibers_ = true;
+  no_fibers_.notify_all();
 }
 
 void Task::State::cancel(std::exception_ptr reason) {
@@ -404,17 +504,17 @@ void Executor::unwatch(int descriptor) {
 // Runs on the dispatcher's stack, in no context.
 void Executor::poll() {
   Context::set_current(nullptr);
-  try {
+  run_callback([this] {
     run_posted();
-    if (!is_virtual()) {
+    if (is_virtual()) {
+      if (!deadlock_ && stands_still()) cancel_as_deadlock(standstill_report());
+    } else {
       fire_timers();
       // Fibers that are always ready would starve the sockets, which idle() looks at otherwise.
       if (!algorithm_->nothing_ready()) look_at_descriptors(false);
     }
     wake_later();
-  } catch (const std::exception& error) {
-    base::report_bug(__FILE__, __LINE__, fmt::format("a callback threw: {}", error.what()));
-  }
+  });
 }
 
 void Executor::idle() {
@@ -430,7 +530,12 @@ void Executor::jump_to_next_timer() {
   while (!timers_.empty()) {
     const Timer& next = timers_.front();
     if (next.is_awaited()) {
-      virtual_now_ = std::max(virtual_now_, next.at);
+      if (next.at > virtual_now_) {
+        virtual_now_ = next.at;
+        ++instant_;
+        runs_ = runs_of_services_ = 0;
+        live_most_ = live_count_;
+      }
       fire_timers();
       return;
     }
@@ -438,11 +543,48 @@ void Executor::jump_to_next_timer() {
     timers_.pop_back();
   }
   if (live_ == nullptr) return;
-  if (!ending_ && !deadlock_) {
-    deadlock_ = std::make_exception_ptr(Deadlock(deadlock_report()));
-  }
-  ENSURE(++deadlock_rounds_ < 10'000);  // somebody keeps waiting after being cancelled
+  ENSURE(!deadlock_ && !ending_.load());  // who was told to stop waits for nothing any more
+  cancel_as_deadlock(deadlock_report());
+}
+
+void Executor::cancel_as_deadlock(const std::string& report) {
+  deadlock_ = std::make_exception_ptr(Deadlock(report));
   cancel_everything(deadlock_);
+}
+
+void Executor::count_run(Context& context) {
+  if (std::exchange(context.instant_, instant_) != instant_) context.runs_ = 0;
+  ++context.runs_;
+  ++runs_;
+  runs_of_services_ = context.role == ContextRole::service ? runs_of_services_ + 1 : 0;
+}
+
+/// A join of a million contexts wakes each of them a few times at one time, so that what is usual
+/// grows with their number. Services that run while no thread does get nobody any further; threads
+/// may well do many rounds that take no time, and so are given more of them.
+bool Executor::stands_still() const {
+  constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
+  const std::uint64_t most = std::max(usual, usual_of_each * live_most_);
+  return runs_of_services_ > most || runs_ > threads_may * most;
+}
+
+std::string Executor::standstill_report() const {
+  constexpr std::size_t shown_max = 8;
+  std::vector<const Context*> ran;
+  for (const Context* context = live_; context != nullptr; context = context->next_)
+    if (context->instant_ == instant_) ran.push_back(context);
+  const auto shown = ran.begin() + static_cast<std::ptrdiff_t>(std::min(ran.size(), shown_max));
+  std::partial_sort(ran.begin(), shown, ran.end(), [](const Context* a, const Context* b) {
+    return a->runs_ != b->runs_ ? a->runs_ > b->runs_ : a->name.text() < b->name.text();
+  });
+  std::string report = fmt::format(
+      "deadlock at {}: time stands still, though contexts ran {} times since it last passed; most "
+      "often",
+      base::format_time(virtual_now_), runs_);
+  for (auto one = ran.begin(); one != shown; ++one)
+    report += fmt::format("\n  {}: {} times{}", (*one)->name.text(), (*one)->runs_,
+                          (*one)->parked_ ? "; it waits for " + text_of(*(*one)->reason_) : "");
+  return report;
 }
 
 std::string Executor::deadlock_report() const {
@@ -456,9 +598,7 @@ std::string Executor::deadlock_report() const {
   int shown = 0;
   for (const Context* context : waiting) {
     if (++shown > shown_max) break;
-    const Reason& reason = *context->reason_;
-    report += fmt::format("\n  {} waits for {}", context->name.text(), reason.what);
-    if (!reason.subject.empty()) report += fmt::format(" {} {}", reason.subject, reason.number);
+    report += fmt::format("\n  {} waits for {}", context->name.text(), text_of(*context->reason_));
   }
   if (waiting.size() > shown_max)
     report += fmt::format("\n  and {} more", waiting.size() - shown_max);
@@ -499,42 +639,53 @@ void Executor::look_at_descriptors(bool waits) {
     }
     const auto watched = watched_.find(descriptor);
     if (watched == watched_.end()) continue;
-    try {
-      auto on_readable = watched->second;  // it may unwatch itself
-      on_readable();
-    } catch (const std::exception& error) {
-      base::report_bug(__FILE__, __LINE__, fmt::format("a callback threw: {}", error.what()));
-    }
+    const auto on_readable = watched->second;  // it may unwatch itself
+    run_callback(on_readable);
   }
 }
 
 // ---- the two loops -------------------------------------------------------------------------
 
-void Executor::run_virtual(std::function<void()> main) {
+void Executor::run_virtual(const std::function<void()>& main) {
   ENSURE(own_thread_.load() == std::thread::id());  // one run() at a time
-  own_thread_.store(std::this_thread::get_id());
   Context* caller = Context::current();
-  boost::fibers::use_scheduling_algorithm<Algorithm>(this);
+  const AlternateStack for_signals;
   ending_ = false;
   deadlock_ = nullptr;
-  deadlock_rounds_ = 0;
-  Task task = spawn(ContextRole::thread, {"main", {}, 0}, [this, &main] {
-    main();
-    ending_ = true;
-    cancel_everything(nullptr);
-  });
+  ++instant_;
+  runs_ = runs_of_services_ = 0;
+  own_thread_.store(std::this_thread::get_id());
+  boost::fibers::use_scheduling_algorithm<Algorithm>(this);
+  Task task;
+  std::exception_ptr error;
+  try {
+    const std::size_t stack_bytes = std::max(options.stack_bytes, thread_stack_bytes);
+    task = spawn_fiber(ContextRole::thread, {"main", {}, 0}, stack_bytes, [this, &main] {
+      struct AtEnd {
+        Executor& executor;
+        ~AtEnd() {
+          executor.ending_ = true;
+          executor.cancel_everything(nullptr);
+        }
+      } at_end{*this};
+      main();
+    });
+  } catch (...) {
+    error = std::current_exception();
+  }
   run_fibers();
   algorithm_ = nullptr;
   boost::fibers::use_scheduling_algorithm<boost::fibers::algo::round_robin>();
   timers_.clear();
   own_thread_.store(std::thread::id());
   Context::set_current(caller);
-  Lock lock(task.state_->mutex);
-  if (task.state_->error) std::rethrow_exception(task.state_->error);
+  if (!error) error = task.state_->error;
+  if (!error) error = deadlock_;
+  if (error) std::rethrow_exception(error);
 }
 
 void Executor::start_services_thread() {
-  services_thread_ = std::thread([this] {
+  services_thread_ = OsThread(thread_stack_bytes, [this] {
     own_thread_.store(std::this_thread::get_id());
     Context::set_current(nullptr);
     services_loop();
@@ -553,10 +704,10 @@ void Executor::services_loop() {
 
 void Executor::stop_services_thread() {
   if (!services_thread_.joinable()) return;
-  join_os_threads();
+  ending_.store(true);
+  end_os_threads();
   post([this] {
     stop_.store(true);
-    ending_ = true;
     cancel_everything(nullptr);
     if (live_ == nullptr && home_ != nullptr)
       boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));

@@ -5,14 +5,18 @@
 #include <boost/fiber/algo/algorithm.hpp>
 #include <boost/fiber/scheduler.hpp>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
-#include <map>
+#include <list>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/context.hpp"
+#include "runtime/os_thread.hpp"
 #include "runtime/stack_switch.hpp"
 
 namespace runtime {
@@ -33,7 +37,7 @@ class Executor {
   std::chrono::steady_clock::time_point origin() const { return origin_; }
 
   /// virtual clock: runs `main` and everything it spawns on the calling OS thread.
-  void run_virtual(std::function<void()> main);
+  void run_virtual(const std::function<void()>& main);
   /// steady clock: the OS thread of the services, from construction to destruction.
   void start_services_thread();
   void stop_services_thread();
@@ -48,8 +52,13 @@ class Executor {
   /// their turn on this executor.
   void wake_in_order(std::vector<Context*> services, std::vector<Context*> threads);
 
+  /// steady clock: from now on contexts may begin; and what run() owes to those that have.
+  void begin_run();
+  void end_run();
+
   // For contexts, on the executor's own OS thread.
   void suspend_current();
+  void count_run(Context& context);
   void make_ready(Context& context);
   void add_timer(Nanos at, Context& context, std::uint64_t park_count);
 
@@ -66,13 +75,34 @@ class Executor {
     }
   };
 
-  Task spawn_fiber(ContextRole role, ContextName name, std::function<void()> work);
+  /// An OS thread of ours, and what it works at.
+  struct Worker {
+    std::shared_ptr<Task::State> state;
+    Context* context = nullptr;
+    OsThread thread;
+    std::list<Worker>::iterator place;
+  };
+
+  Task spawn_fiber(ContextRole role, ContextName name, std::size_t stack_bytes,
+                   std::function<void()> work);
   Task spawn_os_thread(ContextRole role, ContextName name, std::function<void()> work);
+  void launch_fiber(std::shared_ptr<Task::State> state, Context& context);
   void run_fiber(std::shared_ptr<Task::State> state, Context& context);
+  void run_os_thread(Worker& worker);
+  std::exception_ptr run_work(Task::State& state);
   static void finish(Task::State& state, std::exception_ptr error);
-  void join_os_threads();
+  std::list<Worker> take_ended();
+  static void join(std::list<Worker> ended);
+  void end_os_threads();
+  void end_services();
+  void tell_no_fibers();
+  void link(Context& context);
+  void unlink(Context& context);
   void cancel_everything(std::exception_ptr reason);
+  void cancel_as_deadlock(const std::string& report);
   std::string deadlock_report() const;
+  bool stands_still() const;
+  std::string standstill_report() const;
 
   // The loop, on the executor's own OS thread.
   void services_loop();
@@ -89,6 +119,8 @@ class Executor {
 
   // Fibers and their timers.
   Context* live_ = nullptr;
+  std::size_t live_count_ = 0;
+  std::size_t live_most_ = 0;      // since time passed
   std::vector<Timer> timers_;      // a heap, earliest first
   std::size_t timers_max_ = 1024;  // before those nobody awaits are thrown out
   std::uint64_t timer_order_ = 0;
@@ -97,8 +129,7 @@ class Executor {
   StackSwitch switch_;
   boost::fibers::context* home_ = nullptr;  // the OS thread's own context, while it waits
   std::exception_ptr deadlock_;
-  int deadlock_rounds_ = 0;
-  bool ending_ = false;
+  std::atomic<bool> ending_{false};  // what has not begun never does
 
   // From other threads.
   std::mutex posted_mutex_;
@@ -113,13 +144,22 @@ class Executor {
   int epoll_ = -1;
   int event_ = -1;
   std::unordered_map<int, std::function<void()>> watched_;
-  std::thread services_thread_;
+  OsThread services_thread_;
   std::atomic<std::thread::id> own_thread_{};
   std::mutex os_threads_mutex_;
-  std::map<Task::State*, std::pair<std::thread, std::shared_ptr<Task::State>>> os_threads_;
+  std::list<Worker> os_threads_;
+  std::list<Worker> ended_os_threads_;  // to be joined
+  std::condition_variable os_thread_ended_;
+  std::mutex no_fibers_mutex_;
+  std::condition_variable no_fibers_;
+  bool has_no_fibers_ = false;
+  bool is_waited_for_ = false;  // on the executor's own OS thread
 
   // virtual clock.
   Nanos virtual_now_{0};
+  std::uint64_t instant_ = 1;           // counts the times at which something ran
+  std::uint64_t runs_ = 0;              // of contexts, at this time
+  std::uint64_t runs_of_services_ = 0;  // in a row, while no thread ran
 };
 
 }  // namespace runtime

@@ -13,11 +13,13 @@
 #include "base/units.hpp"
 #include "runtime/context.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/stack_guard.hpp"
 
 namespace runtime {
 
 Runtime::Runtime(RuntimeOptions options) : executor_(std::make_unique<Executor>(options)) {
   base::set_context_line(&describe_current_context);
+  say_stack_overflows();
   if (!is_virtual()) executor_->start_services_thread();
 }
 
@@ -61,18 +63,23 @@ void Runtime::sleep_for(Nanos span) {
 
 void Runtime::run(std::function<void()> main) {
   if (is_virtual()) {
-    executor_->run_virtual(std::move(main));
+    executor_->run_virtual(main);
     return;
   }
-  Context* self = Context::current();
-  Executor* before = std::exchange(self->executor, executor_.get());
-  try {
-    main();
-  } catch (...) {
-    self->executor = before;
-    throw;
-  }
-  self->executor = before;
+  struct Run {
+    Executor& executor;
+    Context& self;
+    Executor* before;
+    Run(Executor& all, Context& caller)
+        : executor(all), self(caller), before(std::exchange(caller.executor, &all)) {
+      executor.begin_run();
+    }
+    ~Run() {
+      executor.end_run();
+      self.executor = before;
+    }
+  } const run(*executor_, *Context::current());
+  main();
 }
 
 bool Runtime::is_deadlocked() const { return executor_->is_deadlocked(); }
@@ -103,7 +110,7 @@ void Task::join() {
   if (!error) return;
   try {
     std::rethrow_exception(error);
-  } catch (const Cancelled&) {
+  } catch (const Cancelled&) {  // as it was told to
   }
 }
 

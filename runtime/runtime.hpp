@@ -34,7 +34,8 @@ class Task {
   bool done() const;
   /// Blocks until the work has returned; throws what it threw, except Cancelled.
   void join();
-  /// Makes its present or next wait throw `reason` (Cancelled when null). Any context may call.
+  /// Makes its present or next wait, and all later ones, throw `reason` (Cancelled when null),
+  /// which should be a Stop. Any context may call.
   void cancel(std::exception_ptr reason = nullptr);
 
   struct State;
@@ -47,6 +48,14 @@ class Task {
 
 enum class ClockKind : std::uint8_t { steady, virtual_time };
 
+/// How many fibers have a guard below their stacks; each takes two of the mappings that the kernel
+/// allows a process (vm.max_map_count, 65,530).
+inline constexpr std::size_t guarded_fibers_max = 30'000;
+
+/// Of stacks: a thread's, where nothing else is said, and a service's, always.
+inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20;
+inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
+
 struct RuntimeOptions {
   ClockKind clock = ClockKind::steady;
   /// Service contexts are fibers of one OS thread; a thread-sanitizer build makes each an OS
@@ -56,8 +65,9 @@ struct RuntimeOptions {
 #else
   bool service_fibers = true;
 #endif
-  /// Address space per fiber; only touched pages cost memory.
-  std::size_t stack_bytes = 256 * 1024;
+  /// Address space of the stack of a context with the role of a thread; only touched pages cost
+  /// memory.
+  std::size_t stack_bytes = thread_stack_bytes;
 };
 
 class Executor;
@@ -67,10 +77,15 @@ class Executor;
 /// steady clock:  threads are OS threads; services share one OS thread, as fibers, which sleeps
 ///                in the kernel while it has nothing to do.
 /// virtual clock: everything is a fiber of the OS thread that called run(). When no fiber is
-///                ready, time jumps to the next event; without one that is a Deadlock. Two runs
-///                of the same code see the same times and the same order.
+///                ready, time jumps to the next event; without one that is a Deadlock, and so is
+///                time that stands still while contexts run a million times. Two runs of the same
+///                code see the same times and the same order.
+///
+/// A context that overflows its stack ends the process with its name and the stack's size, unless
+/// it is one of more than guarded_fibers_max.
 class Runtime {
  public:
+  /// Throws std::runtime_error when there is no OS thread for the services.
   explicit Runtime(RuntimeOptions options = {});
   ~Runtime();  ///< every spawned context has ended or is cancelled and joined here
   Runtime(const Runtime&) = delete;
@@ -88,15 +103,16 @@ class Runtime {
   void sleep_until(Nanos when);
   void sleep_for(Nanos span);
 
-  /// Runs `main` as the first context and returns when it has; the contexts it left behind are
-  /// cancelled and waited for. Throws what `main` threw; on the virtual clock Deadlock when
-  /// nobody could ever wake.
+  /// Runs `main` as the first context and returns when it has; the contexts it left behind, also
+  /// by throwing, are cancelled and waited for, and those that have not begun never do. Throws what
+  /// `main` threw; on the virtual clock Deadlock when nobody could ever wake, whoever caught it.
   void run(std::function<void()> main);
 
   /// Virtual clock: whether run() will throw Deadlock. What fails from then on fails because of it.
   bool is_deadlocked() const;
 
-  /// Starts `work` in a context of its own. Any context of this runtime may call.
+  /// Starts `work` in a context of its own. Any context of this runtime may call. Throws
+  /// std::runtime_error when there is no OS thread or no stack for it.
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
 
   /// The one way in from outside: `work` runs soon on the services' OS thread, in no context (it

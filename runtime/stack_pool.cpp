@@ -2,25 +2,41 @@
 // runtime/stack_pool.cpp — carves stacks out of large mappings and keeps the free ones.
 #include "runtime/stack_pool.hpp"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <map>
 #include <mutex>
-#include <new>
+#include <stdexcept>
+#include <system_error>
 #include <vector>
+
+#include "base/units.hpp"
+#include "runtime/runtime.hpp"
 
 namespace runtime {
 namespace {
 
-constexpr std::size_t guarded_max = 8192;
-constexpr std::size_t stacks_per_mapping = 64;
+constexpr std::size_t mapping_bytes_most = std::size_t{64} << 20;
+constexpr std::size_t stacks_per_mapping_most = 64;
+
+/// Stacks in a row, each with its guard below it, or none of them with one.
+struct Mapping {
+  StackBounds first;
+  std::size_t stacks = 0;
+  std::size_t stride() const { return first.guard_bytes + first.bytes; }
+};
 
 struct Pool {
   std::mutex mutex;
-  std::map<std::size_t, std::vector<char*>> free;  // by size
-  std::map<const char*, std::size_t> mappings;     // first byte, bytes per stack
-  std::size_t carved = 0;
+  std::map<std::size_t, std::vector<StackBounds>> free;  // by size
+  std::map<const char*, Mapping> mappings;               // by their first byte
+  std::size_t guarded = 0;
+  std::size_t reserved_bytes = 0;
+  bool is_said = false;
 };
 
 // Never destroyed: a fiber of a static object may end later than any destructor of ours.
@@ -29,49 +45,96 @@ Pool& pool() {
   return the_pool;
 }
 
-void carve(Pool& pool, std::size_t bytes) {
-  void* mapping = mmap(nullptr, bytes * stacks_per_mapping, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) throw std::bad_alloc();
+void say_unguarded(Pool& pool) {
+  if (std::exchange(pool.is_said, true)) return;
+  spdlog::warn(
+      "contexts beyond number {} have no guard below their stacks, because the kernel allows a "
+      "process so many mappings (vm.max_map_count): a stack overflow of one is not noticed",
+      pool.guarded);
+}
+
+char* map(std::size_t bytes) {
+  void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
   // A huge page would make every stack cost all of its address space.
-  madvise(mapping, bytes * stacks_per_mapping, MADV_NOHUGEPAGE);
-  pool.mappings[static_cast<const char*>(mapping)] = bytes;
-  auto& free = pool.free[bytes];
-  for (std::size_t i = stacks_per_mapping; i-- > 0;) {
-    char* bottom = static_cast<char*>(mapping) + i * bytes;
-    if (pool.carved++ < guarded_max)
-      mprotect(bottom, static_cast<std::size_t>(getpagesize()), PROT_NONE);
-    free.push_back(bottom);
+  madvise(mapping, bytes, MADV_NOHUGEPAGE);
+  return static_cast<char*>(mapping);
+}
+
+void carve(Pool& pool, std::size_t bytes) {
+  Mapping mapping;
+  mapping.first.bytes = bytes;
+  if (pool.guarded < guarded_fibers_max) mapping.first.guard_bytes = guard_bytes_for(bytes);
+  mapping.stacks =
+      std::clamp<std::size_t>(mapping_bytes_most / mapping.stride(), 1, stacks_per_mapping_most);
+  if (mapping.first.guard_bytes > 0)
+    mapping.stacks = std::min(mapping.stacks, guarded_fibers_max - pool.guarded);
+  char* begin = map(mapping.stacks * mapping.stride());
+  if (begin == nullptr && mapping.stacks > 1) {
+    mapping.stacks = 1;
+    begin = map(mapping.stride());
   }
+  if (begin == nullptr)
+    throw std::runtime_error(fmt::format(
+        "no stack of {} is to be had: {}; stacks have reserved {} of address space; see ulimit -v, "
+        "vm.overcommit_memory and vm.max_map_count",
+        base::format_bytes(bytes), std::generic_category().message(errno),
+        base::format_bytes(pool.reserved_bytes)));
+  pool.reserved_bytes += mapping.stacks * mapping.stride();
+  mapping.first.bottom = begin + mapping.first.guard_bytes;
+  auto& free = pool.free[bytes];
+  for (std::size_t i = mapping.stacks; i-- > 0;) {
+    StackBounds stack = mapping.first;
+    stack.bottom += i * mapping.stride();
+    char* const guard = begin + i * mapping.stride();
+    if (stack.guard_bytes > 0 && mprotect(guard, stack.guard_bytes, PROT_NONE) == 0)
+      ++pool.guarded;
+    else
+      stack.guard_bytes = 0;
+    if (stack.guard_bytes == 0) say_unguarded(pool);
+    free.push_back(stack);
+  }
+  pool.mappings[begin] = mapping;
 }
 
 }  // namespace
 
-boost::context::stack_context StackPool::allocate() {
+StackBounds StackPool::allocate(std::size_t bytes) {
   std::lock_guard lock(pool().mutex);
-  auto& free = pool().free[bytes_];
-  if (free.empty()) carve(pool(), bytes_);
-  boost::context::stack_context stack;
-  stack.size = bytes_;
-  stack.sp = free.back() + bytes_;
+  auto& free = pool().free[bytes];
+  if (free.empty()) carve(pool(), bytes);
+  const StackBounds stack = free.back();
   free.pop_back();
   return stack;
 }
 
-void StackPool::deallocate(boost::context::stack_context& stack) {
+void StackPool::deallocate(const StackBounds& stack) {
   std::lock_guard lock(pool().mutex);
-  pool().free[stack.size].push_back(static_cast<char*>(stack.sp) - stack.size);
+  pool().free[stack.bytes].push_back(stack);
 }
 
-StackPool::Stack StackPool::containing(const void* address) {
+StackBounds StackPool::containing(const void* address) {
   const char* byte = static_cast<const char*>(address);
   std::lock_guard lock(pool().mutex);
-  auto mapping = pool().mappings.upper_bound(byte);
-  if (mapping == pool().mappings.begin()) return {};
-  --mapping;
-  const std::size_t offset = static_cast<std::size_t>(byte - mapping->first);
-  if (offset >= mapping->second * stacks_per_mapping) return {};
-  return {mapping->first + offset / mapping->second * mapping->second, mapping->second};
+  auto found = pool().mappings.upper_bound(byte);
+  if (found == pool().mappings.begin()) return {};
+  --found;
+  const Mapping& mapping = found->second;
+  const std::size_t index = static_cast<std::size_t>(byte - found->first) / mapping.stride();
+  if (index >= mapping.stacks) return {};
+  StackBounds stack = mapping.first;
+  stack.bottom += index * mapping.stride();
+  return stack;
 }
+
+boost::context::stack_context GivenStack::allocate() {
+  boost::context::stack_context stack;
+  stack.size = stack_.bytes;
+  stack.sp = const_cast<char*>(stack_.bottom) + stack_.bytes;
+  return stack;
+}
+
+void GivenStack::deallocate(boost::context::stack_context&) { StackPool::deallocate(stack_); }
 
 }  // namespace runtime

@@ -4,28 +4,32 @@
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
 
+#include "runtime/stack_guard.hpp"
+
 namespace runtime {
 
-/// Private to runtime/. A Boost.Context stack allocator.
+/// Private to runtime/. Stacks of all sizes; any thread may call.
 ///
-/// Stacks are address space; only touched pages cost memory, and a stack given back is the next
-/// one handed out, its pages warm. The first `guarded_max` stacks have a guard page; beyond that
-/// the kernel's limit on mappings (about 65,000, two for each guard) forbids it.
+/// Stacks are address space, reserved without memory; only touched pages cost some, and a stack
+/// given back is the next one handed out, its pages warm.
 class StackPool {
  public:
-  explicit StackPool(std::size_t bytes) : bytes_(bytes) {}
+  /// Throws std::runtime_error, with the limits to look at, when there is none to be had.
+  static StackBounds allocate(std::size_t bytes);
+  static void deallocate(const StackBounds& stack);
+  /// The stack that `address` is on; none if it is on no stack of a fiber.
+  static StackBounds containing(const void* address);
+};
+
+/// Private to runtime/. A Boost.Context stack allocator that has the one stack already.
+class GivenStack {
+ public:
+  explicit GivenStack(const StackBounds& stack) : stack_(stack) {}
   boost::context::stack_context allocate();
   void deallocate(boost::context::stack_context& stack);
 
-  struct Stack {
-    const char* bottom = nullptr;
-    std::size_t bytes = 0;
-  };
-  /// The stack of any pool that `address` is on; none if it is on no such stack.
-  static Stack containing(const void* address);
-
  private:
-  std::size_t bytes_;
+  StackBounds stack_;
 };
 
 }  // namespace runtime

@@ -3,8 +3,9 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
-#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
@@ -42,18 +43,32 @@ struct Reason {
 
 enum class Woken : std::uint8_t { notified, expired };
 
-/// The present or next wait of a context that was told to stop. Nobody but the owner of the
-/// context's work catches it.
-class Cancelled : public std::runtime_error {
+/// What a wait throws when its context has to end. No error of the program's own, and so no
+/// std::exception: code that goes on after any error it knows does not go on after this one. Every
+/// later wait of the context throws it again, at once; who catches it all the same and keeps
+/// waiting ends the process, with words.
+class Stop {
  public:
-  Cancelled() : std::runtime_error("cancelled") {}
-  using std::runtime_error::runtime_error;
+  explicit Stop(std::string what) : what_(std::move(what)) {}
+  virtual ~Stop() = default;
+  const char* what() const noexcept { return what_.c_str(); }
+
+ private:
+  std::string what_;
 };
 
-/// On the virtual clock: a state in which nobody can ever wake; what() lists who waits for what.
-class Deadlock : public std::runtime_error {
+/// The context was told to stop. Nobody but the owner of the context's work catches it.
+class Cancelled : public Stop {
  public:
-  using std::runtime_error::runtime_error;
+  Cancelled() : Stop("cancelled") {}
+  using Stop::Stop;
+};
+
+/// On the virtual clock: a state in which nobody can ever wake, what() lists who waits for what;
+/// or one in which time does not pass any more however much happens, what() lists what does.
+class Deadlock : public Stop {
+ public:
+  using Stop::Stop;
 };
 
 /// Wake-ups decided under a mutex and carried out after it is unlocked: declare it before the
@@ -89,7 +104,7 @@ class WaitList {
 
   /// Lets `lock` go, blocks until woken or the deadline has passed, holds `lock` again.
   /// Never returns `notified` unless some wake_* took this waiter off the list.
-  /// Throws what the context was cancelled with (lock held, waiter off the list).
+  /// Throws what the context was cancelled with (lock held, waiter off the list): a Stop.
   Woken wait(Lock& lock, Deadline deadline, const Reason& reason);
 
   void wake_one(Wakes& wakes);  ///< the longest waiting one, if any

@@ -58,8 +58,6 @@ void Prefetch::fetch(std::uint32_t path) {
       wanted.number = newest.number + 1;
       ++wanted.sequence;
     }
-  } catch (const runtime::Cancelled&) {
-    throw;
   } catch (const pastset::Deleted&) {
     return;  // nobody reads it any more
   } catch (const std::exception& error) {

@@ -43,8 +43,6 @@ void Push::follow() {
   try {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
-  } catch (const runtime::Cancelled&) {
-    throw;
   } catch (const pastset::Deleted&) {
     return;  // there is nothing to send any more
   } catch (const pastset::ElementError& error) {

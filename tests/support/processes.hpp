@@ -169,6 +169,9 @@ class HostProcess {
     } catch (const std::exception& error) {
       say(std::string("broke: ") + error.what());
       return 2;
+    } catch (const runtime::Stop& stop) {
+      say(std::string("broke: ") + stop.what());
+      return 2;
     }
   }
   bool read_more(int milliseconds) {

@@ -127,6 +127,8 @@ class Sim {
                                         [&](const paths::RunSummary& run) { count(run, result); });
     } catch (const std::exception& error) {
       result.broke = error.what();
+    } catch (const runtime::Stop& stop) {
+      result.broke = stop.what();
     }
     return result;
   }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/os_thread.cpp — pthreads, begun and joined.
+#include "runtime/os_thread.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/units.hpp"
+#include "runtime/stack_guard.hpp"
+
+namespace runtime {
+namespace {
+
+struct Given {
+  std::function<void()> work;
+  AlternateStack::Memory for_signals;
+};
+
+void* run(void* given) {
+  const std::unique_ptr<Given> own(static_cast<Given*>(given));
+  const AlternateStack for_signals(std::move(own->for_signals));
+  own->work();
+  return nullptr;
+}
+
+int begin(pthread_t& thread, std::size_t stack_bytes, Given* given) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  int error = pthread_attr_setguardsize(&attributes, guard_bytes_for(stack_bytes));
+  if (error == 0) error = pthread_attr_setstacksize(&attributes, stack_bytes);
+  if (error == 0) error = pthread_create(&thread, &attributes, run, given);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+}  // namespace
+
+OsThread::OsThread(std::size_t stack_bytes, std::function<void()> work) {
+  std::unique_ptr<Given> given(new Given{std::move(work), AlternateStack::memory()});
+  if (const int error = begin(thread_, stack_bytes, given.get()); error != 0)
+    throw std::runtime_error(
+        fmt::format("no OS thread with a stack of {} is to be had: {}; see ulimit -u and -v, "
+                    "pids.max of the cgroup, kernel.threads-max and vm.max_map_count",
+                    base::format_bytes(stack_bytes), std::generic_category().message(error)));
+  [[maybe_unused]] const Given* const is_of_run = given.release();
+  joinable_ = true;
+}
+
+OsThread::OsThread(OsThread&& other) noexcept
+    : thread_(other.thread_), joinable_(std::exchange(other.joinable_, false)) {}
+
+OsThread& OsThread::operator=(OsThread&& other) noexcept {
+  ENSURE(!joinable_);
+  thread_ = other.thread_;
+  joinable_ = std::exchange(other.joinable_, false);
+  return *this;
+}
+
+OsThread::~OsThread() { ENSURE(!joinable_); }
+
+void OsThread::join() {
+  ENSURE(joinable_);
+  ENSURE_EQ(pthread_join(thread_, nullptr), 0);
+  joinable_ = false;
+}
+
+}  // namespace runtime

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/stack_guard.cpp — a signal handler that knows the guards of stacks.
+#include "runtime/stack_guard.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "runtime/context.hpp"
+
+namespace runtime {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool sanitizer_says_it = true;
+#else
+constexpr bool sanitizer_says_it = false;
+#endif
+
+constexpr std::array signals = {SIGSEGV, SIGBUS};
+struct sigaction previous[signals.size()];
+
+/// A line that is made without memory of its own, and so in a signal handler.
+class Line {
+ public:
+  Line& add(std::string_view text) {
+    const std::size_t size = std::min(text.size(), sizeof bytes_ - size_);
+    std::copy_n(text.data(), size, bytes_ + size_);
+    size_ += size;
+    return *this;
+  }
+  Line& add(std::uint64_t number) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    return add(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+  }
+  Line& add_bytes(std::uint64_t bytes) {
+    constexpr std::uint64_t kibi = 1024, mebi = kibi * kibi;
+    if (bytes % mebi == 0) return add(bytes / mebi).add(" MiB");
+    return bytes % kibi == 0 ? add(bytes / kibi).add(" KiB") : add(bytes).add(" bytes");
+  }
+  void write_to(int descriptor) const {
+    [[maybe_unused]] const ssize_t written = write(descriptor, bytes_, size_);
+  }
+
+ private:
+  char bytes_[512];
+  std::size_t size_ = 0;
+};
+
+/// Zero where we do not know the machine.
+std::uintptr_t stack_pointer(const void* machine_state) {
+  [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(machine_state)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return machine.sp;
+#else
+  return 0;
+#endif
+}
+
+/// An access to the guard; or to anything else that fails while the stack has grown beyond the
+/// guard, as a frame does that is larger.
+bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* machine_state) {
+  if (stack.guard_bytes == 0) return false;
+  const auto bottom = reinterpret_cast<std::uintptr_t>(stack.bottom);
+  const auto lowest = bottom - stack.guard_bytes;
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.si_addr);
+  constexpr std::uintptr_t frame_max = std::uintptr_t{1} << 30;
+  const std::uintptr_t pointer = stack_pointer(machine_state);
+  return (address >= lowest && address < bottom) ||
+         (pointer < bottom && bottom - pointer < frame_max);
+}
+
+void say_overflow(const Context& context) {
+  const ContextName& name = context.name;
+  Line line;
+  line.add("stack overflow of ").add(name.role);
+  if (!name.of.empty()) line.add(" ").add(name.of).add("/").add(name.number);
+  line.add(": its stack has ").add_bytes(context.stack.bytes);
+  line.add(context.role == ContextRole::thread ? "; option --stack, config key `stack`\n"
+                                               : ", as those of all services\n");
+  line.write_to(STDERR_FILENO);
+}
+
+void on_fault(int signal, siginfo_t* fault, void* machine_state) {
+  const bool is_sent = fault->si_code <= 0;  // by somebody, and not by an access
+  const Context* context = Context::running();
+  if (!is_sent && context != nullptr && is_overflow(context->stack, *fault, machine_state))
+    say_overflow(*context);
+  const struct sigaction& before = previous[signal == SIGSEGV ? 0 : 1];
+  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, fault, machine_state);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    return before.sa_handler(signal);
+  // The access fails again and ends the process, which leaves its core.
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+  if (is_sent) raise(signal);
+}
+
+std::size_t page_bytes() { return static_cast<std::size_t>(getpagesize()); }
+
+}  // namespace
+
+StackBounds stack_of_this_thread() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* bottom = nullptr;
+  StackBounds stack;
+  pthread_attr_getstack(&attributes, &bottom, &stack.bytes);
+  pthread_attr_getguardsize(&attributes, &stack.guard_bytes);
+  pthread_attr_destroy(&attributes);
+  stack.bottom = static_cast<const char*>(bottom);
+  return stack;
+}
+
+std::size_t guard_bytes_for(std::size_t stack_bytes) {
+  constexpr std::size_t most = 1 << 20;
+  const std::size_t part = std::min(stack_bytes / 8, most);
+  return std::max<std::size_t>(1, part / page_bytes()) * page_bytes();
+}
+
+void say_stack_overflows() {
+  if (sanitizer_says_it) return;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      struct sigaction ours {};
+      ours.sa_sigaction = on_fault;
+      ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+      sigaction(signals[i], nullptr, &previous[i]);
+      sigaction(signals[i], &ours, nullptr);
+    }
+  });
+}
+
+namespace {
+
+std::size_t alternate_bytes() {
+  static const auto bytes =
+      static_cast<std::size_t>(std::max<long>(sysconf(_SC_SIGSTKSZ), 32 * 1024));
+  return bytes;
+}
+
+}  // namespace
+
+AlternateStack::Memory AlternateStack::memory() {
+  return sanitizer_says_it ? nullptr : std::make_unique_for_overwrite<char[]>(alternate_bytes());
+}
+
+AlternateStack::AlternateStack(Memory memory) : memory_(std::move(memory)) {
+  if (!memory_) return;
+  stack_t now{}, ours{};
+  ours.ss_sp = memory_.get();
+  ours.ss_size = alternate_bytes();
+  const bool has_none = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0;
+  if (!has_none || sigaltstack(&ours, nullptr) != 0) memory_.reset();
+}
+
+AlternateStack::~AlternateStack() {
+  if (!memory_) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+}
+
+}  // namespace runtime

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/runtime/stack_test.cpp — how much fits on a stack, and what is said when more is put there.
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "runtime/runtime.hpp"
+#include "tests/support/as_child.hpp"
+
+using namespace runtime;
+using test_support::as_child;
+using test_support::ended_by;
+
+namespace {
+
+const ContextName name{"thread", "alpha-0", 3};
+const ContextName service_name{"service", "beta-1", 12};
+
+/// A sum over a grid on the stack, as numerical programs do.
+double sum_of_grid() {
+  volatile double grid[200][200];
+  double sum = 0;
+  for (auto& row : grid)
+    for (auto& cell : row) cell = 1;
+  for (auto& row : grid)
+    for (auto& cell : row) sum += cell;
+  return sum;
+}
+
+int recurse(int depth) {
+  volatile char frame[1000];
+  frame[0] = static_cast<char>(depth);
+  return depth == 0 ? 0 : recurse(depth - 1) + frame[0];
+}
+
+void overflow(ClockKind clock, ContextRole role, const ContextName& of,
+              std::size_t stack_bytes = thread_stack_bytes) {
+  Runtime runtime({.clock = clock, .stack_bytes = stack_bytes});
+  runtime.run([&] { runtime.spawn(role, of, [] { recurse(1 << 30); }).join(); });
+}
+
+void say_mine(int) {
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, "mine\n", 5);
+  _exit(7);
+}
+
+}  // namespace
+
+TEST_CASE("stack: double grid[200][200] fits on it, on both clocks") {
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    Runtime runtime({.clock = clock});
+    double sum = 0;
+    runtime.run(
+        [&] { runtime.spawn(ContextRole::thread, name, [&] { sum = sum_of_grid(); }).join(); });
+    CHECK(sum == 40'000);
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which say it themselves
+TEST_CASE("stack: an overflow names the thread, its stack's size and what changes it") {
+  const std::string words =
+      "stack overflow of thread alpha-0/3: its stack has 8 MiB; option --stack, config key "
+      "`stack`\n";
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
+                               [&] { overflow(clock, ContextRole::thread, name); });
+    CHECK_THAT(said.text, Catch::Contains(words));
+    CHECK(said.exit_code == ended_by(SIGSEGV));
+  }
+}
+
+TEST_CASE("stack: an overflow tells the size that was asked for") {
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
+                               [&] { overflow(clock, ContextRole::thread, name, 100 * 1024); });
+    CHECK_THAT(said.text, Catch::Contains("its stack has 100 KiB"));
+    CHECK(said.exit_code == ended_by(SIGSEGV));
+  }
+}
+
+TEST_CASE("stack: a service's overflow is told, too, with what no option changes") {
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
+                               [&] { overflow(clock, ContextRole::service, service_name); });
+    CHECK_THAT(said.text, Catch::Contains("stack overflow of service beta-1/12: its stack has 256 "
+                                          "KiB, as those of all services\n"));
+    CHECK(said.exit_code == ended_by(SIGSEGV));
+  }
+}
+
+TEST_CASE("stack: a handler of the program's own runs after the words") {
+  const auto said = as_child("chained", [] {
+    struct sigaction mine {};
+    mine.sa_handler = say_mine;
+    mine.sa_flags = SA_ONSTACK;
+    sigaction(SIGSEGV, &mine, nullptr);
+    overflow(ClockKind::virtual_time, ContextRole::thread, name);
+  });
+  CHECK_THAT(said.text, Catch::Contains("stack overflow of thread alpha-0/3"));
+  CHECK_THAT(said.text, Catch::Contains("mine\n"));
+  CHECK(said.exit_code == 7);
+}
+
+TEST_CASE("stack: any other bad access is not called an overflow") {
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual", [&] {
+      Runtime runtime({.clock = clock});
+      runtime.run([&] { runtime.spawn(ContextRole::thread, name, [] { raise(SIGSEGV); }).join(); });
+    });
+    CHECK_THAT(said.text, !Catch::Contains("stack overflow"));
+    CHECK(said.exit_code == ended_by(SIGSEGV));
+    const auto wild = as_child(clock == ClockKind::steady ? "wild steady" : "wild virtual", [&] {
+      Runtime runtime({.clock = clock});
+      runtime.run([&] {
+        runtime
+            .spawn(ContextRole::thread, name,
+                   [] {
+                     int* volatile nowhere = reinterpret_cast<int*>(64);
+                     *nowhere = 1;
+                   })
+            .join();
+      });
+    });
+    CHECK_THAT(wild.text, !Catch::Contains("stack overflow"));
+    CHECK(wild.exit_code == ended_by(SIGSEGV));
+  }
+}
+#endif
+
+TEST_CASE("stack: more contexts than may have guards run all the same, and that is said") {
+  const auto said = as_child("many", [] {
+    Runtime runtime({.clock = ClockKind::virtual_time, .stack_bytes = 32 * 1024});
+    std::uint32_t ran = 0;
+    runtime.run([&] {
+      for (int i = 0; i < 31'000; ++i)
+        runtime.spawn(ContextRole::thread, name, [&] {
+          runtime.sleep_for(std::chrono::milliseconds(1));
+          ++ran;
+        });
+      runtime.sleep_for(std::chrono::milliseconds(2));
+    });
+    fmt::print("{} ran\n", ran);
+    std::fflush(stdout);
+  });
+  CHECK_THAT(said.text, Catch::Contains("contexts beyond number 30"));
+  CHECK_THAT(said.text, Catch::Contains("31000 ran\n"));
+  CHECK(said.exit_code == 0);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/as_child.hpp — a part of a test case that ends its process: runs it in another one.
+#pragma once
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tests/support/shell.hpp"
+
+namespace test_support {
+
+inline constexpr const char* child_variable = "PATHS_TEST_CHILD";
+
+/// Runs `part` in a process of its own, which is this test case once more, and answers what it
+/// said; `part` should end its process. In that process this does not return.
+template <class Part>
+Said as_child(const std::string& name, const Part& part) {
+  const char* const wanted = std::getenv(child_variable);
+  if (wanted == nullptr) {
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::string test_case;
+    for (const char letter : Catch::getResultCapture().getCurrentTestName()) {
+      if (letter == ',') test_case += '\\';  // else it would part two names
+      if (letter == '\'') test_case += "'\\'";
+      test_case += letter;
+    }
+    return run_shell(fmt::format("{}='{}' {} '{}'", child_variable, name, program, test_case));
+  }
+  if (wanted != name) return {};
+  // Catch2's own, which would tell of the end in its words.
+  for (const int number : {SIGSEGV, SIGABRT, SIGBUS}) std::signal(number, SIG_DFL);
+  part();
+  std::_Exit(0);
+}
+
+/// What an exit code is when a signal ended the process.
+inline constexpr int ended_by(int signal) { return 128 + signal; }
+
+}  // namespace test_support
