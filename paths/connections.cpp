@@ -297,6 +297,15 @@ void Connections::post(Connection& connection, Frame frame) {
   posted_.emplace_back(connection.id, std::move(frame));
 }
 
+/// What cannot be handed over loses its connection; the frames behind it go on.
+void Connections::hand_to_transport(ConnectionId connection, Frame frame) {
+  try {
+    transport_->send(connection, std::move(frame));
+  } catch (const std::exception& error) {
+    connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
+  }
+}
+
 void Connections::send_posted() {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
@@ -305,7 +314,7 @@ void Connections::send_posted() {
     auto frames = std::exchange(posted_, {});
     const auto dropped = std::exchange(dropped_, {});
     lock.unlock();
-    for (auto& [connection, frame] : frames) transport_->send(connection, std::move(frame));
+    for (auto& [connection, frame] : frames) hand_to_transport(connection, std::move(frame));
     for (const ConnectionId connection : dropped) transport_->drop(connection);
     lock.lock();
   }

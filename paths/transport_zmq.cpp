@@ -295,6 +295,10 @@ void Sockets::stop() {
 // May run in a sender's context, who may hold locks of its own: nothing below calls the receiver.
 void Sockets::flush() {
   if (std::exchange(flushing_, true)) return;
+  struct Flushing {
+    bool& is;
+    ~Flushing() { is = false; }
+  } const flushing{flushing_};
   for (;;) {
     std::vector<HandedOver> batch;
     {
@@ -310,7 +314,6 @@ void Sockets::flush() {
       }
     }
   }
-  flushing_ = false;
 }
 
 void Sockets::open(ConnectionId connection, std::uint32_t host) {
@@ -354,11 +357,13 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   if (found == outgoing_.end() || found->second.lost) return;
   Outgoing& peer = found->second;
   try {
-    send_part(peer.dealer, zmq::message_t(encode_header(frame)), Part::middle);
-    send_part(peer.dealer, message_of(encode_body(frame)), Part::last);
+    // Both first: of a frame half of which was sent, the next one would be the rest.
+    zmq::message_t header(encode_header(frame)), body = message_of(encode_body(frame));
+    send_part(peer.dealer, std::move(header), Part::middle);
+    send_part(peer.dealer, std::move(body), Part::last);
     // Sending may have eaten the sign that something arrived.
     if (readable(peer.dealer)) receive_soon(peer);
-  } catch (const zmq::error_t& error) {
+  } catch (const std::exception& error) {
     lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
   }
 }
@@ -369,12 +374,15 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
   if (peer.lost) return;
   ENSURE_EQ(peer.id, connection);
   try {
+    zmq::message_t header(encode_header(frame)), body = message_of(encode_body(frame));
     send_part(router_, zmq::message_t(routing_id), Part::middle);
-    send_part(router_, zmq::message_t(encode_header(frame)), Part::middle);
-    send_part(router_, message_of(encode_body(frame)), Part::last);
+    send_part(router_, std::move(header), Part::middle);
+    send_part(router_, std::move(body), Part::last);
     if (readable(router_)) receive_incoming_soon();
   } catch (const zmq::error_t&) {
     lose(peer, peer_gone);
+  } catch (const std::exception& error) {
+    lose(peer, fmt::format("cannot send to the peer: {}", error.what()));
   }
 }
 
@@ -569,7 +577,7 @@ class ZmqTransport final : public Transport {
   ~ZmqTransport() override {
     try {
       sockets_->stop();
-    } catch (const runtime::Cancelled&) {
+    } catch (const runtime::Stop&) {
       // The sockets close themselves when the services' thread comes to it.
     }
   }

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 constexpr StageId there = 7;  // a stage of the other host
 constexpr std::uint32_t other = 1;
 
+constexpr std::uint64_t unsendable = 4711;  // in an operation's number
+
 /// Keeps what is sent, for a test that plays the other host.
 class Kept final : public Transport {
  public:
@@ -24,7 +26,10 @@ class Kept final : public Transport {
       : sent_(sent), dropped_(dropped) {}
   void start(Receiver&) override {}
   ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
-  void send(ConnectionId, Frame frame) override { sent_.push_back(std::move(frame)); }
+  void send(ConnectionId, Frame frame) override {
+    if (frame.operation.number == unsendable) throw std::runtime_error("too heavy");
+    sent_.push_back(std::move(frame));
+  }
   void drop(ConnectionId connection) override { dropped_.push_back(connection); }
   void stop() override {}
 
@@ -136,6 +141,19 @@ void use_up_credits(Talk& talk) {
 }
 
 }  // namespace
+
+TEST_CASE("connections: a frame that cannot be handed over loses its connection, and only that") {
+  Talk talk;
+  talk.hello();
+  Operation heavy = Talk::push_of(1);
+  heavy.number = unsendable;
+  talk.connections.push(other, there, heavy);
+  CHECK(talk.gone == std::vector<std::string>{"beta-0: a frame could not be sent: too heavy"});
+  CHECK_THROWS_WITH(talk.push(2), Catch::Contains("a frame could not be sent: too heavy"));
+  talk.sent.clear();
+  talk.connections.reply(Talk::inbound, talk.frame(FrameKind::reply));
+  CHECK(talk.sent_of(FrameKind::reply) == 1);
+}
 
 TEST_CASE("connections: a hello goes first, and a push is one frame") {
   Talk talk;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "paths/transport_zmq.hpp"
 #include "tests/support/processes.hpp"
 
@@ -153,6 +154,33 @@ class Peer {
 };
 
 }  // namespace
+
+TEST_CASE("transport_zmq: a frame that cannot be encoded loses its connection, and others go on") {
+  const auto plan = plan_of("ipc", 2);
+  Inbox left, right;
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    auto a = make_zmq_transport(runtime, plan, 0);
+    auto b = make_zmq_transport(runtime, plan, 1);
+    right.echo = b.get();
+    a->start(left);
+    b->start(right);
+    const ConnectionId broken = a->connect(1, 0), sound = a->connect(1, 0);
+    Frame frame = numbered(0);
+    frame.operation.segments = 0;  // a bug, which throws here and aborts elsewhere
+    base::set_bugs_throw(true);
+    a->send(broken, frame);
+    REQUIRE(left.wait_for_loss(runtime));
+    base::set_bugs_throw(false);
+    CHECK(left.lost().count(broken) == 1);
+    CHECK_THAT(left.lost().at(broken), Catch::Contains("cannot send to host alpha-1: bug at"));
+    for (std::uint64_t i = 0; i < 10; ++i) a->send(sound, numbered(i));
+    REQUIRE(left.wait_for_frames(runtime, 10));
+    a->stop();
+    b->stop();
+    CHECK(in_order(left.frames(), sound));
+  });
+}
 
 TEST_CASE("transport_zmq: 10,000 frames each way arrive in order, none lost") {
   const std::string scheme = GENERATE("tcp", "ipc");
