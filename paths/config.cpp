@@ -19,6 +19,7 @@ void finish(Plan& plan, const WrapperKinds& kinds, const PlanText& text, base::M
     if (mistakes.empty()) {
       count_slots(plan, kinds, text, mistakes);
       check_templates(plan, kinds, text, mistakes);
+      check_drivers(plan, kinds, text, mistakes);
     }
   }
   check_wrappers(plan, kinds, text, mistakes);

@@ -47,6 +47,8 @@ void check_structure(const Plan& plan, const WrapperKinds& kinds, const PlanText
                      base::Mistakes& mistakes);
 void check_templates(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
+void check_drivers(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                   base::Mistakes& mistakes);
 void check_wrappers(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes);
 

@@ -45,6 +45,9 @@ struct WrapperKind {
   bool ends = false;                    ///< nothing may follow it; a path must end in such a kind
   bool crosses = false;                 ///< the path goes on at the host named by its setting `to`
   bool begins = false;  ///< drives its path itself: the path has no thread (prefetch)
+  /// Of one that begins and reads: its setting with the element for what comes up. Without, what
+  /// comes into its elements goes down.
+  std::string fetches_into = {};
   /// The template of what goes on below, where that is not the setting `template` but made of it.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;
