@@ -73,6 +73,7 @@ struct MultiCluster {
   std::string cluster_name(std::uint32_t cluster) const { return clusters[cluster].name.text(); }
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> cluster_named(std::string_view name) const;
+  std::uint64_t thread_count() const;
   /// Hosts of the cluster that have threads, in order.
   std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
 };

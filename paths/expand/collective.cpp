@@ -82,7 +82,7 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
     const bool is_root = host == collective_.root_host;
     if (relaxation.kind == Relaxation::Kind::periodic)
       way.push_back(in_place("periodic", {entry("every", number(relaxation.rounds))}, position_));
-    if (threads > 1)
+    if (threads > 1 || is_alone_)
       way.push_back(
           join("join." + all_.host_name(host), host, is_root ? std::optional(0u) : std::nullopt));
     append(way, climb(tree, cluster, host, rest));

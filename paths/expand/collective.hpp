@@ -22,6 +22,7 @@ class CollectiveExpansion {
       : all_(all),
         collective_(collective),
         position_(collective.name.position()),
+        is_alone_(all.thread_count() == 1),
         writer_(writer),
         routes_(routes) {}
   void write(base::Mistakes& mistakes);
@@ -37,6 +38,7 @@ class CollectiveExpansion {
 
   // all_to_all.cpp
   void write_all_to_all(const Clusters& clusters);
+  bool has_all_links(const Clusters& clusters);
   void write_transfer(std::uint32_t into, std::uint32_t from);
   void write_prefetch(std::uint32_t into, std::uint32_t from);
   void write_push(std::uint32_t into, std::uint32_t from);
@@ -53,6 +55,7 @@ class CollectiveExpansion {
   const MultiCluster& all_;
   const MultiCluster::Collective& collective_;
   const base::Position position_;
+  const bool is_alone_;  ///< one thread in all: its join is what makes its path a collective's
   Writer& writer_;
   Routes& routes_;
 };

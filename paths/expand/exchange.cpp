@@ -34,8 +34,7 @@ void write_passing(const MultiCluster& all, const Exchange& exchange, const std:
 
 void write_exchange(const MultiCluster& all, const Exchange& exchange, Writer& writer,
                     Routes& routes, base::Mistakes& mistakes) {
-  std::uint64_t count = 0;
-  for (const MultiCluster::Host& host : all.hosts) count += host.threads;
+  const std::uint64_t count = all.thread_count();
   if (count > exchanging_threads_max) {
     mistakes.add(exchange.name.position(),
                  fmt::format("exchange {}: expected at most {} threads, found {}",

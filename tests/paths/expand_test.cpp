@@ -94,10 +94,16 @@ TEST_CASE("expand: caches are combined in the order of clusters, one's own among
         std::vector<std::string>{"s.result.a", "s.cache.a.b", "s.cache.b.a", "s.result.b"});
 }
 
-TEST_CASE("expand: joins of one are left out everywhere") {
-  const Plan plan = read("clusters:\n  a: {hosts: 1, threads: 1}\n" +
+TEST_CASE("expand: joins of one are left out, but for the only thread of all") {
+  const Plan plan = read("clusters:\n  a: {hosts: 2, threads: 1}\n" +
                          collective("operation: sum, template: f64"));
-  CHECK(way(plan, "s", "a-0") == "store");
+  CHECK(way(plan, "s", "a-0") == "s.join.a(2) store");
+  for (const std::string kind : {"allreduce", "reduce", "broadcast", "barrier"}) {
+    const Plan alone =
+        read("clusters:\n  a: {hosts: 1}\n" +
+             collective("kind: " + kind + (kind == "barrier" ? "" : ", template: f64")));
+    CHECK(way(alone, "s", "a-0") == "s.join.a-0(1) store");
+  }
   const Plan two_threads = read("clusters:\n  a: {hosts: 1, threads: 2}\n" +
                                 collective("operation: sum, template: f64"));
   CHECK(way(two_threads, "s", "a-0") == "s.join.a-0(2) store");
