@@ -12,14 +12,15 @@ namespace {
 std::atomic<ContextLine> context_line{nullptr};
 std::atomic<bool> bugs_throw{false};
 
-std::string lines_of(const std::vector<Mistake>& mistakes) {
+std::string lines_of(const std::vector<Mistake>& mistakes, std::size_t more) {
   std::string lines;
   for (const Mistake& mistake : mistakes) {
     const std::string place = mistake.position.text();
     if (!lines.empty()) lines += '\n';
-    if (!place.empty()) lines += place + ": ";
-    lines += mistake.message;
+    if (!place.empty()) lines += visible(place) + ": ";
+    lines += visible(mistake.message);
   }
+  if (more > 0) lines += fmt::format("\nand {} more", more);
   return lines;
 }
 
@@ -35,8 +36,27 @@ std::string Position::text() const {
   return text;
 }
 
-ConfigError::ConfigError(std::vector<Mistake> mistakes)
-    : std::runtime_error(lines_of(mistakes)), mistakes_(std::move(mistakes)) {
+std::string visible(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == '\n') {
+      shown += "\\n";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // terminals know these as well
+      shown += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
+}
+
+ConfigError::ConfigError(std::vector<Mistake> mistakes, std::size_t more)
+    : std::runtime_error(lines_of(mistakes, more)), mistakes_(std::move(mistakes)) {
   ENSURE(!mistakes_.empty());
 }
 

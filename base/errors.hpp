@@ -6,6 +6,7 @@
 #include <compare>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace base {
@@ -24,11 +25,15 @@ struct Mistake {
   std::string message;
 };
 
+/// `text` with its control characters written out: "\n", "\x1b". What comes from outside must not
+/// move the cursor of whoever reads a message, or begin a line of its own.
+std::string visible(std::string_view text);
+
 /// All mistakes of an input at once, in the order of the file. what() has a line for each:
-/// "file:line:column: message".
+/// "file:line:column: message", and one for how many `more` there are than are told.
 class ConfigError : public std::runtime_error {
  public:
-  explicit ConfigError(std::vector<Mistake> mistakes);
+  explicit ConfigError(std::vector<Mistake> mistakes, std::size_t more = 0);
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/map_reader.cpp — typed values out of a map, with a mistake for each that is not right.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <unordered_set>
@@ -13,26 +11,10 @@
 namespace base {
 namespace {
 
-constexpr std::string_view time_expected = "a time such as 30ms";
-
 void expected(const Settings& value, Mistakes& mistakes, std::string_view what,
               std::string_view expectation) {
   mistakes.add(value.position(),
                fmt::format("{}: expected {}, found {}", what, expectation, value.describe()));
-}
-
-template <class T>
-std::optional<T> whole_text(const std::string& text) {
-  T value{};
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return value;
-}
-
-std::optional<double> finite_number(const Settings& value) {
-  const std::optional<double> number = whole_text<double>(value.text());
-  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// "an integer", "an integer of at least 1", "a number from 0 to 1"; the widest bounds of the
@@ -51,13 +33,13 @@ std::string in_range(std::string_view noun, T least, T most) {
 
 std::optional<Nanos> read_time(const Settings& value, Mistakes& mistakes, const std::string& what) {
   const std::optional<Nanos> time = parse_time(value.text());
-  if (!time) expected(value, mistakes, what, time_expected);
+  if (!time) expected(value, mistakes, what, expected_time(value.text()));
   return time;
 }
 
 std::optional<double> read_number(const Settings& value, Mistakes& mistakes,
                                   const std::string& what) {
-  const std::optional<double> number = finite_number(value);
+  const std::optional<double> number = parse_number(value.text());
   if (!number) expected(value, mistakes, what, "a number");
   return number;
 }
@@ -65,7 +47,7 @@ std::optional<double> read_number(const Settings& value, Mistakes& mistakes,
 std::optional<std::int64_t> read_integer(const Settings& value, Mistakes& mistakes,
                                          const std::string& what, std::int64_t least,
                                          std::int64_t most) {
-  const std::optional<std::int64_t> integer = whole_text<std::int64_t>(value.text());
+  const std::optional<std::int64_t> integer = parse_integer(value.text());
   if (integer && *integer >= least && *integer <= most) return integer;
   expected(value, mistakes, what, in_range("an integer", least, most));
   return std::nullopt;
@@ -146,7 +128,7 @@ std::int64_t MapReader::integer(std::string_view key, std::int64_t fallback, std
 double MapReader::number(std::string_view key, double fallback, double least, double most) {
   const Settings* value = look(key);
   if (value == nullptr) return fallback;
-  const std::optional<double> number = finite_number(*value);
+  const std::optional<double> number = parse_number(value->text());
   if (number && *number >= least && *number <= most) return *number;
   expected(*value, mistakes_, key, in_range("a number", least, most));
   return fallback;
@@ -179,7 +161,7 @@ double MapReader::bits_per_second(std::string_view key, double fallback) {
   if (value == nullptr) return fallback;
   if (value->text() == "unlimited") return 0;
   const std::optional<double> rate = parse_bits_per_second(value->text());
-  if (!rate) expected(*value, mistakes_, key, "a rate such as 100Mbit, or unlimited");
+  if (!rate) expected(*value, mistakes_, key, "a rate above 0 such as 100Mbit, or unlimited");
   return rate.value_or(fallback);
 }
 

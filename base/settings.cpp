@@ -3,10 +3,21 @@
 #include "base/settings.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <variant>
 
 namespace base {
+namespace {
+
+/// Of a longer text, without half a character of UTF-8 at its end.
+std::string beginning(const std::string& text, std::size_t bytes_max) {
+  std::size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace
 
 struct Settings::Node {
   Position position;
@@ -82,30 +93,28 @@ std::string Settings::describe() const {
     case Kind::scalar: break;
   }
   if (text().size() <= shown_max) return fmt::format("'{}'", text());
-  std::size_t end = shown_max;
-  while (end > 0 && (static_cast<unsigned char>(text()[end]) & 0xC0) == 0x80) --end;
-  return fmt::format("'{}...'", std::string_view(text()).substr(0, end));
+  return fmt::format("'{}...'", beginning(text(), shown_max));
 }
 
 void Mistakes::add(const Position& position, std::string message) {
-  mistakes_.push_back({position, std::move(message)});
+  constexpr std::size_t counted_max = 1'000'000, message_bytes_max = 2000;
+  const auto place = [](const Position& one) { return std::tie(one.file, one.line, one.column); };
+  if (message.size() > message_bytes_max) message = beginning(message, message_bytes_max) + "...";
+  ++added_;
+  if (seen_.size() >= counted_max) return;
+  const bool is_new = seen_.insert(std::hash<std::string>()(position.text() + message)).second;
+  const bool is_shown =
+      shown_.size() < shown_max || place(position) < place(shown_.back().position);
+  if (!is_new || !is_shown) return;
+  const auto after = std::upper_bound(
+      shown_.begin(), shown_.end(), position,
+      [&](const Position& a, const Mistake& b) { return place(a) < place(b.position); });
+  shown_.insert(after, {position, std::move(message)});
+  if (shown_.size() > shown_max) shown_.pop_back();
 }
 
 void Mistakes::throw_if_any() const {
-  if (mistakes_.empty()) return;
-  std::vector<Mistake> sorted = mistakes_;
-  const auto place = [](const Mistake& mistake) {
-    const Position& position = mistake.position;
-    return std::tie(position.file, position.line, position.column);
-  };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const Mistake& a, const Mistake& b) { return place(a) < place(b); });
-  // What an alias stands for is read several times, but a person can only mend it once.
-  const auto same = [&](const Mistake& a, const Mistake& b) {
-    return place(a) == place(b) && a.message == b.message;
-  };
-  sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
-  throw ConfigError(std::move(sorted));
+  if (!shown_.empty()) throw ConfigError(shown_, seen_.size() - shown_.size());
 }
 
 }  // namespace base

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,17 +61,24 @@ Settings load_settings(const std::string& file);  ///< also ConfigError when it 
 /// lists and maps of scalars in one line where they fit, strings quoted only where they must be.
 std::string print_settings(const Settings& settings);
 
-/// Collects every mistake of a file instead of stopping at the first.
+/// Collects every mistake of a file instead of stopping at the first. Of many it keeps the first
+/// ones of the file, and counts the others: up to a million, in little memory.
 class Mistakes {
  public:
+  static constexpr std::size_t shown_max = 100;
+
+  /// What an alias stands for is read several times, but a person can only mend it once: the same
+  /// message at the same place is one mistake.
   void add(const Position& position, std::string message);
-  bool empty() const { return mistakes_.empty(); }
-  std::size_t size() const { return mistakes_.size(); }
+  bool empty() const { return shown_.empty(); }
+  std::size_t size() const { return added_; }  ///< the same one each time that it was added
   /// Throws ConfigError with everything added, sorted by place, if anything was.
   void throw_if_any() const;
 
  private:
-  std::vector<Mistake> mistakes_;
+  std::size_t added_ = 0;
+  std::vector<Mistake> shown_;  // sorted
+  std::unordered_set<std::size_t> seen_;
 };
 
 /// Takes the entries of one map one by one, each with its type and default, and at the end

@@ -6,20 +6,16 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <sstream>
-#include <system_error>
 #include <unordered_map>
 
 #include "base/settings.hpp"
+#include "base/text_file.hpp"
 
 namespace base {
 namespace {
 
 constexpr std::size_t depth_max = 64;
-/// A file with more is not the file that somebody meant.
-constexpr std::size_t mistakes_max = 100;
 
 [[noreturn]] void refuse(Position position, std::string message) {
   throw ConfigError({{std::move(position), std::move(message)}});
@@ -49,8 +45,10 @@ class Builder : public YAML::EventHandler {
                 const std::string& value) override {
     check_tag(mark, tag);
     if (value == "<<" && tag == "?" && expects_key()) {
-      complain(at(mark), "merge keys '<<' are not supported; write the entries out");
+      mistakes_.add(at(mark), "merge keys '<<' are not supported; write the entries out");
     }
+    if (value.find('\0') != std::string::npos)
+      mistakes_.add(at(mark), "expected text, found '\\0' in it");
     add({Settings::scalar(value, at(mark))}, anchor, mark);
   }
 
@@ -96,15 +94,10 @@ class Builder : public YAML::EventHandler {
 
   Position at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
-  void complain(Position position, std::string message) {
-    mistakes_.add(position, std::move(message));
-    if (mistakes_.size() >= mistakes_max) mistakes_.throw_if_any();
-  }
-
   /// The parser calls what has no tag "?", or "!" when it is quoted.
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
-    complain(at(mark), "tags are not supported, found '" + tag + "'");
+    mistakes_.add(at(mark), "tags are not supported, found '" + tag + "'");
   }
 
   bool expects_key() const {
@@ -131,13 +124,13 @@ class Builder : public YAML::EventHandler {
     for (std::size_t i = 0; i + 1 < map.children.size(); i += 2) {
       Settings& key = map.children[i];
       if (!key.is_scalar()) {
-        complain(key.position(), "expected a word as key, found " + key.describe());
+        mistakes_.add(key.position(), "expected a word as key, found " + key.describe());
         continue;
       }
       const auto [first, fresh] = first_lines.emplace(key.text(), key.position().line);
       if (!fresh) {
-        complain(key.position(), fmt::format("duplicate key {}; first given at line {}",
-                                             key.describe(), first->second));
+        mistakes_.add(key.position(), fmt::format("duplicate key {}; first given at line {}",
+                                                  key.describe(), first->second));
       }
       entries.emplace_back(key, std::move(map.children[i + 1]));
     }
@@ -253,18 +246,7 @@ Settings parse_settings(std::string_view text, const std::string& name) {
 }
 
 Settings load_settings(const std::string& file) {
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  std::string text;
-  std::string block(1u << 16, '\0');
-  while (stream && text.size() <= settings_bytes_max) {
-    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
-    text.append(block, 0, static_cast<std::size_t>(stream.gcount()));
-  }
-  if (!stream.is_open() || stream.bad()) {
-    refuse({file}, "cannot be read: " + std::generic_category().message(errno));
-  }
-  return parse_settings(text, file);
+  return parse_settings(load_text(file, settings_bytes_max), file);
 }
 
 }  // namespace base

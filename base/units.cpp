@@ -58,11 +58,26 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
+/// Whether the digits look like an octal number.
+bool has_leading_zero(std::string_view digits) {
+  return digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
+}
+
+template <class T>
+std::optional<T> parse_whole_text(std::string_view text) {
+  if (has_leading_zero(text.substr(text.starts_with('-') ? 1 : 0))) return std::nullopt;
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return value;
+}
+
 std::optional<Quantity> split(std::string_view text) {
   Quantity quantity;
   std::string_view rest = text;
   quantity.whole = take_digits(rest);
-  if (quantity.whole.empty()) return std::nullopt;
+  if (quantity.whole.empty() || has_leading_zero(quantity.whole)) return std::nullopt;
   if (rest.starts_with('.')) {
     rest.remove_prefix(1);
     quantity.fraction = take_digits(rest);
@@ -130,12 +145,30 @@ std::string fixed(double value) {
 
 }  // namespace
 
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  return parse_whole_text<std::int64_t>(text);
+}
+
+std::optional<std::uint64_t> parse_natural(std::string_view text) {
+  return parse_whole_text<std::uint64_t>(text);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  const std::optional<double> number = parse_whole_text<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
 std::optional<Nanos> parse_time(std::string_view text) {
   const std::optional<Parts> parts = parts_of(text, time_units);
   if (!parts) return std::nullopt;
   const Wide rounded = parts->whole + (parts->numerator >= parts->denominator - parts->numerator);
-  if (rounded > Wide{std::numeric_limits<std::int64_t>::max()}) return std::nullopt;
+  if (rounded > static_cast<Wide>(time_max.count())) return std::nullopt;
   return Nanos(static_cast<std::int64_t>(rounded));
+}
+
+std::string_view expected_time(std::string_view text) {
+  const bool is_long = parts_of(text, time_units).has_value() && !parse_time(text);
+  return is_long ? "a time of at most 1000000000s, about 30 years" : "a time such as 30ms";
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
@@ -155,7 +188,7 @@ std::optional<double> parse_bits_per_second(std::string_view text) {
     const std::string number = std::string(quantity->number) + std::string(unit.exponent);
     double rate = 0;
     const auto result = std::from_chars(number.data(), number.data() + number.size(), rate);
-    if (result.ec != std::errc()) return std::nullopt;
+    if (result.ec != std::errc() || rate == 0) return std::nullopt;
     return rate;
   }
   return std::nullopt;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,6 +20,7 @@
 
 #include "base/units.hpp"
 #include "base/version.hpp"
+#include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "paths/command_line.hpp"
 
@@ -43,7 +43,7 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, std::function<void
             const auto time = base::parse_time(text);
             if (!time || *time <= Nanos(0))
               throw CLI::ValidationError(
-                  name, fmt::format("expected a time such as 1ms, found '{}'", text));
+                  name, fmt::format("expected {}, found '{}'", base::expected_time(text), text));
             set(*time);
           },
           help)
@@ -61,13 +61,11 @@ Method read_method(const std::string& text) {
 std::uint32_t read_threads(const std::string& text) {
   const auto usable = static_cast<std::uint32_t>(bench::fixed_work::usable_processors().size());
   if (text == "all") return usable;
-  std::uint32_t threads = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, threads);
-  if (read.ec != std::errc() || read.ptr != end || threads < 1 || threads > usable)
+  const auto threads = base::parse_natural(text).value_or(0);
+  if (threads < 1 || threads > usable)
     throw CLI::ValidationError("--threads",
                                fmt::format("expected 1 to {} or all, found '{}'", usable, text));
-  return threads;
+  return static_cast<std::uint32_t>(threads);
 }
 
 void add_options(CLI::App& app, Options& options) {
@@ -98,7 +96,8 @@ void add_options(CLI::App& app, Options& options) {
          "How many, each on a processor of its own")
       ->type_name("NUMBER|all")
       ->default_str("all");
-  app.add_option("--json", options.json, "Write the figures to this file")->type_name("FILE");
+  app.add_option("--json", options.json, "Write the figures to this file; - is standard output")
+      ->type_name("FILE");
   app.add_option("--csv", options.csv, "Write every sample to this file")->type_name("FILE");
   app.add_option("--noise", options.noise,
                  "Write the detours as lines 'start_ns duration_ns', which noise_allreduce "
@@ -122,22 +121,15 @@ std::filesystem::path noise_file(const Options& options, std::uint32_t processor
   return path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), processor, extension));
 }
 
-void check_writable(const char* option, const std::filesystem::path& path) {
-  if (!path.empty() && !std::ofstream(path, std::ios::app))
-    throw CLI::ValidationError(
-        option, fmt::format("expected a file that can be written, found '{}'", path.string()));
-}
-
 /// Before anything is measured, which may take long.
 void check(const Options& options) {
   const std::string mistake = options.measured.mistake();
   const auto end = mistake.find(':');
   if (!mistake.empty()) throw CLI::ValidationError(mistake.substr(0, end), mistake.substr(end + 2));
-  check_writable("--json", options.json);
-  check_writable("--csv", options.csv);
+  bench::check_writable({{"--json", options.json}, {"--csv", options.csv}});
   const auto processors = bench::fixed_work::usable_processors();
   for (std::uint32_t i = 0; i < options.measured.threads; ++i)
-    check_writable("--noise", noise_file(options, processors[i]));
+    bench::check_writable({{"--noise", noise_file(options, processors[i]).string()}});
 }
 
 void run(const Options& options) {
@@ -149,9 +141,9 @@ void run(const Options& options) {
   for (const auto& thread : samples)
     findings.push_back(bench::fixed_work::analyze(thread, options.measured));
   auto json = bench::fixed_work::to_json(options.measured, findings);
-  fmt::print("{}", bench::fixed_work::to_text(json));
+  if (!bench::is_standard_output(options.json)) fmt::print("{}", bench::fixed_work::to_text(json));
   json["provenance"] = bench::provenance();
-  if (!options.json.empty()) write("--json", options.json, json.dump(2) + '\n');
+  bench::write_json(options.json, json);
   if (!options.csv.empty())
     write("--csv", options.csv, bench::fixed_work::to_csv(options.measured, samples));
   for (const auto& thread : findings)

@@ -15,6 +15,7 @@
 #include "base/settings.hpp"
 #include "base/version.hpp"
 #include "paths/command_line.hpp"
+#include "paths/needs.hpp"
 #include "paths/program.hpp"
 #include "wrappers/all.hpp"
 
@@ -71,6 +72,7 @@ int run(const Options& options) {
   paths::RunOptions run_options;
   run_options.clock = runtime::ClockKind::virtual_time;
   run_options.stack_bytes = options.stack_kib * 1024;
+  paths::check_needs(*plan, run_options);
   double wire_seconds = 0, allreduce_seconds = 0;
   const std::int64_t expected = plan->thread_count();
   std::uint32_t begun = 0, ended = 0;
@@ -113,7 +115,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string(base::version));
   Options options;
   const CLI::Range at_least_one(1u, 10'000'000u);
-  app.add_option("--clusters", options.clusters)->check(at_least_one)->capture_default_str();
+  app.add_option("--clusters", options.clusters)
+      ->check(CLI::Range(1u, 100'000u))
+      ->capture_default_str();
   app.add_option("--hosts", options.hosts, "Of a cluster")
       ->check(at_least_one)
       ->capture_default_str();

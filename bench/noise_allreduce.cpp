@@ -45,7 +45,7 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
   app.add_option("--decisions", options.decisions,
                  "Write how each round of each cluster was decided to this file, as CSV; of the "
                  "clusters of this process");
-  app.add_option("--json", options.json, "Write the figures to this file");
+  app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(app,
                       "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"
                       "  paths run configs/multicluster.yaml --clock virtual -- noise_allreduce "

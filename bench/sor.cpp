@@ -43,7 +43,7 @@ void add_options(CLI::App& app, bench::SorOptions& options) {
   app.add_option("--raw", options.raw, "Write the grid to this file: f64, row after row");
   app.add_option("--values", options.values,
                  "Write what each thread contributed, for noise_allreduce --values");
-  app.add_option("--json", options.json, "Write the figures to this file");
+  app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   app.add_flag("--check", options.check,
                "Solve it again in one thread and compare every cell and decision");
   paths::set_examples(app,

@@ -20,6 +20,7 @@
 #include "bench/support/sor/grid_files.hpp"
 #include "bench/support/sor/reference.hpp"
 #include "paths/command_line.hpp"
+#include "paths/needs.hpp"
 #include "runtime/runtime.hpp"
 
 namespace {
@@ -55,7 +56,7 @@ void add_options(CLI::App& app, Options& options) {
                  "Write what each thread would contribute, for noise_allreduce --values");
   app.add_option("--image", options.image, "Write the grid to this file as a picture (PPM)");
   app.add_option("--raw", options.raw, "Write the grid to this file: f64, row after row");
-  app.add_option("--json", options.json, "Write the figures to this file");
+  app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   app.add_flag("--reference", options.is_reference,
                "Use the plain solver that results are compared with");
   paths::set_examples(app, "  sor_alone --data frosty --size 1380 --blocks 140 --values FILE\n");
@@ -127,6 +128,8 @@ double epsilon_of(const Options& options, const bench::DataSet& data) {
 
 void run(const Options& options) {
   const bench::DataSet data(options.data, options.size, options.data_seed);
+  paths::check_memory(options.size * options.size * sizeof(double),
+                      fmt::format("--size: a grid of {0} x {0} cells", options.size));
   const double epsilon = epsilon_of(options, data);
   bench::check_writable({{"--values", options.values},
                          {"--image", options.image},
@@ -158,15 +161,13 @@ void run(const Options& options) {
        bench::grid_digest(options.size, [&](std::size_t row, std::span<double> cells) {
          solver.fill_row(row, cells);
        }).text()}};
+  const bool prints_table = !bench::is_standard_output(options.json);
   for (const auto& [key, value] : json.items())
-    fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    if (prints_table)
+      fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
   write_files(options, solver, changes);
-  if (options.json.empty()) return;
   json["provenance"] = bench::provenance();
-  std::ofstream file(options.json);
-  file << json.dump(2) << '\n';
-  file.close();
-  if (!file) throw std::runtime_error(fmt::format("--json: cannot write '{}'", options.json));
+  bench::write_json(options.json, json);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "commands/commands.hpp"
 #include "paths/identity.hpp"
 #include "paths/launch.hpp"
+#include "paths/needs.hpp"
 #include "paths/socket_folder.hpp"
 #include "wrappers/all.hpp"
 
@@ -80,6 +81,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   const auto hosts = paths::hosts_on_this_machine(plan);
   if (hosts.empty())
     refuse(options.file, "none of its hosts has an address of this machine: nothing to run here");
+  paths::check_needs(plan, hosts);
   std::vector<paths::Launch> processes;
   std::vector<std::string> addresses;
   std::optional<paths::RunFolder> sockets;

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "base/units.hpp"
 
 namespace pastset {
 namespace {
@@ -65,11 +65,9 @@ std::optional<Field> parse_type(std::string_view word) {
 }
 
 std::optional<std::uint32_t> parse_count(std::string_view digits) {
-  std::uint32_t count = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stopped, error] = std::from_chars(digits.data(), end, count);
-  if (error != std::errc{} || stopped != end || count == 0) return std::nullopt;
-  return count;
+  const auto count = base::parse_natural(digits);
+  if (!count || *count == 0 || *count > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*count);
 }
 
 std::optional<Field> parse_field(std::string_view word, std::string& wrong) {

@@ -66,7 +66,7 @@ class CollectiveReader {
       const std::string text = reader.required_word("template", "a template such as f64");
       std::string wrong;
       const auto value = pastset::Template::parse(text, &wrong);
-      if (!value && !text.empty()) reader.mistake("template", wrong);
+      if (!value && reader.take("template").is_scalar()) reader.mistake("template", wrong);
       if (value) collective_.value = *value;
       keep("template");
     }

@@ -16,6 +16,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "base/units.hpp"
 #include "runtime/wait.hpp"
 
 namespace paths {
@@ -96,8 +97,32 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   return wrong_usage;
 }
 
+/// Why CLI11 must not see a word: it takes 010 for 8, -1 for a huge number, nan for one in any
+/// range, and nothing for "".
+std::string why_refused(std::string_view type, const std::string& word) {
+  if (word.empty()) return "expected something, found ''";
+  const bool is_whole = type == "UINT" || type == "PORT" || type == "COUNT" || type == "RANK";
+  if (is_whole && !base::parse_natural(word))
+    return fmt::format("expected a whole number, found '{}'", word);
+  if (type == "INT" && !base::parse_integer(word))
+    return fmt::format("expected an integer, found '{}'", word);
+  if (type == "FLOAT" && !base::parse_number(word))
+    return fmt::format("expected a number, found '{}'", word);
+  return "";
+}
+
+void refuse_wrong_words(CLI::App& app) {
+  for (CLI::Option* option : app.get_options(nullptr)) {
+    if (option->get_lnames().empty()) continue;
+    const std::string type = option->get_type_name().substr(0, option->get_type_name().find(':'));
+    option->check([type](const std::string& word) { return why_refused(type, word); });
+  }
+  for (CLI::App* command : app.get_subcommands(nullptr)) refuse_wrong_words(*command);
+}
+
 int run_body(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
   try {
+    refuse_wrong_words(app);
     app.parse(argc, argv);
     return body();
   } catch (const CLI::ParseError& error) {

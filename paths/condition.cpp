@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -60,17 +59,6 @@ bool is_nonzero(const ConditionSpec& spec, std::span<const std::byte> value) {
   });
 }
 
-template <class T>
-std::optional<T> parse_whole(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) return std::nullopt;
-  }
-  return value;
-}
-
 std::string range_text(base::Scalar scalar) {
   return base::with_scalar(scalar, [](auto sample) -> std::string {
     using T = decltype(sample);
@@ -86,12 +74,17 @@ bool read_constant(ConditionSpec& spec, std::string_view text) {
   return base::with_scalar(spec.scalar, [&](auto sample) {
     using T = decltype(sample);
     if constexpr (std::is_floating_point_v<T>) {
-      const auto value = parse_whole<double>(text);
+      const auto value = base::parse_number(text);
       if (value) spec.constant = *value;
       return value.has_value();
     } else {
-      using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-      const auto value = parse_whole<Wide>(text);
+      const auto value = [text] {
+        if constexpr (std::is_signed_v<T>)
+          return base::parse_integer(text);
+        else
+          return base::parse_natural(text);
+      }();
+      using Wide = typename decltype(value)::value_type;
       if (!value || *value < Wide{std::numeric_limits<T>::min()} ||
           *value > Wide{std::numeric_limits<T>::max()})
         return false;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -74,7 +73,7 @@ class PathReader {
   }
 
   struct Range {
-    std::uint32_t first, last;
+    std::uint64_t first, last;
     base::Position position;
   };
   const WrapperKinds& kinds_;
@@ -86,21 +85,15 @@ class PathReader {
   std::map<std::pair<std::string, std::uint32_t>, std::vector<Range>> threads_;
 };
 
-std::optional<std::uint32_t> whole_number(std::string_view digits) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 /// "0-3" or "2".
 bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
   const base::Settings written = reader.take("threads");
   if (!reader.has("threads")) return true;
   const std::string_view text = written.text();
   const auto dash = text.find('-');
-  const auto first = whole_number(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : whole_number(text.substr(dash + 1));
+  const auto first = base::parse_natural(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : base::parse_natural(text.substr(dash + 1));
   if (!first || !last || *first > *last) {
     reader.mistake("threads", fmt::format("expected threads of the host such as 0-3 or 2, found {}",
                                           written.describe()));
@@ -115,8 +108,8 @@ bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
                    fmt::format("host {} has {}, found {}", host.name, has, written.describe()));
     return false;
   }
-  path.first_thread = *first;
-  path.threads = *last - *first + 1;
+  path.first_thread = static_cast<std::uint32_t>(*first);
+  path.threads = static_cast<std::uint32_t>(*last - *first + 1);
   threads_[{path.graph, path.host}].push_back({*first, *last, written.position()});
   return true;
 }

@@ -7,7 +7,6 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <set>
 #include <string_view>
@@ -26,10 +25,8 @@ namespace {
 
 std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
                             const std::string& text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number < plan.hosts.size())
-    return number;
+  const auto number = base::parse_natural(text);
+  if (number && *number < plan.hosts.size()) return static_cast<std::uint32_t>(*number);
   refuse(variable, fmt::format("expected the number of a host, 0 to {} in the order of the "
                                "config, found '{}'",
                                plan.hosts.size() - 1, text));

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 #include "base/near_match.hpp"
@@ -17,6 +17,7 @@ namespace {
 using base::Settings;
 
 constexpr std::int64_t cluster_hosts_max = 100'000;
+constexpr std::uint64_t hosts_max = 1'000'000;
 constexpr std::int64_t host_threads_max = 1'000'000;
 
 template <class Named>
@@ -39,15 +40,10 @@ Settings as_decimal(const Settings& written) {
   const std::string& text = written.text();
   const auto slash = text.find('/');
   if (slash == std::string::npos) return written;
-  double over = 0, under = 0;
-  const char* const middle = text.data() + slash;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), middle, over);
-  const auto second = std::from_chars(middle + 1, end, under);
-  if (first.ec != std::errc{} || second.ec != std::errc{} || first.ptr != middle ||
-      second.ptr != end || !(under > 0))
-    return written;
-  return Settings::scalar(fmt::format("{}", over / under), written.position());
+  const auto over = base::parse_number(std::string_view(text).substr(0, slash));
+  const auto under = base::parse_number(std::string_view(text).substr(slash + 1));
+  if (!over || !under || !(*under > 0) || !std::isfinite(*over / *under)) return written;
+  return Settings::scalar(fmt::format("{}", *over / *under), written.position());
 }
 
 /// The settings of an emulated link among those of `reader`, checked.
@@ -315,7 +311,8 @@ void read_exchange(const Settings& name, const Settings& value, const Overrides&
   base::MapReader reader(value, mistakes, "exchange " + name.text());
   const std::string text = reader.required_word("template", "a template such as f64[]");
   std::string wrong;
-  if (!text.empty() && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
+  const bool is_written = reader.take("template").is_scalar();
+  if (is_written && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
   const auto instrumented =
       read_instrument(reader, overrides, {"forward", "emulate_link", "store"});
   all.exchanges.push_back(
@@ -342,6 +339,17 @@ std::vector<std::string> read_instrumented_kinds(base::MapReader& reader, const 
   return kinds;
 }
 
+/// Counted before they are made: a line of a config may stand for very many.
+std::uint64_t declared_hosts(const Settings& clusters) {
+  std::uint64_t count = 0;
+  for (const auto& [name, cluster] : clusters.entries())
+    if (const Settings* hosts = cluster.find("hosts")) {
+      const auto number = base::parse_natural(hosts->text()).value_or(hosts->items().size());
+      count += std::min<std::uint64_t>(number, cluster_hosts_max);
+    }
+  return count;
+}
+
 Settings section(base::MapReader& reader, std::string_view key, Settings::Kind kind) {
   Settings value = reader.take(key);
   if (!value.is_null() && value.kind() != kind)
@@ -359,6 +367,12 @@ std::optional<std::uint32_t> MultiCluster::host_named(std::string_view name) con
 
 std::optional<std::uint32_t> MultiCluster::cluster_named(std::string_view name) const {
   return search(clusters, name);
+}
+
+std::uint64_t MultiCluster::thread_count() const {
+  std::uint64_t count = 0;
+  for (const Host& host : hosts) count += host.threads;
+  return count;
 }
 
 std::vector<std::uint32_t> MultiCluster::computing(std::uint32_t cluster) const {
@@ -399,6 +413,12 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   if (clusters.entries().empty())
     mistakes.add(settings.position(),
                  "clusters: missing in the config, expected a map of clusters");
+  if (const std::uint64_t hosts = declared_hosts(clusters); hosts > hosts_max) {
+    mistakes.add(clusters.position(), fmt::format("clusters: expected at most {} hosts in all, "
+                                                  "found {}",
+                                                  hosts_max, hosts));
+    return all;
+  }
   ClusterReader cluster_reader(all, mistakes);
   for (const auto& [name, value] : clusters.entries())
     if (check_name(name, "a cluster", mistakes)) cluster_reader.read(name, value);

@@ -13,6 +13,7 @@
 #include "base/version.hpp"
 #include "paths/command_line.hpp"
 #include "paths/identity.hpp"
+#include "paths/needs.hpp"
 
 namespace paths {
 namespace {
@@ -109,6 +110,7 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
   const auto host = which_host(*plan, line);
   options.is_one_host = host && plan->hosts.size() > 1;
   if (host) options.host = *host;
+  check_needs(*plan, options);
   if (program.prepare) program.prepare(*plan, options);
   if (!host && plan->hosts.size() > 1 && options.clock == runtime::ClockKind::steady)
     say(

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include "base/near_match.hpp"
@@ -27,11 +26,8 @@ constexpr std::array<std::string_view, 5> kind_names = {"exact", "periodic", "la
                                                         "conditional", "budget"};
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-  if (!is_whole || count == 0 || count > most) return std::nullopt;
-  return count;
+  const auto count = base::parse_natural(text);
+  return count && *count > 0 && *count <= most ? count : std::nullopt;
 }
 
 /// Parts of a word between colons.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -12,15 +13,12 @@
 namespace tuning {
 namespace {
 
-/// A message that would occupy the link for longer than this is a mistake of the caller, who
-/// could not wait for it anyway: about 30 years.
-constexpr base::Nanos occupied_max{1'000'000'000'000'000'000};
-
-/// Rounded up, so that a link never carries more than its bandwidth.
+/// Rounded up, so that a link never carries more than its bandwidth. Nobody could wait for a
+/// message that occupies it for longer than time_max.
 base::Nanos occupied(std::uint64_t bytes, double bits_per_second) {
   if (bits_per_second <= 0) return base::Nanos(0);
   const long double nanos = std::ceil(static_cast<long double>(bytes) * 8e9L / bits_per_second);
-  if (nanos >= static_cast<long double>(occupied_max.count())) return occupied_max;
+  if (nanos >= static_cast<long double>(base::time_max.count())) return base::time_max;
   return base::Nanos(static_cast<base::Nanos::rep>(nanos));
 }
 
@@ -49,7 +47,10 @@ LinkModel::Passage LinkModel::pass(base::Nanos now, base::Nanos busy_until,
                                    std::uint64_t bytes) const {
   const base::Nanos begin = std::max(now, busy_until);
   const LinkSample& sample = at(begin);
-  const base::Nanos free_again = begin + occupied(bytes, sample.bits_per_second);
+  const base::Nanos takes = occupied(bytes, sample.bits_per_second);
+  if (begin > base::Nanos::max() - takes - sample.latency)
+    throw std::overflow_error("a message would arrive after the end of the clock, in 292 years");
+  const base::Nanos free_again = begin + takes;
   return {free_again, free_again + sample.latency};
 }
 

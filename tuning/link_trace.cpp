@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 constexpr std::string_view line_expected = "seconds, latency in ms and perhaps a bandwidth in Mbit";
-/// Larger times would not fit once a few of them are added up: about 30 years.
-constexpr double seconds_max = 1e9;
+constexpr double seconds_max = std::chrono::duration<double>(base::time_max).count();
 
 struct Word {
   std::string_view text;

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
+#include "base/text_file.hpp"
 #include "eventspace/record.hpp"
 #include "tuning/link_trace.hpp"
 
@@ -174,15 +173,20 @@ std::string trace_file(const std::string& name, const std::string& config) {
 tuning::LinkModel read_trace(base::MapReader& reader, const std::string& name,
                              double bits_per_second) {
   const std::string file = trace_file(name, reader.position_of("trace").file);
-  std::error_code error;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || !std::filesystem::is_regular_file(file, error)) {  // a device may never end
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) {
     reader.mistake("trace", fmt::format("expected a file that can be read, found '{}'", file));
     return {};
   }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  return tuning::parse_link_trace(text, file, bits_per_second, reader.mistakes())
-      .value_or(tuning::LinkModel());
+  try {
+    const std::string text = base::load_text(file, base::table_bytes_max);
+    return tuning::parse_link_trace(text, file, bits_per_second, reader.mistakes())
+        .value_or(tuning::LinkModel());
+  } catch (const base::ConfigError& error) {
+    for (const auto& [position, message] : error.mistakes())
+      reader.mistakes().add(position, message);
+    return {};
+  }
 }
 
 }  // namespace

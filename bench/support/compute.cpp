@@ -8,13 +8,14 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <numbers>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 
 #include "base/errors.hpp"
+#include "base/settings.hpp"
+#include "base/text_file.hpp"
 #include "eventspace/trace/computation_times.hpp"
 
 namespace bench {
@@ -22,13 +23,17 @@ namespace {
 
 constexpr std::size_t integers_min = 256, integers_max = std::size_t{1} << 28;
 constexpr int steps_between_looks = 1000;
-constexpr Nanos injected_max = std::chrono::hours(24 * 365 * 100);  // sums of it fit into Nanos
-
-Nanos divided(Nanos time, double speed) {
-  return Nanos(std::llround(static_cast<double>(time.count()) / speed));
-}
 
 }  // namespace
+
+Nanos at_speed(Nanos time, double speed) {
+  const double nanos = static_cast<double>(time.count()) / speed;
+  if (nanos > static_cast<double>(base::time_max.count()))
+    throw std::invalid_argument(
+        fmt::format("computing that takes {} would take more than 30 years on a host of speed {}",
+                    base::format_time(time), speed));
+  return Nanos(std::llround(nanos));
+}
 
 Nanos processor_time() {
   timespec time{};
@@ -37,29 +42,31 @@ Nanos processor_time() {
 }
 
 Noise::Noise(const std::string& file) {
-  std::ifstream input(file);
+  std::istringstream input(base::load_text(file, base::table_bytes_max));
   base::Mistakes mistakes;
-  if (!input) mistakes.add({file, 0, 0}, "cannot be read");
   std::string line;
+  Nanos delayed{0};
   for (int number = 1; std::getline(input, line); ++number) {
     line = line.substr(0, line.find('#'));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     std::istringstream words(line);
-    std::int64_t start = -1, duration = -1;
-    std::string more;
-    const bool is_good = words >> start >> duration && !(words >> more);
-    if (!is_good || duration < 0 || Nanos(start) < period_) {
+    std::string first, second, more;
+    words >> first >> second;
+    const auto start = base::parse_time(first + "ns"), duration = base::parse_time(second + "ns");
+    const bool is_good = start && duration && !(words >> more) && *start >= period_ &&
+                         *duration <= base::time_max - *start;
+    if (!is_good) {
       mistakes.add({file, number, 1},
                    fmt::format("expected 'start_ns duration_ns' that begins at {} or later, "
-                               "where the delay before it ends, found '{}'",
+                               "where the delay before it ends, and ends within 30 years, found "
+                               "'{}'",
                                period_.count(), line));
       break;
     }
-    delays_.push_back({Nanos(start), Nanos(duration)});
-    period_ = Nanos(start) + Nanos(duration);
+    delays_.push_back({*start, *duration});
+    period_ = *start + *duration;
+    delayed += *duration;
   }
-  Nanos delayed{0};
-  for (const Delay& delay : delays_) delayed += delay.duration;
   if (mistakes.empty() && delays_.empty())
     mistakes.add({file, 0, 0}, "expected lines 'start_ns duration_ns', found none");
   if (mistakes.empty() && delayed >= period_)
@@ -125,12 +132,11 @@ InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& p
     when = base::parse_time(text.substr(mark + 1));
   }
   const bool is_once = mark != std::string::npos && text[mark] == '@';
-  const bool is_good = duration && when && *duration > Nanos(0) && (is_once || *duration < *when) &&
-                       std::max(*duration, *when) <= injected_max;
+  const bool is_good = duration && when && *duration > Nanos(0) && (is_once || *duration < *when);
   if (!is_good)
     throw std::invalid_argument(
         fmt::format("--noise: expected HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, or "
-                    "DURATION@TIME for once, no time longer than a century, found '{}'",
+                    "DURATION@TIME for once, no time longer than 30 years, found '{}'",
                     text));
   bool is_known = thread == "*";
   for (const auto& host : plan.hosts)
@@ -145,7 +151,7 @@ InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& p
 }
 
 Compute::Compute(paths::Thread& thread, const ComputeOptions& options)
-    : thread_(thread), options_(options), time_(divided(options.time, thread.speed())) {
+    : thread_(thread), options_(options), time_(at_speed(options.time, thread.speed())) {
   const std::string name = fmt::format("{}/{}", thread.host().name(), thread.index());
   for (const InjectedNoise& injected : options.injected) {
     if (injected.thread != "*" && injected.thread != name) continue;
@@ -194,7 +200,7 @@ Nanos Compute::varied_time() {
   const double radius = std::sqrt(-2 * std::log(1 - thread_.random().unit()));
   const double normal = radius * std::cos(2 * std::numbers::pi * thread_.random().unit());
   const double factor = 1 + options_.variation * std::clamp(normal, -4.0, 4.0);
-  return divided(time_, 1 / std::max(factor, 0.01));
+  return at_speed(time_, 1 / std::max(factor, 0.01));
 }
 
 void Compute::sort() {

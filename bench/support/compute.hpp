@@ -13,6 +13,10 @@ namespace bench {
 
 using base::Nanos;
 
+/// How long a host of that speed computes what takes `time` at speed 1. Throws
+/// std::invalid_argument when that is more than base::time_max.
+Nanos at_speed(Nanos time, double speed);
+
 /// What this OS thread has computed, whoever else had its processor meanwhile.
 Nanos processor_time();
 

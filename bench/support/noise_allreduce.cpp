@@ -20,6 +20,7 @@
 #include "bench/support/report_element.hpp"
 #include "pastset/tuple.hpp"
 #include "paths/command_line.hpp"
+#include "paths/needs.hpp"
 
 namespace bench {
 namespace {
@@ -93,21 +94,31 @@ class Progress {
 
 }  // namespace
 
+/// Each thread keeps how long each of its iterations took.
+void NoiseAllreduce::check_durations(const paths::Plan& plan, const paths::RunOptions& run) const {
+  const std::uint64_t threads =
+      run.is_one_host ? plan.hosts[run.host].threads : plan.thread_count();
+  paths::check_memory(threads * options_.iterations * sizeof(Nanos),
+                      fmt::format("--iterations: keeping {} times of each of {} threads",
+                                  options_.iterations, threads));
+}
+
 void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   is_virtual_ = run.clock == runtime::ClockKind::virtual_time;
   collective_ = find_collective(plan, options_.collective);
   if (options_.iterations == 0)
     throw std::invalid_argument("--iterations: expected 1 or more, found 0");
+  check_durations(plan, run);
   values_.emplace(collective_, options_.values, options_.iterations, plan.thread_count());
   warmup_ = options_.warmup.value_or(is_virtual_ ? 0 : warmup_on_steady_clock);
   compute_.kind = read_compute(options_, is_virtual_);
   const auto time = base::parse_time(options_.compute_time);
   if (!time)
-    throw std::invalid_argument(
-        fmt::format("--compute-time: expected a time such as 30ms, found "
-                    "'{}'",
-                    options_.compute_time));
+    throw std::invalid_argument(fmt::format("--compute-time: expected {}, found '{}'",
+                                            base::expected_time(options_.compute_time),
+                                            options_.compute_time));
   compute_.time = *time;
+  for (const auto& host : plan.hosts) at_speed(*time, host.speed);  // says when that is too long
   if (std::filesystem::is_directory(options_.replay)) {
     compute_.times = std::make_shared<const ComputationTimes>(options_.replay, collective_.name,
                                                               plan.thread_count());
@@ -307,14 +318,10 @@ void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
   if (const std::string wrong = disagreement(all); !wrong.empty()) throw std::runtime_error(wrong);
   write_decisions(summary.plan);
   nlohmann::ordered_json json = to_json(all);
-  fmt::print("{}", to_table(json));
+  if (!is_standard_output(options_.json)) fmt::print("{}", to_table(json));
   std::fflush(stdout);
-  if (options_.json.empty()) return;
   json["provenance"] = provenance(summary.wall_seconds);
-  std::ofstream file(options_.json);
-  file << json.dump(2) << '\n';
-  file.close();
-  if (!file) throw std::runtime_error(fmt::format("--json: cannot write '{}'", options_.json));
+  write_json(options_.json, json);
 }
 
 }  // namespace bench

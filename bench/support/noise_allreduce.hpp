@@ -51,6 +51,7 @@ class NoiseAllreduce {
   void finish(const paths::RunSummary& summary) const;
 
  private:
+  void check_durations(const paths::Plan& plan, const paths::RunOptions& run) const;
   void iterate(paths::Thread& thread, ThreadFigures& mine);
   void note(paths::Thread& thread, ThreadFigures& mine, std::uint64_t round,
             const paths::Result& result);

@@ -7,16 +7,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
 
 #include "base/errors.hpp"
 #include "base/settings.hpp"
+#include "base/text_file.hpp"
 
 namespace bench {
 namespace {
@@ -65,6 +67,10 @@ bool append_number(base::Scalar scalar, std::string_view text, std::vector<std::
     using T = decltype(sample);
     using Parsed = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
     if (text.starts_with('+')) text.remove_prefix(1);
+    const bool is_plain = std::is_floating_point_v<T> ? base::parse_number(text).has_value()
+                          : std::is_signed_v<T>       ? base::parse_integer(text).has_value()
+                                                      : base::parse_natural(text).has_value();
+    if (!is_plain) return false;
     Parsed parsed{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
     if (error != std::errc{} || end != text.data() + text.size()) return false;
@@ -150,10 +156,10 @@ base::Payload Values::cell(std::uint32_t rank, std::uint64_t iteration) const {
 }
 
 void Values::read_table(const std::string& file, std::uint32_t threads) {
-  std::ifstream input(file);
-  if (!input)
+  if (!std::filesystem::exists(file))
     throw std::invalid_argument(
         fmt::format("--values: expected best, worst or a file, but cannot read '{}'", file));
+  std::istringstream input(base::load_text(file, base::table_bytes_max));
   base::Mistakes mistakes;
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {

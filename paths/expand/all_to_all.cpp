@@ -16,7 +16,17 @@ std::string CollectiveExpansion::between(std::string_view kind, std::uint32_t he
   return name(fmt::format("{}.{}.{}", kind, all_.cluster_name(here), all_.cluster_name(other)));
 }
 
+/// Of many clusters without links, what would be written is very much larger than the config.
+bool CollectiveExpansion::has_all_links(const Clusters& clusters) {
+  bool has_all = true;
+  for (const std::uint32_t into : clusters)
+    for (const std::uint32_t from : clusters)
+      if (into < from) has_all = routes_.has_links(into, from, collective_.name) && has_all;
+  return has_all;
+}
+
 void CollectiveExpansion::write_all_to_all(const Clusters& clusters) {
+  if (!has_all_links(clusters)) return;
   const Relaxation& relaxation = collective_.relaxation;
   const bool batches = relaxation.tells_batches(true);
   const pastset::Template tuple = batches ? batch_template() : partial_template(collective_.value);

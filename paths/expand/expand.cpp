@@ -2,12 +2,15 @@
 // paths/expand/expand.cpp — writes what is declared of clusters out as hosts, wrappers and paths.
 #include "paths/expand/expand.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "paths/expand/collective.hpp"
 #include "paths/expand/exchange.hpp"
 #include "paths/expand/routes.hpp"
 #include "paths/expand/writer.hpp"
+#include "paths/needs.hpp"
 
 namespace paths {
 namespace {
@@ -27,6 +30,22 @@ void write_element(const MultiCluster& all, const MultiCluster::Element& element
   }
 }
 
+/// Written out, a config may be very much larger than it is: of clusters that all tell each other,
+/// by their square.
+void check_size(const MultiCluster& all, const base::Position& position, base::Mistakes& mistakes) {
+  constexpr std::uint64_t path_bytes_least = 2 << 10;
+  std::uint64_t paths = all.hosts.size();
+  for (const MultiCluster::Collective& collective : all.collectives)
+    paths += all.hosts.size() +
+             (collective.all_to_all ? all.clusters.size() * (all.clusters.size() - 1) : 0);
+  for (const MultiCluster::Element& element : all.elements) paths += element.reach.size();
+  const std::uint64_t bytes = paths * path_bytes_least, most = runtime::machine().memory_bytes;
+  if (bytes > most)
+    mistakes.add(position, fmt::format("its {} hosts and paths, written out, need {} of memory at "
+                                       "least, but there are {}",
+                                       paths, rounded_bytes(bytes), rounded_bytes(most)));
+}
+
 }  // namespace
 
 bool is_high_level(const base::Settings& settings) {
@@ -38,6 +57,7 @@ bool is_high_level(const base::Settings& settings) {
 base::Settings expand(const base::Settings& settings, const Overrides& overrides,
                       base::Mistakes& mistakes) {
   const MultiCluster all = read_multi_cluster(settings, overrides, mistakes);
+  if (mistakes.empty()) check_size(all, settings.position(), mistakes);
   if (!mistakes.empty()) return settings;
   expansion::Writer writer(all);
   expansion::Routes routes(all, writer, mistakes);

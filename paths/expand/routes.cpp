@@ -51,11 +51,16 @@ const MultiCluster::Link* Routes::link(std::uint32_t from, std::uint32_t to,
   return nullptr;
 }
 
+bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) {
+  const bool there = link(a, b, asker) != nullptr;
+  return link(b, a, asker) != nullptr && there;
+}
+
 /// The hop between two clusters: what leaves each is delayed where it leaves.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  if (!has_links(from, to, asker)) return;
   const MultiCluster::Link* there = link(from, to, asker);
   const MultiCluster::Link* back = link(to, from, asker);
-  if (there == nullptr || back == nullptr) return;
   const std::string& a = all_.cluster_name(from);
   const std::string& b = all_.cluster_name(to);
   if (there->delays)

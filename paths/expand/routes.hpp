@@ -23,6 +23,9 @@ class Routes {
   /// Adds the way between two hosts, of one cluster or of two. A link that is not declared is a
   /// mistake of `asker`.
   void route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
+  /// Whether two clusters have links both ways; those that are not declared are mistakes of
+  /// `asker`.
+  bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
   /// One direction of an emulated link that others share, on a host.
   base::Settings link_stage(const std::string& name, std::uint32_t host,
                             const base::Settings& settings, std::string_view role);

@@ -94,7 +94,7 @@ TEST_CASE("map reader: a wrong value is a mistake at its place and leaves the de
   CHECK(mistakes ==
         "f:1:10: latency: expected a time such as 30ms, found 'fast'\n"
         "f:2:7: size: expected a size such as 64KiB, found '64'\n"
-        "f:3:7: rate: expected a rate such as 100Mbit, or unlimited, found '3'\n"
+        "f:3:7: rate: expected a rate above 0 such as 100Mbit, or unlimited, found '3'\n"
         "f:4:7: flag: expected true or false, found 'yes'\n"
         "f:5:8: count: expected an integer of at least 1, found '0'\n"
         "f:6:7: loss: expected a number from 0 to 1, found '1.5'\n"

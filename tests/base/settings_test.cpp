@@ -11,6 +11,7 @@ using base::ConfigError;
 using base::Position;
 using base::Settings;
 using Catch::Contains;
+using Catch::EndsWith;
 
 namespace {
 
@@ -235,7 +236,34 @@ TEST_CASE("settings: mistakes without end are cut short") {
     FAIL("duplicate keys were read");
   } catch (const ConfigError& error) {
     CHECK(error.mistakes().size() == 100);
+    CHECK(error.mistakes().front().position.text() == "f.yaml:2:1");
+    CHECK_THAT(error.what(), EndsWith("f.yaml:101:1: duplicate key 'a'; first given at line 1\n"
+                                      "and 9899 more"));
   }
+}
+
+TEST_CASE(
+    "settings: of many mistakes the first of the file are told, in whatever order they come") {
+  base::Mistakes mistakes;
+  for (int line = 1000; line > 0; --line) mistakes.add({"f", line, 1}, "wrong");
+  mistakes.add({"f", 7, 1}, "wrong");
+  mistakes.add({"f", 777, 1}, "wrong");
+  CHECK(mistakes.size() == 1002);
+  try {
+    mistakes.throw_if_any();
+    FAIL("nothing was thrown");
+  } catch (const ConfigError& error) {
+    CHECK(error.mistakes().size() == 100);
+    CHECK(error.mistakes().front().position.line == 1);
+    CHECK(error.mistakes().back().position.line == 100);
+    CHECK_THAT(error.what(), EndsWith("f:100:1: wrong\nand 900 more"));
+  }
+}
+
+TEST_CASE("settings: a mistake about a long text is cut between two characters") {
+  base::Mistakes mistakes;
+  mistakes.add({"f", 1, 1}, "a" + repeated("\xc3\xa4", 2000));
+  CHECK_THROWS_WITH(mistakes.throw_if_any(), "f:1:1: a" + repeated("\xc3\xa4", 999) + "...");
 }
 
 TEST_CASE("settings: a file that cannot be read is a mistake in its name") {

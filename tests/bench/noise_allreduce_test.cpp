@@ -279,7 +279,40 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
   CHECK(refusal(options) == "--decisions: expected a file that can be written, found '/nowhere/d'");
   options = {};
   options.noise = {"alpha-0/0=2562047h@1s"};
-  CHECK_THAT(refusal(options), Catch::Contains("no time longer than a century, found"));
+  CHECK_THAT(refusal(options), Catch::Contains("no time longer than 30 years, found"));
+  options = {};
+  options.compute_time = "1000000001s";
+  CHECK(refusal(options) ==
+        "--compute-time: expected a time of at most 1000000000s, about 30 years, found "
+        "'1000000001s'");
+  options.compute_time = "900000000s";  // beta's hosts have speed 0.8
+  CHECK(refusal(options) ==
+        "computing that takes 250000h would take more than 30 years on a host of speed 0.8");
+  options = {};
+  options.json = "-";
+  CHECK(refusal(options) == "nothing");
+  options.decisions = "-";
+  CHECK(refusal(options) == "--decisions: expected a file that can be written, found '-'");
+}
+
+TEST_CASE("noise_allreduce: one thread in all has a collective, under every algorithm") {
+  const std::string config =
+      "clusters: {alpha: {hosts: 1}}\n"
+      "collectives: {sum: {template: f64, condition: {less: 1}, contributions: non_negative}}";
+  for (const std::string algorithm :
+       {"sequential", "magpie", "conditional", "periodic:2", "lagged:1", "budget:4,2"}) {
+    CAPTURE(algorithm);
+    NoiseOptions options;
+    options.iterations = 4;
+    options.values = "worst";
+    const Run result = run(algorithm, options, config);
+    CHECK(result.iterations_of_thread_0 == hundredths({3000, 3000, 3000, 3000}));
+  }
+  NoiseOptions options;
+  options.iterations = 1;
+  const Run unchecked =
+      run("", options, "clusters: {a: {hosts: 1}}\ncollectives: {sum: {template: f64}}");
+  CHECK(unchecked.iterations_of_thread_0 == hundredths({3000}));
 }
 
 TEST_CASE("noise_allreduce: a late result may be about a round of warming up, which is no stop") {

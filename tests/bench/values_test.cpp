@@ -162,6 +162,45 @@ TEST_CASE("noise values: all that is wrong with a table is said with its place")
                     "--values: expected best, worst or a file, but cannot read 'no_such_file'");
 }
 
+TEST_CASE("noise values: a number of a table has one meaning, and a table has an end") {
+  for (const std::string word : {"010", "0x10", "nan", "inf", "1e999", "--1", "1.5.2"}) {
+    CAPTURE(word);
+    const File file("1 " + word + "\n");
+    CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
+                      "noise_values.tmp:1:3: expected a number of type f64, found '" + word + "'");
+  }
+  for (const std::string word : {"-1", "256", "1.0", "007"}) {
+    CAPTURE(word);
+    const File file(word);
+    CHECK_THROWS_WITH(Values(unchecked(Scalar::u8), file.name(), 1, 2),
+                      "noise_values.tmp:1:1: expected a number of type u8, found '" + word + "'");
+  }
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "/dev/zero", 1, 2),
+                    "/dev/zero: larger than 268435456 bytes");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "/tmp", 1, 2),
+                    "/tmp: cannot be read: Is a directory");
+}
+
+TEST_CASE("noise replay: what is no recording is refused with its place, and has an end") {
+  const std::string beyond =
+      " that begins at 0 or later, where the delay before it ends, and ends within 30 years, "
+      "found ";
+  for (const std::string line : {"5", "1 2 3", "-1 2", "1 -2", "0x1 2", "010 2", "1e3 2", "nan 1",
+                                 "1.5s 2", "9223372036854775807 9223372036854775807",
+                                 "1000000000000000000 1", "99999999999999999999 1"}) {
+    CAPTURE(line);
+    const File file(line + "\n");
+    CHECK_THROWS_WITH(
+        bench::Noise(file.name()),
+        "noise_values.tmp:1:1: expected 'start_ns duration_ns'" + beyond + "'" + line + "'");
+  }
+  CHECK_THROWS_WITH(bench::Noise("/dev/zero"), "/dev/zero: larger than 268435456 bytes");
+  CHECK_THROWS_WITH(bench::Noise("no_such_file"),
+                    "no_such_file: cannot be read: No such file or directory");
+  const File latest("999999999999999999 1\n");
+  CHECK(bench::Noise(latest.name()).period() == base::time_max);
+}
+
 TEST_CASE("noise replay: delays that begin while computing add to it, and the recording repeats") {
   using base::Nanos;
   const File file("100 10\n200 50\n");  // a period of 250

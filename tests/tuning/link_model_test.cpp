@@ -59,6 +59,15 @@ TEST_CASE("link model: a trace says what holds when the message leaves, and begi
   CHECK(link.pass(9ms, 10ms, 1000).arrives == 10ms + 1ms + 50ms);
 }
 
+TEST_CASE("link model: what would arrive after the end of the clock is an error, not the past") {
+  const LinkModel slow(base::time_max, 0.001);
+  CHECK(slow.pass(0s, 0s, 8).arrives == 64'000s + base::time_max);
+  CHECK(slow.pass(0s, base::time_max, 1u << 30).arrives == 3 * base::time_max);
+  CHECK_THROWS_AS(slow.pass(base::Nanos::max() - 1s, 0s, 8), std::overflow_error);
+  CHECK_THROWS_AS(slow.pass(0s, base::Nanos::max() - 1s, 0), std::overflow_error);
+  CHECK(LinkModel(0s, 0).pass(base::Nanos::max(), 0s, 8).arrives == base::Nanos::max());
+}
+
 TEST_CASE("link model: samples out of order are a bug of whoever made them") {
   base::set_bugs_throw(true);
   CHECK_THROWS_AS(LinkModel({}, 1ms), std::logic_error);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -47,7 +46,8 @@ Way way_of(const paths::Plan& plan, const paths::Plan::PlanPath& path, std::size
     way.latency += link.latency;
     if (link.bits_per_second > 0)
       way.row_passage +=
-          Nanos(std::llround(8e9 * static_cast<double>(row_bytes) / link.bits_per_second));
+          Nanos(std::llround(std::min(8e9 * static_cast<double>(row_bytes) / link.bits_per_second,
+                                      static_cast<double>(base::time_max.count()))));
   }
   return way;
 }
@@ -122,10 +122,8 @@ HaloChoice HaloChoice::parse(const std::string& text) {
   choice.kind = Kind::hidden;
   if (text == "hidden") return choice;
   choice.kind = Kind::given;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), choice.iterations);
-  if (error != std::errc{} || end != text.data() + text.size() || choice.iterations == 0 ||
-      choice.iterations > iterations_max)
+  choice.iterations = base::parse_natural(text).value_or(0);
+  if (choice.iterations == 0 || choice.iterations > iterations_max)
     throw std::invalid_argument(
         fmt::format("--halo: expected plain, hidden, or how many iterations a border may be on its "
                     "way, found '{}'",

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/near_match.hpp"
+#include "bench/support/compute.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "bench/support/report_element.hpp"
@@ -18,6 +19,7 @@
 #include "bench/support/sor/reference.hpp"
 #include "bench/support/sor/report.hpp"
 #include "paths/command_line.hpp"
+#include "paths/needs.hpp"
 
 namespace bench {
 namespace {
@@ -53,9 +55,8 @@ std::vector<base::Nanos> declared_iterations(const paths::Plan& plan, const SorT
   std::vector<base::Nanos> times;
   for (const auto& host : plan.hosts)
     for (std::uint32_t i = 0; i < host.threads; ++i) {
-      const auto rows = static_cast<double>(task.blocks[times.size()].size());
-      const double time = rows * static_cast<double>(task.cost.per_row.count()) / host.speed;
-      times.push_back(base::Nanos(std::llround(time)));
+      const auto rows = static_cast<std::int64_t>(task.blocks[times.size()].size());
+      times.push_back(at_speed(task.cost.per_row * rows, host.speed));
     }
   return times;
 }
@@ -91,6 +92,8 @@ void Sor::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
                                             .far_borders = {},
                                             .halo = HaloChoice::parse(options_.halo),
                                             .cost = {}});
+  task_->keeps_cells = !options_.image.empty() || !options_.raw.empty();
+  check_grid(plan, run);
   choose_iterations();
   choose_cost();
   if (task_->cost.kind == WorkCost::Kind::declared)
@@ -98,11 +101,23 @@ void Sor::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   task_->far_borders = far_borders(plan, options_.exchange, task_->blocks, data.size());
   check_halo(task_->halo, task_->far_borders);
   task_->keeps_changes = !options_.values.empty();
-  task_->keeps_cells = !options_.image.empty() || !options_.raw.empty();
   task_->asks_for_traffic = is_split_;
   if (!is_ours_) return;
   check_files();
   warn_of_epsilon(collective_, data);
+}
+
+/// The rows of this process are kept once, again for a file, and all of them for --check.
+void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) const {
+  std::uint64_t rows = 0;
+  const auto& host = plan.hosts[run.host];
+  for (std::uint32_t rank = 0; rank < task_->blocks.size(); ++rank)
+    if (!run.is_one_host || rank - host.first_thread < host.threads)
+      rows += task_->blocks[rank].size();
+  rows *= task_->keeps_cells ? 2 : 1;
+  rows += options_.check ? options_.size : 0;
+  paths::check_memory(rows * options_.size * sizeof(double),
+                      fmt::format("--size: a grid of {0} x {0} cells", options_.size));
 }
 
 /// What is of the whole grid needs the parts of all threads.
@@ -285,21 +300,18 @@ void Sor::finish(const paths::RunSummary& summary) {
   if (const std::string wrong = sor_disagreement(parts_, summary); !wrong.empty())
     throw std::runtime_error(wrong);
   nlohmann::ordered_json json = figures(summary);
-  fmt::print("{}", sor_table(json));
+  const bool prints_table = !is_standard_output(options_.json);
+  if (prints_table) fmt::print("{}", sor_table(json));
   std::fflush(stdout);
   if (is_whole) write_files();
-  if (!options_.json.empty()) {
-    json["provenance"] = provenance(summary.wall_seconds);
-    std::ofstream file(options_.json);
-    file << json.dump(2) << '\n';
-    file.close();
-    if (!file) throw std::runtime_error(fmt::format("--json: cannot write '{}'", options_.json));
-  }
+  json["provenance"] = provenance(summary.wall_seconds);
+  write_json(options_.json, json);
   if (!options_.check) return;
   if (const std::string wrong = check(summary.plan); !wrong.empty())
     throw std::runtime_error(wrong);
-  fmt::print("as the reference has it: every cell, and {} decisions\n",
-             parts_.at(0).decisions.size());
+  if (prints_table)
+    fmt::print("as the reference has it: every cell, and {} decisions\n",
+               parts_.at(0).decisions.size());
 }
 
 }  // namespace bench

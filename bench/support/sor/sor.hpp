@@ -55,6 +55,7 @@ class Sor {
  private:
   void choose_cost();
   void choose_iterations();
+  void check_grid(const paths::Plan& plan, const paths::RunOptions& run) const;
   void check_report(const paths::Plan& plan) const;
   void check_files() const;
   void report(paths::Thread& thread);

@@ -2,8 +2,6 @@
 // bench/support/sor/work.cpp — real, measured and declared time.
 #include "bench/support/sor/work.hpp"
 
-#include <cmath>
-
 #include "bench/support/compute.hpp"
 
 namespace bench {
@@ -16,9 +14,7 @@ void Work::run(const Relax& relax) {
   if (cost_.kind == WorkCost::Kind::measured) cost = processor_time() - processor_begin;
   if (cost_.kind == WorkCost::Kind::declared)
     cost = cost_.per_row * static_cast<std::int64_t>(half_rows) / 2;
-  if (cost > base::Nanos(0))
-    thread_.sleep_for(
-        base::Nanos(std::llround(static_cast<double>(cost.count()) / thread_.speed())));
+  if (cost > base::Nanos(0)) thread_.sleep_for(at_speed(cost, thread_.speed()));
   took_ += thread_.now() - begin;
 }
 

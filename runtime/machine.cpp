@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/machine.cpp — asks the kernel; what it does not tell is no bound.
+#include "runtime/machine.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "base/units.hpp"
+
+namespace runtime {
+namespace {
+
+/// The number that a file of the kernel begins with; nothing for "max".
+std::optional<std::uint64_t> number_in(const std::string& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return base::parse_natural(word);
+}
+
+void bound(std::uint64_t& value, std::optional<std::uint64_t> by, std::uint64_t share = 1) {
+  if (by) value = std::min(value, *by / share);
+}
+
+void bound(std::uint64_t& value, decltype(RLIMIT_AS) resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bound(value, limit.rlim_cur);
+}
+
+void bound_by_available(std::uint64_t& memory_bytes) {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t kib = 0, available_kib = 0;
+  bool is_known = false;
+  for (std::string word, unit; file >> word >> kib; std::getline(file, unit)) {
+    is_known = is_known || word == "MemAvailable:";
+    if (word == "MemAvailable:" || word == "SwapFree:") available_kib += kib;
+  }
+  if (is_known) bound(memory_bytes, available_kib * 1024);
+}
+
+/// Each line of the file is "number:controllers:path"; version 2 has no controllers.
+void bound_by_groups(Machine& machine) {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    for (std::string path = line.substr(second + 1);; path = path.substr(0, path.rfind('/'))) {
+      const std::string folder = "/sys/fs/cgroup/" + controllers + path;
+      if (controllers.empty() || controllers == "memory") {
+        bound(machine.memory_bytes, number_in(folder + "/memory.max"));
+        bound(machine.memory_bytes, number_in(folder + "/memory.limit_in_bytes"));
+      }
+      if (controllers.empty() || controllers == "pids")
+        bound(machine.threads, number_in(folder + "/pids.max"));
+      if (path.find('/') == std::string::npos) break;
+    }
+  }
+}
+
+}  // namespace
+
+Machine machine() {
+  constexpr std::uint64_t mappings_of_thread = 2;  // its stack and the guard below
+  Machine machine;
+  bound_by_available(machine.memory_bytes);
+  bound_by_groups(machine);
+  bound(machine.memory_bytes, RLIMIT_AS);
+  bound(machine.threads, number_in("/proc/sys/kernel/threads-max"));
+  bound(machine.threads, number_in("/proc/sys/kernel/pid_max"));
+  if (geteuid() != 0) bound(machine.threads, RLIMIT_NPROC);
+  machine.threads_of_process = machine.threads;
+  bound(machine.threads_of_process, number_in("/proc/sys/vm/max_map_count"), mappings_of_thread);
+  return machine;
+}
+
+}  // namespace runtime

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/machine.hpp — how much of the machine this process can have.
+#pragma once
+#include <cstdint>
+
+namespace runtime {
+
+/// Upper bounds, as far as the operating system tells them: what is beyond them cannot work.
+struct Machine {
+  std::uint64_t memory_bytes = UINT64_MAX;
+  std::uint64_t threads = UINT64_MAX;             ///< of all processes together
+  std::uint64_t threads_of_process = UINT64_MAX;  ///< of one
+};
+
+/// What is available now. Memory: what the kernel calls available, less where a control group or
+/// `ulimit -v` allows less. Threads: what the kernel, a control group and `ulimit -u` allow.
+Machine machine();
+
+}  // namespace runtime

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/needs_test.cpp — what is refused before it is tried.
+#include "paths/needs.hpp"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "paths/config.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+constexpr std::uint64_t gib = 1u << 30;
+constexpr auto on_virtual_clock = runtime::ClockKind::virtual_time;
+
+paths::Plan plan_of(const std::string& threads) {
+  return paths::read_plan(
+      base::parse_settings("clusters: {a: {hosts: 2, threads: " + threads + "}}", "test.yaml"),
+      wrappers::all_kinds());
+}
+
+runtime::Machine with_memory(std::uint64_t bytes) { return {.memory_bytes = bytes}; }
+
+}  // namespace
+
+TEST_CASE("needs: more threads than memory can hold are refused with both figures") {
+  const paths::Plan plan = plan_of("1000000");
+  const paths::RunOptions all = {.clock = on_virtual_clock};
+  CHECK_NOTHROW(paths::check_needs(plan, all, with_memory(20 * gib)));
+  CHECK_THROWS_AS(paths::check_needs(plan, all, with_memory(19 * gib)), std::invalid_argument);
+  CHECK_THROWS_WITH(paths::check_needs(plan, all, with_memory(4 * gib)),
+                    "running the config's 2000000 threads needs 19.1 GiB of memory at least, but "
+                    "there are 4.0 GiB");
+  const paths::RunOptions one = {.is_one_host = true, .host = 1};
+  CHECK_THROWS_WITH(paths::check_needs(plan, one, with_memory(4 * gib)),
+                    "running the config's 1000000 threads needs 22.9 GiB of memory at least, but "
+                    "there are 4.0 GiB");
+}
+
+TEST_CASE("needs: more threads than the system allows are refused, on the steady clock alone") {
+  const paths::Plan plan = plan_of("100");
+  const std::vector<std::uint32_t> both = {0, 1};
+  runtime::Machine machine;
+  machine.threads = 250;
+  machine.threads_of_process = 202;
+  CHECK_THROWS_WITH(paths::check_needs(plan, paths::RunOptions(), machine),
+                    "the config's 200 threads need 203 threads of the operating system, but there "
+                    "can be 202; on the virtual clock they need none");
+  CHECK_NOTHROW(paths::check_needs(plan, paths::RunOptions{.clock = on_virtual_clock}, machine));
+  CHECK_NOTHROW(paths::check_needs(plan, paths::RunOptions{.is_one_host = true}, machine));
+  CHECK_NOTHROW(paths::check_needs(plan, both, machine));
+  machine.threads = 205;
+  CHECK_THROWS_WITH(paths::check_needs(plan, both, machine),
+                    "the config's 2 hosts with 200 threads need 206 threads of the operating "
+                    "system, but there can be 205; on the virtual clock they need none");
+}
+
+TEST_CASE("needs: sizes are told in the unit that people count memory in") {
+  CHECK(paths::rounded_bytes(0) == "0.0 KiB");
+  CHECK(paths::rounded_bytes(1536) == "1.5 KiB");
+  CHECK(paths::rounded_bytes(8'000'000'000'000) == "7.3 TiB");
+  CHECK(paths::rounded_bytes(UINT64_MAX) == "16384.0 PiB");
+  CHECK_THROWS_WITH(paths::check_memory(2 * gib, "a grid", with_memory(gib)),
+                    "a grid needs 2.0 GiB of memory at least, but there are 1.0 GiB");
+}
+
+TEST_CASE("needs: this machine has something") {
+  const runtime::Machine machine = runtime::machine();
+  CHECK(machine.memory_bytes > 1u << 20);
+  CHECK(machine.memory_bytes < UINT64_MAX);
+  CHECK(machine.threads_of_process <= machine.threads);
+}
