@@ -35,7 +35,7 @@ void read_shape(base::MapReader& reader, Reduction& reduction) {
       located ? "a value and a location such as \"f64, i64\""
               : "one scalar or an array of fixed size such as \"f64\" or \"f64[1024]\"";
   const std::string text = reader.required_word("template", expected);
-  if (text.empty()) return;  // reported
+  if (!reader.take("template").is_scalar()) return;  // reported
   std::string wrong;
   const auto value = pastset::Template::parse(text, &wrong);
   if (!value) return reader.mistake("template", wrong);
