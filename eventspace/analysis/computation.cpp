@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "eventspace/analysis/findings.hpp"
+#include "eventspace/analysis/others.hpp"
 #include "eventspace/analysis/period.hpp"
 
 namespace eventspace {
@@ -31,6 +32,16 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
   return static_cast<std::int64_t>(
       std::max({outlier_share * static_cast<double>(base), static_cast<double>(outlier_nanos),
                 outlier_spreads * static_cast<double>(spread)}));
+}
+
+/// What is rarer than a computation has a period that foretells it, which a shorter one does not as
+/// well.
+bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
+  constexpr double least_agreement = 0.9;
+  constexpr double clearly = 0.1;
+  const auto period = find_period(computed);
+  return period && period->agreement >= least_agreement &&
+         period->agreement > agreement_of_frequent_noise(computed, frequent) + clearly;
 }
 
 }  // namespace
@@ -119,30 +130,40 @@ void Computation::keep(std::uint32_t leaf, std::int64_t begin, std::int64_t nano
 void Computation::finish() { judge(true); }
 
 std::uint32_t Computation::group_of(std::uint32_t number) const {
-  const Leaf& leaf = shape_.leaves[number];
-  const std::uint32_t host = shape_.structure.paths[leaf.path].host;
-  const std::uint32_t graph = shape_.trees[shape_.lanes[leaf.lane].tree].graph;
+  const std::uint32_t graph = shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].graph;
   const auto clusters = static_cast<std::uint32_t>(shape_.structure.clusters.size());
-  return graph * clusters + shape_.structure.hosts[host].cluster;
+  return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
 }
 
+/// A host that is slow is so in all its threads: a thread is held against those first.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
   std::vector<std::vector<std::int64_t>> spreads(groups);
   std::vector<std::vector<std::int64_t>> far_spreads(groups);
+  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // by group and host
+  std::vector<std::int64_t> own(leaves_.size(), 0);
   for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     const Distribution& all = leaves_[leaf].all;
     if (all.count() == 0) continue;
-    const std::int64_t median = all.quantile(0.5);
-    medians[group_of(leaf)].push_back(median);
-    spreads[group_of(leaf)].push_back(median - all.quantile(0.1));
-    far_spreads[group_of(leaf)].push_back(median - all.quantile(0.01));
+    own[leaf] = all.quantile(0.5);
+    medians[group_of(leaf)].push_back(own[leaf]);
+    spreads[group_of(leaf)].push_back(own[leaf] - all.quantile(0.1));
+    far_spreads[group_of(leaf)].push_back(own[leaf] - all.quantile(0.01));
+    of_hosts[{group_of(leaf), host_of(leaf)}].add(own[leaf]);
   }
-  std::vector<Usual> usual(groups);
+  for (auto& [host, threads] : of_hosts) threads.sort();
+  std::vector<Usual> of_groups(groups);
   for (std::size_t group = 0; group < groups; ++group)
-    usual[group] = {median_of(medians[group]), median_of(spreads[group]),
-                    median_of(far_spreads[group])};
+    of_groups[group] = {median_of(medians[group]), median_of(spreads[group]),
+                        median_of(far_spreads[group])};
+  std::vector<Usual> usual(leaves_.size());
+  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (leaves_[leaf].all.count() == 0) continue;
+    usual[leaf] = of_groups[group_of(leaf)];
+    const auto mates = of_hosts.at({group_of(leaf), host_of(leaf)}).median_without(own[leaf]);
+    if (mates > 0) usual[leaf].median = mates;
+  }
   return usual;
 }
 
@@ -166,13 +187,14 @@ Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& li
     bounds.base = all.quantile(0.5 * share);
     spread = bounds.base - all.quantile(0.1 * share);
   }
-  find_noise_in_all(all, like, bounds);
   return bounds;
 }
 
 /// Noise that comes more often than once in a computation leaves none without it: some have it
 /// once and some twice, so that what they differ by is also by what all are longer than others'.
-void Computation::find_noise_in_all(const Distribution& all, const Usual& like, Bounds& bounds) {
+/// A thread that is slow by as much looks the same, but for the period of its noise.
+void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
+  const Distribution& all = leaf.all;
   const double below =
       static_cast<double>(all.count_at_most(bounds.outlier)) / static_cast<double>(all.count());
   if (1 - below < noise_in_all_share) return;
@@ -181,6 +203,12 @@ void Computation::find_noise_in_all(const Distribution& all, const Usual& like, 
   const std::int64_t times = (more + noise / 2) / noise;
   if (times < 1 || times > noise_in_all_times) return;
   if (std::abs(more - times * noise) > std::min(like.median / 100, noise / 10)) return;
+  leaf.is_noise_rare =
+      is_rare(computed_of(leaf, bounds),
+              {.computation_nanos = static_cast<double>(bounds.base - times * noise),
+               .nanos = static_cast<double>(noise),
+               .least_ticks = static_cast<double>(times)});
+  if (leaf.is_noise_rare) return;
   bounds.base -= times * noise;
   bounds.outlier = bounds.base + noise / 2;
 }
@@ -190,7 +218,8 @@ void Computation::judge(bool all) {
   for (std::uint32_t number = 0; number < leaves_.size(); ++number) {
     LeafState& leaf = leaves_[number];
     if (leaf.kept.empty()) continue;
-    const Bounds bounds = bounds_of(number, like[group_of(number)]);
+    Bounds bounds = bounds_of(number, like[number]);
+    find_noise_in_all(leaf, like[number], bounds);
     leaf.base = bounds.base;
     leaf.outlier = bounds.outlier;
     const std::size_t count = all ? leaf.kept.size() : (leaf.kept.size() + 1) / 2;
@@ -233,10 +262,18 @@ void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds
   graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
 }
 
+/// From one computation's begin to the next one's, in the mean: what noise or waiting makes longer
+/// counts, because time goes on for the noise as well.
+double Computation::iteration_of(const std::vector<Kept>& kept) {
+  const auto [first, last] = std::minmax_element(
+      kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.begin() < b.begin(); });
+  const std::uint32_t iterations = last->sequence() - first->sequence();
+  if (iterations == 0) return 0;
+  return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(iterations);
+}
+
 /// Of the computations that are still kept: a run's last part, when it was very long.
-void Computation::look_for_period(std::uint32_t number, const Bounds& bounds) {
-  LeafState& leaf = leaves_[number];
-  if (leaf.noise.count() < noisy_outliers) return;
+std::vector<Computed> Computation::computed_of(const LeafState& leaf, const Bounds& bounds) {
   std::vector<Computed> computed;
   computed.reserve(leaf.kept.size());
   for (const Kept& kept : leaf.kept) {
@@ -245,10 +282,17 @@ void Computation::look_for_period(std::uint32_t number, const Bounds& bounds) {
   }
   std::sort(computed.begin(), computed.end(),
             [](const Computed& a, const Computed& b) { return a.begin_nanos < b.begin_nanos; });
-  const auto period = find_period(computed);
+  return computed;
+}
+
+void Computation::look_for_period(std::uint32_t number, const Bounds& bounds) {
+  LeafState& leaf = leaves_[number];
+  if (leaf.noise.count() < noisy_outliers) return;
+  const auto period = find_period(computed_of(leaf, bounds));
   if (!period) return;
   leaf.period_nanos = period->nanos;
   leaf.period_agreement = period->agreement;
+  leaf.iteration = iteration_of(leaf.kept);
   leaf.spectrum = period->spectrum;
 }
 
@@ -292,7 +336,6 @@ ThreadReport Computation::report_thread(std::uint32_t number) const {
   const LeafState& state = leaves_[number];
   const Structure::Path& path = shape_.structure.paths[leaf.path];
   const Structure::Host& host = shape_.structure.hosts[path.host];
-  const std::uint32_t tree = shape_.lanes[leaf.lane].tree;
   ThreadReport thread;
   thread.name = shape_.structure.thread_name(leaf.thread);
   thread.rank = leaf.thread;
@@ -309,12 +352,12 @@ ThreadReport Computation::report_thread(std::uint32_t number) const {
   if (state.all.sum() > 0)
     thread.noise_share =
         static_cast<double>(state.noise.sum()) / static_cast<double>(state.all.sum());
+  thread.is_noise_rare = state.is_noise_rare;
   thread.period_nanos = state.period_nanos;
   thread.spectrum = state.spectrum;
   thread.period_agreement = state.period_agreement;
-  const auto iteration = static_cast<double>(figures_.iteration(tree).p50);
-  if (state.period_nanos && iteration > 0) {
-    thread.iterations_per_period = *state.period_nanos / iteration;
+  if (state.period_nanos && state.iteration > 0) {
+    thread.iterations_per_period = *state.period_nanos / state.iteration;
     const double whole = std::round(thread.iterations_per_period);
     thread.resonates = whole >= 1 && whole <= resonance_iterations &&
                        std::abs(thread.iterations_per_period - whole) <= resonance_share;
@@ -331,7 +374,7 @@ void Computation::report_hosts(Report& report) const {
   std::vector<std::vector<std::int64_t>> bases(structure.hosts.size());
   report.hosts.resize(structure.hosts.size());
   for (std::uint32_t number = 0; number < leaves_.size(); ++number) {
-    const std::uint32_t host = structure.paths[shape_.leaves[number].path].host;
+    const std::uint32_t host = host_of(number);
     report.hosts[host].critical_rounds += figures_.critical_rounds(number);
     if (leaves_[number].all.count() == 0) continue;
     medians[host].push_back(leaves_[number].all.quantile(0.5));

@@ -65,8 +65,10 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
+    bool is_noise_rare = false;  // though the thread is slow by as much as it takes
     std::optional<double> period_nanos;
     double period_agreement = 0;
+    double iteration = 0;  // of those that are late with a period
     std::vector<SpectrumPoint> spectrum;
   };
   struct Iteration {
@@ -80,8 +82,9 @@ class Computation {
     std::int64_t effective = 0;
     double lost = 0;  // by all threads
   };
-  struct Usual {  // of the threads of a cluster on one graph
-    std::int64_t median = 0;
+  struct Usual {              // of the threads of a cluster on one graph
+    std::int64_t median = 0;  // of those of the same host, when it has others
+
     std::int64_t spread = 0;      // from the least tenth to the median
     std::int64_t far_spread = 0;  // from the least hundredth to the median
   };
@@ -93,12 +96,17 @@ class Computation {
   };
 
   void keep(std::uint32_t leaf, std::int64_t begin, std::int64_t nanos, std::uint64_t sequence);
+  std::uint32_t host_of(std::uint32_t leaf) const {
+    return shape_.structure.paths[shape_.leaves[leaf].path].host;
+  }
   std::uint32_t group_of(std::uint32_t leaf) const;
-  std::vector<Usual> usual() const;
+  std::vector<Usual> usual() const;  // by leaf
   Bounds bounds_of(std::uint32_t leaf, const Usual& like) const;
-  static void find_noise_in_all(const Distribution& all, const Usual& like, Bounds& bounds);
+  static void find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds);
   void judge(bool all);
   void judge_one(std::uint32_t leaf, const Kept& kept, const Bounds& bounds);
+  static double iteration_of(const std::vector<Kept>& kept);
+  static std::vector<Computed> computed_of(const LeafState& leaf, const Bounds& bounds);
   void look_for_period(std::uint32_t leaf, const Bounds& bounds);
   ThreadReport report_thread(std::uint32_t leaf) const;
   void report_hosts(Report& report) const;

@@ -140,16 +140,19 @@ void Figures::add_hops(const Round& round) {
     if (here == nullptr) continue;
     const Hop& hop = shape_.hops[lane.hop];
     const Pass* below = pass_of(round, lane.below);
-    add_hop(hop, hops_[lane.hop], *here, below, round.is_one_way);
+    add_hop(round, hop, hops_[lane.hop], *here, below);
     on_the_way_[lane.place] = way_of(lane, hop, *here, below);
   }
 }
 
-void Figures::add_hop(const Hop& hop, HopFigures& figures, const Pass& here, const Pass* below,
-                      bool is_one_way) {
+void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
+                      const Pass* below) {
+  const bool is_one_way = round.is_one_way;
+  const bool is_move = round.kind == move_operation;
   if (hop.kind == HopKind::crossing) {
     figures.messages += is_one_way ? 1 : 2;
-    figures.payload_bytes += here.bytes;
+    const bool comes_back = is_move && !is_one_way && hop.is_answered_in_kind;
+    figures.payload_bytes += (comes_back ? 2 : 1) * std::uint64_t{here.bytes};
     if (below != nullptr && !is_one_way)
       figures.both.add((here.up_nanos - here.down_nanos) - (below->up_nanos - below->down_nanos));
     if (below != nullptr && has_common_clock_) {
@@ -200,6 +203,7 @@ void Figures::add_paths(const Round& round) {
 void Figures::add_join(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   JoinFigures& figures = joins_[number];
+  figures.is_reply_late = false;
   last_[number] = find_last(round, number);
   if (last_[number] == none) return;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
@@ -292,7 +296,9 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
     const std::int64_t up = pass_of(round, join.contributors[place])->up_nanos;
     figures.contributors[place].departure.add(up - came_up);
   }
-  if (first_local >= last_remote || last_remote - came_up < late_reply_least_nanos) return;
+  figures.is_reply_late =
+      first_local < last_remote && last_remote - came_up >= late_reply_least_nanos;
+  if (!figures.is_reply_late) return;
   ++figures.late_replies;
   add_to(figures.late_reply_nanos, last_remote - came_up);
   ++figures.contributors[latest_reply].latest_reply;
@@ -338,6 +344,7 @@ void Figures::add_critical(const Round& round) {
     std::int64_t nanos = here.up_nanos - here.down_nanos;
     if (below != nullptr) nanos -= below->up_nanos - below->down_nanos;
     const Cause cause = add_critical_hop(lane, nanos);
+    if (joins && below != nullptr) add_critical_reply(lane, here.up_nanos - below->up_nanos);
     add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
     lane = below == nullptr ? none : shape_.lanes[lane].below;
   }
@@ -369,6 +376,15 @@ Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
   ++total.rounds;
   add_to(total.nanos, nanos);
   return cause;
+}
+
+/// What of a late broadcast the round's critical thread waited for.
+void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
+  const Lane& lane = shape_.lanes[number];
+  JoinFigures& join = joins_[lane.join];
+  if (!join.is_reply_late || !lane.is_remote || nanos < late_reply_least_nanos) return;
+  ++join.critical_late_replies.rounds;
+  add_to(join.critical_late_replies.nanos, nanos);
 }
 
 void Figures::add_link(const EventRecord& record) {

@@ -72,7 +72,6 @@ class Figures {
   void for_each_note(std::uint32_t tree, const Visit& visit) const {
     trees_[tree].notes.for_each(visit);
   }
-  Summary iteration(std::uint32_t tree) const { return trees_[tree].iteration.summary(); }
   Summary path_network(std::uint32_t path) const { return paths_[path].network.summary(); }
   std::uint64_t critical_rounds(std::uint32_t leaf) const { return critical_leaves_[leaf].rounds; }
   std::int64_t critical_computation(std::uint32_t leaf) const {
@@ -112,6 +111,8 @@ class Figures {
     std::uint64_t late_replies = 0;
     std::int64_t late_reply_nanos = 0;
     Total critical;
+    Total critical_late_replies;
+    bool is_reply_late = false;  // in the round in hand
   };
   struct PathFigures {
     explicit PathFigures(std::size_t exact) : total(exact), network(exact), wan(exact) {}
@@ -143,8 +144,8 @@ class Figures {
   const Pass* pass_of(const Round& round, std::uint32_t lane) const;
   bool is_contradictory(const Round& round) const;
   void add_hops(const Round& round);
-  void add_hop(const Hop& hop, HopFigures& figures, const Pass& here, const Pass* below,
-               bool is_one_way);
+  void add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
+               const Pass* below);
   OnTheWay way_of(const Lane& lane, const Hop& hop, const Pass& here, const Pass* below) const;
   void add_paths(const Round& round);
   void add_join(const Round& round, std::uint32_t number);
@@ -157,6 +158,7 @@ class Figures {
   std::int64_t lead_of(std::uint32_t lane) const;
   void add_critical(const Round& round);
   Cause add_critical_hop(std::uint32_t lane, std::int64_t nanos);
+  void add_critical_reply(std::uint32_t lane, std::int64_t nanos);
   bool is_around(const Round& round, std::uint32_t lane) const;
   bool is_answered_above(const Round& round) const;
   void count_missing(const Round& round);

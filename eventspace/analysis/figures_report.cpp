@@ -66,6 +66,8 @@ void Figures::report_joins(Report& report) const {
     one.departure_spread = figures.spread.summary();
     one.late_replies = figures.late_replies;
     one.late_reply_nanos = figures.late_reply_nanos;
+    one.critical_late_replies = figures.critical_late_replies.rounds;
+    one.critical_late_reply_nanos = figures.critical_late_replies.nanos;
     report.series.push_back({"departure spread",
                              fmt::format("{} on {}", one.place.wrapper, one.place.host),
                              figures.spreads.rows()});
@@ -130,6 +132,7 @@ void Figures::report_hops(Report& report) const {
       crossing.up_one_way = figures.up.summary();
       crossing.messages = figures.messages;
       crossing.payload_bytes = figures.payload_bytes;
+      crossing.critical_rounds = figures.critical.rounds;
       report.crossings.push_back(std::move(crossing));
       continue;
     }
@@ -141,6 +144,8 @@ void Figures::report_hops(Report& report) const {
     stage.up = figures.up.summary();
     stage.within = figures.both.summary();
     stage.is_hold = hop.kind == HopKind::link && hop.is_hold;
+    stage.critical_rounds = figures.critical.rounds;
+    stage.critical_nanos = figures.critical.nanos;
     report.stages.push_back(std::move(stage));
   }
 }

@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
+
+#include "eventspace/analysis/others.hpp"
 
 namespace eventspace {
 
@@ -88,23 +89,6 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-/// A figure of some threads, for the median of all but one of them.
-class Others {
- public:
-  void add(std::int64_t value) { values_.push_back(value); }
-  void sort() { std::sort(values_.begin(), values_.end()); }
-  /// 0 when there are no others.
-  std::int64_t median_without(std::int64_t value) const {
-    if (values_.size() < 2) return 0;
-    const auto place = std::lower_bound(values_.begin(), values_.end(), value) - values_.begin();
-    const auto middle = static_cast<std::ptrdiff_t>((values_.size() - 2) / 2);
-    return values_[static_cast<std::size_t>(place <= middle ? middle + 1 : middle)];
-  }
-
- private:
-  std::vector<std::int64_t> values_;
-};
-
 bool is_slower(std::int64_t nanos, std::int64_t others) {
   return others > 0 && ratio(nanos, others) >= slow_host_factor &&
          nanos - others >= slow_host_nanos;
@@ -117,7 +101,7 @@ bool is_noisy(const ThreadReport& thread) {
 /// Some computations have its noise once more than the others, which all have it a few times.
 bool is_noise(std::int64_t more, const ThreadReport& thread) {
   const std::int64_t noise = thread.noise_median_nanos;
-  if (!is_noisy(thread) || noise <= 0) return false;
+  if (!is_noisy(thread) || noise <= 0 || thread.is_noise_rare) return false;
   const std::int64_t times = (more + noise / 2) / noise;
   return times >= 1 && times <= noise_in_all_times && std::abs(more - times * noise) <= noise / 10;
 }
@@ -269,7 +253,7 @@ void find_slow_networks(const Report& report, std::vector<Finding>& found) {
       finding.place = crossing->place;
       finding.figure = factor;
       finding.unit = "times";
-      finding.cost_nanos = times(more, crossing->two_way.count);
+      finding.cost_nanos = times(more, crossing->critical_rounds);
       finding.basis = two_way_basis;
       finding.sentence = fmt::format(
           "from {} to {} and back takes {:.2f} times as long as between other hosts of {} and {} "
@@ -278,6 +262,38 @@ void find_slow_networks(const Report& report, std::vector<Finding>& found) {
           ms(crossing->two_way.p50), ms(usual));
       found.push_back(std::move(finding));
     }
+  }
+}
+
+/// A link may be passed in several places: what it holds back there is one cause.
+void find_holds(const Report& report, std::vector<Finding>& found) {
+  struct Hold {
+    const StageReport* stage = nullptr;
+    std::int64_t nanos = 0;
+    std::uint64_t rounds = 0;
+  };
+  std::map<std::string_view, Hold> holds;
+  for (const StageReport& stage : report.stages) {
+    if (!stage.is_hold || stage.up.p50 < late_reply_least_nanos) continue;
+    Hold& hold = holds[stage.place.wrapper];
+    if (hold.stage == nullptr) hold.stage = &stage;
+    add_to(hold.nanos, stage.critical_nanos);
+    hold.rounds += stage.critical_rounds;
+  }
+  for (const auto& [name, hold] : holds) {
+    const Place& place = hold.stage->place;
+    Finding finding;
+    finding.kind = FindingKind::late_broadcast;
+    finding.place = place;
+    finding.figure = static_cast<double>(hold.stage->up.p50);
+    finding.unit = "nanoseconds";
+    finding.cost_nanos = hold.nanos;
+    finding.basis = one_clock;
+    finding.sentence = fmt::format(
+        "{} on {} holds each result back for {:.3f} ms (median) before it is handed on; all waited "
+        "for it in {} rounds",
+        place.wrapper, place.host, ms(finding.figure), hold.rounds);
+    found.push_back(std::move(finding));
   }
 }
 
@@ -292,32 +308,17 @@ void find_late_broadcasts(const Report& report, std::vector<Finding>& found) {
     finding.figure =
         static_cast<double>(join.late_reply_nanos) / static_cast<double>(join.late_replies);
     finding.unit = "nanoseconds";
-    finding.cost_nanos = join.late_reply_nanos;
+    finding.cost_nanos = join.critical_late_reply_nanos;
     finding.basis = one_clock;
     finding.sentence = fmt::format(
         "{} on {} woke its own threads before it had answered other hosts: in {} of {} rounds the "
-        "last reply, mostly that to {}, left {:.3f} ms (mean) after the result had come up",
+        "last reply, mostly that to {}, left {:.3f} ms (mean) after the result had come up; all "
+        "waited for it in {} rounds",
         join.place.wrapper, join.place.host, join.late_replies, join.rounds, join.latest_reply_to,
-        ms(finding.figure));
+        ms(finding.figure), join.critical_late_replies);
     found.push_back(std::move(finding));
   }
-  std::set<std::string> named;
-  for (const StageReport& stage : report.stages) {
-    if (!stage.is_hold || stage.up.p50 < late_reply_least_nanos) continue;
-    if (!named.insert(stage.place.wrapper).second) continue;
-    Finding finding;
-    finding.kind = FindingKind::late_broadcast;
-    finding.place = stage.place;
-    finding.figure = static_cast<double>(stage.up.p50);
-    finding.unit = "nanoseconds";
-    finding.cost_nanos = static_cast<std::int64_t>(
-        std::min(9e18, stage.up.mean * static_cast<double>(stage.up.count)));
-    finding.basis = one_clock;
-    finding.sentence =
-        fmt::format("{} on {} holds each result back for {:.3f} ms (median) before it is handed on",
-                    stage.place.wrapper, stage.place.host, ms(finding.figure));
-    found.push_back(std::move(finding));
-  }
+  find_holds(report, found);
 }
 
 }  // namespace

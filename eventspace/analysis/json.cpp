@@ -178,6 +178,8 @@ Json json_of(const JoinReport& join) {
           {"departure_spread_nanos", json_of(join.departure_spread)},
           {"rounds_with_late_replies", join.late_replies},
           {"late_reply_nanos", join.late_reply_nanos},
+          {"critical_rounds_with_late_replies", join.critical_late_replies},
+          {"critical_late_reply_nanos", join.critical_late_reply_nanos},
           {"contributors", contributors}};
 }
 
@@ -192,7 +194,8 @@ Json json_of(const CrossingReport& crossing) {
           {"down_one_way_nanos", json_of(crossing.down_one_way)},
           {"up_one_way_nanos", json_of(crossing.up_one_way)},
           {"messages", crossing.messages},
-          {"payload_bytes", crossing.payload_bytes}};
+          {"payload_bytes", crossing.payload_bytes},
+          {"critical_rounds", crossing.critical_rounds}};
 }
 
 Json json_of(const LinkReport& link) {
@@ -212,9 +215,14 @@ Json json_of(const LinkReport& link) {
 }
 
 Json json_of(const StageReport& stage) {
-  return {{"place", json_of(stage.place)},         {"graph", stage.graph},
-          {"down_nanos", json_of(stage.down)},     {"up_nanos", json_of(stage.up)},
-          {"within_nanos", json_of(stage.within)}, {"holds_results_back", stage.is_hold}};
+  return {{"place", json_of(stage.place)},
+          {"graph", stage.graph},
+          {"down_nanos", json_of(stage.down)},
+          {"up_nanos", json_of(stage.up)},
+          {"within_nanos", json_of(stage.within)},
+          {"holds_results_back", stage.is_hold},
+          {"critical_rounds", stage.critical_rounds},
+          {"critical_nanos", stage.critical_nanos}};
 }
 
 Json json_of(const PathReport& path) {

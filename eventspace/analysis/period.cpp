@@ -105,22 +105,32 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
 
 /// The correlation of being late and being foretold: to be late most of the time and foretold
 /// always is no agreement.
+class Agreement {
+ public:
+  void add(bool is_late, bool is_foretold) {
+    ++all_;
+    late_ += is_late;
+    foretold_ += is_foretold;
+    both_ += is_late && is_foretold;
+  }
+  double value() const {
+    const double spread = late_ * (all_ - late_) * foretold_ * (all_ - foretold_);
+    return spread <= 0 ? 0 : (all_ * both_ - late_ * foretold_) / std::sqrt(spread);
+  }
+
+ private:
+  double all_ = 0, late_ = 0, foretold_ = 0, both_ = 0;
+};
+
 double agreement_of(std::span<const Computed> computations, const Peak& peak, double origin) {
-  double late = 0;
-  double foretold = 0;
-  double both = 0;
+  Agreement agreement;
   for (const Computed& one : computations) {
     const double begin = static_cast<double>(one.begin_nanos) - origin;
     const double end = begin + static_cast<double>(one.nanos);
     const double first = std::ceil(begin * peak.frequency - peak.phase);
-    const bool is_foretold = first <= end * peak.frequency - peak.phase;
-    late += one.is_late;
-    foretold += is_foretold;
-    both += one.is_late && is_foretold;
+    agreement.add(one.is_late, first <= end * peak.frequency - peak.phase);
   }
-  const auto all = static_cast<double>(computations.size());
-  const double spread = late * (all - late) * foretold * (all - foretold);
-  return spread <= 0 ? 0 : (all * both - late * foretold) / std::sqrt(spread);
+  return agreement.value();
 }
 
 /// Periods that foretell who is late, near peaks of the first `known` times.
@@ -154,7 +164,45 @@ std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) 
   return best;
 }
 
+/// Each tick puts off the rest of the computation and the next tick comes a period later, so that
+/// one has a tick more when its first comes early enough.
+double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
+                                double origin, const FrequentNoise& noise) {
+  const double period = 1 / peak.frequency;
+  const double early =
+      (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
+  Agreement agreement;
+  for (const Computed& one : computations) {
+    // The phase is that of the begins of those late, and so of the middle of what is early.
+    const double turns =
+        (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
+    agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);
+  }
+  return agreement.value();
+}
+
 }  // namespace
+
+double agreement_of_frequent_noise(std::span<const Computed> computations,
+                                   const FrequentNoise& noise) {
+  constexpr std::size_t looked_at = 1024;
+  const auto some = computations.first(std::min(looked_at, computations.size()));
+  std::vector<double> begins;  // of those late
+  for (const Computed& one : some)
+    if (one.is_late)
+      begins.push_back(static_cast<double>(one.begin_nanos - some.front().begin_nanos));
+  if (begins.size() < least_late || begins.back() <= begins.front()) return 0;
+  const double longest =
+      (noise.computation_nanos + (noise.least_ticks - 1) * noise.nanos) / noise.least_ticks;
+  const double shortest = noise.computation_nanos / (noise.least_ticks + 2) + noise.nanos;
+  const double reach = 1 / (oversampling * (begins.back() - begins.front()));
+  double best = 0;
+  for (const Peak& peak : peaks_of(powers_between(begins, 1 / longest, 1 / shortest)))
+    best = std::max(best,
+                    agreement_of_early_ticks(some, best_near(begins, peak.frequency, reach),
+                                             static_cast<double>(some.front().begin_nanos), noise));
+  return best;
+}
 
 std::optional<Period> find_period(std::span<const Computed> computations) {
   if (computations.empty()) return std::nullopt;

@@ -38,4 +38,16 @@ struct Period {
 /// multiple of the iteration some aliases remain that fit as well: the one nearest to that is said.
 std::optional<Period> find_period(std::span<const Computed> computations);
 
+/// Noise so frequent that each computation has some.
+struct FrequentNoise {
+  double computation_nanos = 0;  ///< without it
+  double nanos = 0;              ///< of one tick
+  double least_ticks = 1;        ///< that each computation has; those that are late have more
+};
+
+/// The best agreement, as in Period, of any period: what is left of a computation at its first tick
+/// foretells how many there will be. Looks at the first 1024 computations.
+double agreement_of_frequent_noise(std::span<const Computed> computations,
+                                   const FrequentNoise& noise);
+
 }  // namespace eventspace

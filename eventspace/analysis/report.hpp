@@ -53,6 +53,8 @@ struct JoinReport {
   std::uint64_t late_replies = 0;
   std::int64_t late_reply_nanos = 0;  ///< summed over these rounds
   std::string latest_reply_to;
+  std::uint64_t critical_late_replies = 0;  ///< rounds whose critical thread waited for one
+  std::int64_t critical_late_reply_nanos = 0;
   std::vector<Contributor> contributors;
 };
 
@@ -65,6 +67,8 @@ struct StageReport {
   Summary within;  ///< of the last wrappers of a path: from entering to leaving them
   /// A link that is part of no crossing: it holds replies back on one host.
   bool is_hold = false;
+  std::uint64_t critical_rounds = 0;
+  std::int64_t critical_nanos = 0;
 };
 
 /// A forward.
@@ -78,8 +82,9 @@ struct CrossingReport {
   double one_way_half_mean = 0;
   /// Only with a common clock, which may be wrong by as much as its error; they may be below 0.
   Summary down_one_way, up_one_way;
-  std::uint64_t messages = 0;
-  std::uint64_t payload_bytes = 0;
+  std::uint64_t messages = 0;       ///< there and back
+  std::uint64_t payload_bytes = 0;  ///< of all these
+  std::uint64_t critical_rounds = 0;
 };
 
 /// An emulated link: one direction.
@@ -124,6 +129,8 @@ struct ThreadReport {
   std::int64_t noise_nanos = 0;    ///< by how much, in all
   std::int64_t noise_median_nanos = 0;
   double noise_share = 0;  ///< of its computation
+  /// It is slow by about as much as its noise takes, and that comes less often than it computes.
+  bool is_noise_rare = false;
   std::optional<double> period_nanos;
   /// Of the times it was late, for the noisiest threads that have a period: how much of each
   /// frequency is in them, as power of a Rayleigh periodogram.
@@ -290,7 +297,7 @@ struct Finding {
   std::string thread;           ///< of a slow or noisy one
   double figure = 0;            ///< see `unit`
   std::string unit;             ///< "percent", "nanoseconds", "times"
-  std::int64_t cost_nanos = 0;  ///< in all, on the critical paths where that is known
+  std::int64_t cost_nanos = 0;  ///< in all, on the critical paths
   std::string basis;            ///< which clocks the figure is from
   std::string sentence;
 };

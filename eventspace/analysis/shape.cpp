@@ -211,9 +211,18 @@ class Compiler {
       if (hop.kind == HopKind::crossing && hop.from_host == hop.to_host)
         hop.kind = HopKind::internal;
     }
+    hop.is_answered_in_kind = goes_into_allreduce(collector);
     const auto& hosts = structure_.hosts;
     hop.is_wan = hosts[hop.from_host].cluster != hosts[hop.to_host].cluster;
     shape_.hops.push_back(hop);
+  }
+
+  bool goes_into_allreduce(std::uint32_t stage) const {
+    for (std::size_t steps = 0; stage != no_stage && steps < 4096; ++steps) {
+      if (is_join(wrapper_of(stage))) return wrapper_of(stage).kind == "allreduce";
+      stage = structure_.stages[stage].below;
+    }
+    return false;
   }
 
   static void set_crossing(Hop& hop, const Crossing& crossing) {

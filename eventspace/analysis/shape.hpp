@@ -46,6 +46,8 @@ struct Hop {
   std::uint32_t to_host = 0;  ///< of the collector behind; of a link: where the message arrives
   std::uint32_t role = 0;
   bool is_wan = false;  ///< crosses from one cluster to another, or delays what does
+  /// What a move brings back is as large as what it took: it goes into an allreduce.
+  bool is_answered_in_kind = false;
   /// Of a link that no crossing follows or precedes: it holds messages back on one host.
   bool is_hold = false;
 };

@@ -190,3 +190,48 @@ TEST_CASE("analysis: of causes drawn at random, exactly those are named, with th
   // Some cannot be told from others by a thread that computes once an iteration.
   CHECK(wrong_periods <= 1 + periods / 50);
 }
+
+TEST_CASE(
+    "analysis: a host is slow, and a thread of it noisy, when the noise takes as long as that") {
+  // 10% of 30 ms: 3 ms, one to three times the noise; at 2 and 4 ms beside it.
+  for (const std::uint32_t threads : {1u, 2u, 4u}) {
+    for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
+      sample::Options options;
+      options.threads = threads;
+      options.slow_hosts = {{"alpha-2", 1.1}};
+      options.noise = {{2 * threads, noise, 197 * ms, 100 * ms}};
+      sample::Run run(options);
+      Analysis analysis(run.structure);
+      for (int round = 0; round < 1500; ++round) {
+        const auto& records = run.next_round();
+        for (std::uint32_t host = 0; host < records.size(); ++host)
+          analysis.add(host, records[host]);
+      }
+      const Report report = analysis.finish();
+      INFO(threads << " threads, noise of " << noise << "\n" << to_text(report));
+      CHECK(named_in(report) ==
+            std::set<std::string>{"noisy_thread alpha-2/0", "slow_host alpha-2"});
+      for (const ThreadReport& thread : report.threads) {
+        if (thread.name != "alpha-2/0") continue;
+        CHECK(thread.base_nanos == 33 * ms);
+        CHECK(thread.noise_nanos == run.noise_met(thread.rank));
+        REQUIRE(thread.period_nanos);
+        CHECK(*thread.period_nanos == Approx(197.0 * ms).epsilon(0.001));
+      }
+    }
+  }
+}
+
+TEST_CASE("analysis: a thread is slow and noisy, when its noise takes as long as it is slow") {
+  sample::Options options;
+  options.noise = {{1, 3 * ms, 197 * ms, 10 * ms}};
+  options.jitter = [](std::uint32_t thread, std::uint64_t) { return thread == 1 ? 3 * ms : 0; };
+  sample::Run run(options);
+  Analysis analysis(run.structure);
+  for (int round = 0; round < 1500; ++round) {
+    const auto& records = run.next_round();
+    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
+  }
+  CHECK(named_in(analysis.finish()) ==
+        std::set<std::string>{"noisy_thread alpha-0/1", "slow_thread alpha-0/1"});
+}

@@ -527,6 +527,52 @@ TEST_CASE("analysis: noise whose period is a multiple of the iteration is said t
   CHECK(other.findings.at(0).sentence.find("resonates") == std::string::npos);
 }
 
+TEST_CASE("analysis: a period counts in iterations as long as they are in the mean") {
+  // Beta is critical. Each hit makes an iteration of 40.306 ms 10 ms longer, so that ticks every
+  // 5 * 40.306 + 10 ms meet every fifth one, always at the same place.
+  sample::Options options;
+  options.noise = {{.thread = 8,
+                    .nanos = 10 * ms,
+                    .period_nanos = 5 * 40'306 * us + 10 * ms,
+                    .first_nanos = 10 * ms}};
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  const ThreadReport& noisy = thread_of(report, "beta-0/0");
+  CHECK(noisy.outliers == 200);
+  CHECK(noisy.iterations_per_period == Approx(5).epsilon(0.001));
+  CHECK(noisy.resonates);
+}
+
+TEST_CASE("analysis: what is hidden behind others costs nothing, and is named last") {
+  // Beta's messages take 25 ms longer one way: gamma's late replies, its slow forward and alpha's
+  // slow host are behind that.
+  sample::Options options;
+  options.clusters = {"alpha", "beta", "gamma"};
+  options.hosts = 6;
+  options.slow_links = {{"wan.beta.alpha", 6.0}};
+  options.late_replies = {{"sum.join.gamma", 12 * ms}};
+  options.slow_forwards = {{"gamma-3", 400 * us}};
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  REQUIRE(report.findings.size() == 3);
+  CHECK(report.findings[0].kind == FindingKind::slow_link);
+  CHECK(report.findings[0].cost_nanos == 1000 * 25 * ms);
+  for (const std::size_t hidden : {1u, 2u}) {
+    CHECK(report.findings[hidden].kind != FindingKind::slow_link);
+    CHECK(report.findings[hidden].cost_nanos == 0);
+  }
+  CHECK(join_of(report, "sum.join.gamma").late_reply_nanos == 1000 * 12 * ms);
+}
+
+TEST_CASE("analysis: what a slow forward costs is what the last thread waited for it") {
+  sample::Options options;
+  options.hosts = 6;
+  options.slow_forwards = {{"beta-3", 400 * us}};
+  const Report report = analyse(options);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].cost_nanos == 1000 * 800 * us);
+}
+
 TEST_CASE("analysis: noise hidden behind others is absorbed, noise all wait for is amplified") {
   // Beta is critical by its links; alpha has 10 ms to spare.
   for (const auto& [thread, amplification] : {std::pair{1u, 0.0}, std::pair{11u, 16.0}}) {
@@ -566,7 +612,7 @@ TEST_CASE("analysis: a cluster has the totals of its hosts and threads") {
   CHECK(beta.critical_rounds == 1000);
   CHECK(alpha.critical_rounds == 0);
   CHECK(beta.wan_messages == 2000);
-  CHECK(beta.wan_payload_bytes == 8000);
+  CHECK(beta.wan_payload_bytes == 16'000);  // there and back
   CHECK(alpha.wan_messages == 0);
   CHECK(alpha.lan_messages == 3 * 2000);
   CHECK(alpha.records + beta.records == report.coverage.records);
