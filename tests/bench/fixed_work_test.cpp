@@ -360,7 +360,7 @@ TEST_CASE("fixed_work command line: wrong ones exit with 2, say why and where he
   CHECK(refusal("--method fqw") ==
         "fixed_work: --method: expected fwq, ftq or detour, found 'fqw'\n" + end);
   CHECK(refusal("--duration 30") ==
-        "fixed_work: --duration: expected a time such as 1ms, found '30'\n" + end);
+        "fixed_work: --duration: expected a time such as 30ms, found '30'\n" + end);
   CHECK(refusal("--method detour --work 1us") ==
         "fixed_work: --work: the method detour does no work\n" + end);
 }
