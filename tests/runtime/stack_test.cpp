@@ -35,13 +35,13 @@ int recurse(int depth) {
   return depth == 0 ? 0 : recurse(depth - 1) + frame[0];
 }
 
-void overflow(ClockKind clock, ContextRole role, const ContextName& of,
-              std::size_t stack_bytes = thread_stack_bytes) {
+[[maybe_unused]] void overflow(ClockKind clock, ContextRole role, const ContextName& of,
+                               std::size_t stack_bytes = thread_stack_bytes) {
   Runtime runtime({.clock = clock, .stack_bytes = stack_bytes});
   runtime.run([&] { runtime.spawn(role, of, [] { recurse(1 << 30); }).join(); });
 }
 
-void say_mine(int) {
+[[maybe_unused]] void say_mine(int) {
   [[maybe_unused]] const auto written = write(STDOUT_FILENO, "mine\n", 5);
   _exit(7);
 }
@@ -125,6 +125,18 @@ TEST_CASE("stack: any other bad access is not called an overflow") {
     });
     CHECK_THAT(wild.text, !Catch::Contains("stack overflow"));
     CHECK(wild.exit_code == ended_by(SIGSEGV));
+  }
+}
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST_CASE(
+    "stack: the address sanitizer's own report of an overflow has its frames, on both clocks") {
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
+                               [&] { overflow(clock, ContextRole::thread, name); });
+    CHECK_THAT(said.text, Catch::Contains("ERROR: AddressSanitizer: "));
+    CHECK_THAT(said.text, Catch::Contains("#200 ") && Catch::Contains(" in recurse"));
   }
 }
 #endif
