@@ -47,6 +47,10 @@ class Payload {
   std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
+  /// Is this the other, or a copy of it? Never of bytes kept in place, which are not shared.
+  bool shares_bytes_with(const Payload& other) const noexcept {
+    return shared_ != nullptr && shared_ == other.shared_;
+  }
   /// The value at `offset`; the caller has checked the size.
   template <class T>
   T read(std::size_t offset = 0) const {

@@ -338,6 +338,7 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
                                    base::format_time(plan_->deadline)));
   };
   const std::uint64_t sequence = operation.sequence;
+  const base::Payload moved = operation.payload;
   Call call;
   struct Forget {
     Connections& connections;
@@ -363,6 +364,7 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
     throw gone(*call.connection, lost);
   }
   if (call.reply->kind == FrameKind::error) throw TravelError(*call.reply->operation.failure);
+  if (call.reply->returns_moved) call.reply->result.payload = moved;
   return std::move(call.reply->result);
 }
 

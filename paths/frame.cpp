@@ -19,6 +19,8 @@ constexpr std::size_t text_bytes_max = 4096;  // of each text, in the header or 
 constexpr std::uint8_t flag_failure = 1;      // the body is a failure's four texts
 constexpr std::uint8_t flag_one_way = 1;      // among an operation's flags
 constexpr std::uint8_t flag_kept = 2;
+constexpr std::uint8_t flag_proved = 1;  // among a result's flags
+constexpr std::uint8_t flag_returns_moved = 2;
 constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
@@ -138,9 +140,11 @@ Operation get_operation(ByteReader& reader) {
   return operation;
 }
 
-void put_result(ByteWriter& writer, const Result& result) {
+void put_result(ByteWriter& writer, const Frame& frame) {
+  const Result& result = frame.result;
   writer.put(static_cast<std::uint8_t>(result.condition));
-  writer.put(static_cast<std::uint8_t>(result.proved));
+  writer.put(static_cast<std::uint8_t>((result.proved ? flag_proved : 0) |
+                                       (frame.returns_moved ? flag_returns_moved : 0)));
   writer.put(result.number);
   writer.put(result.sequence);
   writer.put(result.contributions);
@@ -150,10 +154,12 @@ void put_result(ByteWriter& writer, const Result& result) {
   writer.put(static_cast<std::uint64_t>(result.origin.nanos));
 }
 
-Result get_result(ByteReader& reader) {
+Result get_result(ByteReader& reader, bool& returns_moved) {
   Result result;
   result.condition = reader.get_enum(Condition::fails);
-  result.proved = reader.get_flags(1) != 0;
+  const std::uint8_t flags = reader.get_flags(flag_proved | flag_returns_moved);
+  result.proved = (flags & flag_proved) != 0;
+  returns_moved = (flags & flag_returns_moved) != 0;
   result.number = reader.get<std::uint64_t>();
   result.sequence = reader.get<std::uint64_t>();
   result.contributions = reader.get<std::uint64_t>();
@@ -195,7 +201,7 @@ bool place_body(Frame& frame, bool failed, base::Payload body) {
   }
   if (frame.kind == FrameKind::reply) {
     frame.result.payload = std::move(body);
-    return true;
+    return !frame.returns_moved || frame.result.payload.empty();
   }
   return body.empty() && frame.kind != FrameKind::error;
 }
@@ -225,7 +231,7 @@ std::vector<std::byte> encode_header(const Frame& frame) {
   writer.put(frame.call);
   writer.put(frame.stage);
   if (carries_operation(frame.kind)) put_operation(writer, frame.operation);
-  if (frame.kind == FrameKind::reply) put_result(writer, frame.result);
+  if (frame.kind == FrameKind::reply) put_result(writer, frame);
   return writer.take();
 }
 
@@ -255,7 +261,7 @@ std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Paylo
   frame.call = reader.get<std::uint64_t>();
   frame.stage = reader.get<std::uint32_t>();
   if (carries_operation(frame.kind)) frame.operation = get_operation(reader);
-  if (frame.kind == FrameKind::reply) frame.result = get_result(reader);
+  if (frame.kind == FrameKind::reply) frame.result = get_result(reader, frame.returns_moved);
   if (!reader.at_end() || (flags & ~flag_failure) != 0) return std::nullopt;
   if (!place_body(frame, (flags & flag_failure) != 0, std::move(body))) return std::nullopt;
   return frame;

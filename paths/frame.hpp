@@ -41,6 +41,7 @@ struct Frame {
   StageId stage = no_stage;     ///< where the operation enters the receiver
   Operation operation;          ///< of request and one_way; of control frames only failure's text
   Result result;                ///< of reply
+  bool returns_moved = false;   ///< of reply: its tuple is the request's and does not travel again
   std::string text;             ///< of hello (host name) and refuse (reason)
 };
 

@@ -240,6 +240,8 @@ Frame Host::run(const Frame& request) {
     if (request.operation.kind == OperationKind::traffic)
       add_traffic(request.operation, reply.result);
     reply.kind = FrameKind::reply;
+    reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
+    if (reply.returns_moved) reply.result.payload = {};
   } catch (const TravelError& error) {
     reply.operation.failure = std::make_shared<TravelError>(error);
   } catch (const runtime::Stop& stop) {  // this host ends

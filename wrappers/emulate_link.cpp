@@ -47,6 +47,7 @@ paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next
   const bool answered = !operation.one_way && operation.kind != OperationKind::release;
   if (!answered) return next(std::move(operation));
   const std::uint64_t sequence = operation.sequence;
+  const base::Payload moved = operation.payload;
   paths::Result result;
   std::exception_ptr failure;
   try {
@@ -54,7 +55,8 @@ paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next
   } catch (const paths::TravelError&) {
     failure = std::current_exception();
   }
-  travel(failure ? 0 : result.payload.size(), sequence, next);
+  const bool is_tuple_there = failure || result.payload.shares_bytes_with(moved);
+  travel(is_tuple_there ? 0 : result.payload.size(), sequence, next);
   if (failure) std::rethrow_exception(failure);
   return result;
 }

@@ -109,6 +109,19 @@ TEST_CASE("frame: a reply carries its result") {
   CHECK(after->result.payload == bytes_of("value"));
 }
 
+TEST_CASE("frame: a reply whose tuple is the request's has no body, or is no frame") {
+  Frame reply;
+  reply.kind = FrameKind::reply;
+  reply.returns_moved = true;
+  reply.result.proved = true;
+  const auto after = sent(reply);
+  REQUIRE(after);
+  CHECK(after->returns_moved);
+  CHECK(after->result.proved);
+  CHECK(after->result.payload.empty());
+  CHECK_FALSE(decode_frame(encode_header(reply), bytes_of("body")));
+}
+
 TEST_CASE("frame: a failure travels as four texts in place of the payload") {
   const FrameKind kind = GENERATE(FrameKind::request, FrameKind::one_way, FrameKind::error);
   Frame frame = request();

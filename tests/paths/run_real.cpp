@@ -49,6 +49,32 @@ TEST_CASE("run of processes: the values of the virtual clock, over tcp and ipc")
   }
 }
 
+TEST_CASE("run of processes: a moved mebibyte crosses once, and comes out as it went in") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const Sim sim(network_line(transport, 2) + R"(
+clusters: {alpha: {hosts: 1, threads: 0}, beta: {hosts: 1, threads: 1}}
+links: [{between: [alpha, beta], latency: 1ms}]
+elements: {work: {host: alpha-0, template: "u8[1048576]", reach: all}}
+)");
+  const auto work = [](paths::Thread& thread, const Say& say) {
+    const auto tuple = base::Payload::filled(1 << 20, [](std::span<std::byte> bytes) {
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i);
+    });
+    if (thread.path("work").move(tuple).payload == tuple) say("it came back");
+  };
+  auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
+    for (const paths::Host* host : run.hosts)
+      say(fmt::format("sent {}", host->wan_traffic("work").bytes));
+  });
+  for (auto& [name, process] : processes) {
+    CHECK(process.end() == 0);
+    INFO(name << ": " << process.text());
+    const bool is_beta = name == "beta-0";
+    CHECK(process.lines("sent ") == std::vector<std::string>{is_beta ? "1048576" : "0"});
+    CHECK(process.lines("it came back").size() == (is_beta ? 1 : 0));
+  }
+}
+
 TEST_CASE("run of processes: a push costs one frame over the link") {
   const std::string transport = GENERATE("tcp", "ipc");
   const Sim sim(config(transport, "sequential"));

@@ -28,6 +28,13 @@ paths::Operation push_of(std::size_t bytes, std::uint64_t sequence, std::uint32_
   return push;
 }
 
+/// As many bytes as were moved, but not those.
+paths::Result another_tuple(const paths::Operation& operation) {
+  paths::Result result;
+  result.payload = base::Payload::copy_of(operation.payload.bytes());
+  return result;
+}
+
 /// One link, passed on the way down by `below_down` and on the way up by `above_up`.
 struct Linked {
   explicit Linked(LinkModel model, Answer element_below = Answer())
@@ -94,8 +101,20 @@ TEST_CASE("emulate_link: a failed contribution travels down like any message") {
   });
 }
 
-TEST_CASE("emulate_link: what shares the link queues, whichever way it stands on its path") {
+TEST_CASE("emulate_link: of a tuple that comes back as it was moved no byte travels") {
   Linked t(LinkModel(10ms, 8e6));
+  t.chain.run([&] {
+    const paths::Result result = t.chain.operate(t.coming_up, move_of(zeros(500)));
+    CHECK(result.payload == zeros(500));
+    CHECK(t.chain.now() == 10ms);
+    // What is kept in place is no longer known to be the same, and is small.
+    t.chain.operate(t.coming_up, move_of(zeros(40)));
+    CHECK(t.chain.now() == 20ms + 40us);
+  });
+}
+
+TEST_CASE("emulate_link: what shares the link queues, whichever way it stands on its path") {
+  Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
   t.chain.run([&] {
     // 1000 bytes each, offered at 0, occupy the link one after the other.
     runtime::Task first = t.chain.spawn([&] {
@@ -271,7 +290,7 @@ TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
 }
 
 TEST_CASE("emulate_link: records each message, how long it waited and when it arrived") {
-  Linked t(LinkModel(10ms, 8e6));
+  Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
   t.chain.host().recorder().reserve(16);
   t.chain.run([&] {
     t.chain.operate(t.going_down, push_of(2000, 0));
