@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/usage_error.hpp"
+
 namespace base {
 namespace {
 
@@ -22,6 +24,11 @@ std::string lines_of(const std::vector<Mistake>& mistakes, std::size_t more) {
   }
   if (more > 0) lines += fmt::format("\nand {} more", more);
   return lines;
+}
+
+std::string who_was_running() {
+  const ContextLine line = context_line;
+  return line != nullptr ? line() + ": " : std::string();
 }
 
 }  // namespace
@@ -61,6 +68,9 @@ ConfigError::ConfigError(std::vector<Mistake> mistakes, std::size_t more)
 }
 
 void set_context_line(ContextLine line) { context_line = line; }
+
+UsageError::UsageError(const std::string& mistake)
+    : std::logic_error(who_was_running() + mistake), mistake_(mistake) {}
 
 void set_bugs_throw(bool on) { bugs_throw = on; }
 

@@ -2,9 +2,13 @@
 // base/payload.cpp — who shares the bytes of a payload, and when they go.
 #include "base/payload.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <new>
 #include <utility>
+
+#include "base/usage_error.hpp"
 
 namespace base {
 
@@ -85,6 +89,11 @@ Payload Payload::uninitialised(std::size_t size) {
     payload.shared_->bytes = static_cast<std::byte*>(block) + sizeof(Shared);
   }
   return payload;
+}
+
+void Payload::refuse_read(std::size_t bytes, std::size_t offset) const {
+  throw UsageError(fmt::format("a payload of {} bytes was read as a value of {} bytes at byte {}",
+                               size_, bytes, offset));
 }
 
 std::span<std::byte> Payload::writable() noexcept {

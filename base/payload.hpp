@@ -51,10 +51,11 @@ class Payload {
   bool shares_bytes_with(const Payload& other) const noexcept {
     return shared_ != nullptr && shared_ == other.shared_;
   }
-  /// The value at `offset`; the caller has checked the size.
+  /// The value at `offset`. Throws UsageError when the bytes do not reach that far.
   template <class T>
   T read(std::size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
+    if (size_ < sizeof(T) || offset > size_ - sizeof(T)) refuse_read(sizeof(T), offset);
     T value;
     std::memcpy(&value, data() + offset, sizeof value);
     return value;
@@ -64,6 +65,7 @@ class Payload {
  private:
   struct Shared;  // count, bytes, release
   static Payload uninitialised(std::size_t size);
+  [[noreturn]] void refuse_read(std::size_t bytes, std::size_t offset) const;
   std::span<std::byte> writable() noexcept;
   const std::byte* data() const noexcept;
   bool is_inline() const noexcept { return shared_ == nullptr; }

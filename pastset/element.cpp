@@ -8,8 +8,30 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/usage_error.hpp"
 
 namespace pastset {
+namespace {
+
+// An X-function runs in the context that moves or observes, and mostly under the element's mutex.
+thread_local const void* in_x_function = nullptr;
+
+class XFunctionCall {
+ public:
+  XFunctionCall() : before_(std::exchange(in_x_function, runtime::calling_context())) {}
+  ~XFunctionCall() { in_x_function = before_; }
+  XFunctionCall(const XFunctionCall&) = delete;
+  XFunctionCall& operator=(const XFunctionCall&) = delete;
+
+ private:
+  const void* before_;
+};
+
+}  // namespace
+
+bool is_inside_an_x_function() {
+  return in_x_function != nullptr && in_x_function == runtime::calling_context();
+}
 
 /// Stands in line from its making to its end; whoever makes room appends the tuple for it, so
 /// that the order of the line, not that of waking up, is the order of the log.
@@ -43,14 +65,18 @@ Element::~Element() {
 }
 
 std::uint64_t Element::move(const base::Payload& payload, runtime::Deadline deadline) {
+  refuse_x_function();
   ensure_matches(payload, "the tuple");
-  base::Payload stored = x_function_.in ? x_function_.in(payload) : payload;
+  base::Payload stored = payload;
+  if (x_function_.in) {
+    const XFunctionCall call;
+    stored = x_function_.in(payload);
+  }
   if (x_function_.in && !x_function_.out) ensure_matches(stored, "what its X-function stores");
 
   base::Payload dropped;  // a payload's release function never runs under our mutex
   runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   if (!movers_.empty() || !has_room()) {
     return move_when_admitted(std::move(stored), lock, deadline);
   }
@@ -71,8 +97,7 @@ std::uint64_t Element::move_when_admitted(base::Payload stored, runtime::Lock& l
 
 Stored Element::observe(runtime::Deadline deadline) {
   runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   wait_until([&] { return first_ < next_number() || error_mark_; }, lock, deadline, next_number());
   if (first_ == next_number()) throw Marked(*error_mark_);
   return take_oldest(wakes);
@@ -80,15 +105,13 @@ Stored Element::observe(runtime::Deadline deadline) {
 
 std::optional<Stored> Element::try_observe() {
   runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   if (first_ == next_number()) return std::nullopt;
   return take_oldest(wakes);
 }
 
 Stored Element::observe(std::uint64_t number, runtime::Deadline deadline) {
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   wait_until([&] { return number < next_number() || error_mark_; }, lock, deadline, number);
   if (number >= next_number()) throw Marked(*error_mark_);
   if (number < oldest_) {
@@ -99,8 +122,7 @@ Stored Element::observe(std::uint64_t number, runtime::Deadline deadline) {
 }
 
 Stored Element::newest(std::uint64_t from, runtime::Deadline deadline) {
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   wait_until([&] { return has_newest(from) || error_mark_; }, lock, deadline,
              std::max(from, next_number()));
   if (!has_newest(from)) throw Marked(*error_mark_);
@@ -108,42 +130,36 @@ Stored Element::newest(std::uint64_t from, runtime::Deadline deadline) {
 }
 
 std::optional<Stored> Element::try_newest() const {
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   if (!has_newest(0)) return std::nullopt;
   return read(next_number() - 1);
 }
 
 std::uint64_t Element::first() const {
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   return first_;
 }
 
 std::uint64_t Element::last() const {
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   return next_number();
 }
 
 std::uint64_t Element::delta() const {
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   return delta_;
 }
 
 void Element::set_delta(std::uint64_t delta) {
   runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   delta_ = delta;
   admit_movers(wakes);
 }
 
 void Element::axe(std::uint64_t number) {
   std::vector<base::Payload> freed;  // released after our mutex
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   while (oldest_ < first_ && oldest_ <= number) {
     freed.push_back(std::move(kept_.front()));
     kept_.pop_front();
@@ -152,6 +168,7 @@ void Element::axe(std::uint64_t number) {
 }
 
 void Element::delete_element() {
+  refuse_x_function();
   std::deque<base::Payload> freed;  // released after our mutex
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
@@ -164,14 +181,14 @@ void Element::delete_element() {
 }
 
 bool Element::is_deleted() const {
+  refuse_x_function();
   runtime::Lock lock(mutex_);
   return deleted_;
 }
 
 void Element::mark_error(const std::string& error) {
   runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  ensure_alive();
+  runtime::Lock lock = lock_alive();
   if (error_mark_) return;
   error_mark_ = error;
   readers_.wake_all(wakes);
@@ -179,9 +196,20 @@ void Element::mark_error(const std::string& error) {
 }
 
 std::optional<std::string> Element::error_mark() const {
+  runtime::Lock lock = lock_alive();
+  return error_mark_;
+}
+
+void Element::refuse_x_function() const {
+  if (is_inside_an_x_function())
+    throw base::UsageError(fmt::format("element '{}' was called by an X-function", name_));
+}
+
+runtime::Lock Element::lock_alive() const {
+  refuse_x_function();
   runtime::Lock lock(mutex_);
   ensure_alive();
-  return error_mark_;
+  return lock;
 }
 
 bool Element::has_room() const {
@@ -197,6 +225,7 @@ bool Element::has_newest(std::uint64_t from) const {
 Stored Element::read(std::uint64_t number) const {
   const base::Payload& stored = kept_[number - oldest_];
   if (!x_function_.out) return {number, stored};
+  const XFunctionCall call;
   Stored made{number, x_function_.out(stored)};
   ensure_matches(made.payload, "what its X-function returns");
   return made;

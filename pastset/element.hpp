@@ -28,8 +28,8 @@ struct Stored {
 /// A pair of functions applied to each tuple as it is moved in and as it is observed (PastSet's
 /// X-functions; Vinter 1999). Either may be empty. What is moved in and what is observed are tuples
 /// of the template, or it is a TemplateMismatch; what is stored in between may be anything.
-/// They must not block or call the element; what they throw ends that operation and changes
-/// nothing.
+/// They must not block, or call an element or a path, which throws UsageError; what they throw
+/// ends that operation and changes nothing.
 struct XFunction {
   std::function<base::Payload(const base::Payload&)> in;
   std::function<base::Payload(const base::Payload&)> out;
@@ -41,6 +41,9 @@ struct ElementOptions {
   XFunction x_function = {};
 };
 
+/// Is the caller inside an X-function, where it must not block?
+bool is_inside_an_x_function();
+
 class AnyChange;
 
 /// PastSet's element, with the words of its manual and without its known defects.
@@ -51,7 +54,7 @@ class AnyChange;
 ///
 /// Sharing: any context may call anything at any time; every operation is atomic.
 /// Throws:  Deleted from every operation, blocked ones included, once the element is deleted;
-///          DeadlinePassed; Cancelled; others as said below.
+///          DeadlinePassed; Cancelled; UsageError inside an X-function; others as said below.
 class Element {
  public:
   Element(std::string name, Template tuple_template, ElementOptions options = {});
@@ -115,6 +118,8 @@ class Element {
                       const runtime::Reason& reason);
   void tell_changed(runtime::Wakes& wakes);
   void ensure_alive() const;
+  void refuse_x_function() const;
+  runtime::Lock lock_alive() const;
   void ensure_matches(const base::Payload& payload, std::string_view whose) const;
 
   const std::string name_;

@@ -24,6 +24,7 @@ inline constexpr bool is_scalar = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 class TupleWriter {
  public:
   explicit TupleWriter(const Template& tuple_template);
+  explicit TupleWriter(Template&&) = delete;  // gone before the first field
   template <class T>
   requires is_scalar<T> TupleWriter& put(T value) { return put_scalar(base_scalar<T>(), &value); }
   TupleWriter& put(std::string_view text) { return put_text(text); }
@@ -67,6 +68,7 @@ class TupleWriter {
 class TupleReader {
  public:
   TupleReader(const Template& tuple_template, const base::Payload& payload);
+  TupleReader(Template&&, const base::Payload&) = delete;
   template <class T>
   requires is_scalar<T> T get(std::size_t field)
   const {

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/usage_error.hpp"
+#include "paths/process_end.hpp"
 
 namespace paths {
 
@@ -76,7 +78,8 @@ void Host::wire(const Plan::Share& share, const WrapperKinds& kinds) {
 
 std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
   auto element = space_.find(name);
-  ENSURE(element != nullptr);
+  if (element == nullptr)
+    throw base::UsageError(fmt::format("host {} has no element '{}'", this->name(), name));
   return element;
 }
 
@@ -152,6 +155,7 @@ runtime::Task Host::spawn_service(std::string_view role, std::function<void()> w
   const runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
                      [ended = std::move(ended), work = std::move(work)]() mutable {
+                       const ApplicationCode inside;  // its reductions and X-functions
                        std::exchange(work, nullptr)();
                      });
   runtime::Lock lock(mutex_);

@@ -43,7 +43,7 @@ class Host {
   const Plan& plan() const { return *plan_; }
   runtime::Runtime& runtime() { return runtime_; }
   pastset::Space& space() { return space_; }
-  /// An element of the plan on this host. ENSUREs that the plan has it: readers checked it.
+  /// An element of this host. Throws UsageError when there is none of that name.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// The deadline of a wait that begins now, as the config says.
   runtime::Deadline deadline() const;

@@ -2,11 +2,15 @@
 // paths/path.cpp — operations as a thread calls them.
 #include "paths/path.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <exception>
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/near_match.hpp"
+#include "base/usage_error.hpp"
 
 namespace paths {
 
@@ -16,19 +20,28 @@ struct Started::State {
   bool done = false;
   Result result;
   std::exception_ptr error;
-  std::string_view graph;
+  std::string path;  // its graph; the plan may be gone before the last handle is
   std::uint64_t sequence = 0;
+  const void* starter = nullptr;  // the context
+  bool taken = false;
 };
 
 Result Started::wait() {
-  ENSURE(state_ != nullptr);
-  const auto state = std::exchange(state_, nullptr);
-  runtime::Lock lock(state->mutex);
-  while (!state->done)
-    state->waiting.wait(lock, runtime::Deadline::never(),
-                        {"the started operation", state->graph, state->sequence});
-  if (state->error) std::rethrow_exception(state->error);
-  return std::move(state->result);
+  if (state_ == nullptr)
+    throw base::UsageError("wait for an operation that was never started, or moved elsewhere");
+  State& state = *state_;
+  const auto refuse = [&state](std::string_view why) {
+    throw base::UsageError(
+        fmt::format("path {}: wait for started move {}, {}", state.path, state.sequence, why));
+  };
+  if (runtime::calling_context() != state.starter) refuse("which another thread started");
+  if (std::exchange(state.taken, true)) refuse("which was waited for before");
+  runtime::Lock lock(state.mutex);
+  while (!state.done)
+    state.waiting.wait(lock, runtime::Deadline::never(),
+                       {"the started operation", state.path, state.sequence});
+  if (state.error) std::rethrow_exception(state.error);
+  return std::move(state.result);
 }
 
 /// What was started and has not ended. A service context may outlive the Path that started it.
@@ -38,11 +51,12 @@ struct Path::UnderWay {
   std::uint64_t count = 0;
 };
 
-Path::Path(Host& host, std::uint32_t path, std::uint32_t thread)
+Path::Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner)
     : host_(&host),
       first_stage_(host.stage(host.plan().paths[path].stage)),
       path_(path),
-      thread_(thread) {
+      thread_(thread),
+      owner_(&owner) {
   ENSURE(first_stage_ != nullptr);
 }
 
@@ -52,8 +66,14 @@ bool Path::has_started() const {
   return under_way_->count > 0;
 }
 
+/// What the calling thread does now, if it may.
+Owner::Use Path::use(std::string_view what) const {
+  if (released_ && owner_->is_caller())
+    throw base::UsageError(fmt::format("path {}: {} after its release", graph(), what));
+  return {*owner_, what, "path", graph()};
+}
+
 Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::Payload payload) {
-  ENSURE(!released_);
   Operation operation;
   operation.kind = kind;
   operation.path = path_;
@@ -68,9 +88,13 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
 }
 
 Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload payload) {
-  Operation operation = next_operation(kind, number, std::move(payload));
-  // What was started may not have entered yet; this one must come behind it.
-  if (has_started()) return start(std::move(operation)).wait();
+  const Owner::Use used = use(operation_name(kind));
+  return run(next_operation(kind, number, std::move(payload)));
+}
+
+/// What was started may not have entered yet; this one must come behind it.
+Result Path::run(Operation operation) {
+  if (has_started()) return begin(std::move(operation)).wait();
   return run_stage(*host_, *first_stage_, std::move(operation));
 }
 
@@ -79,15 +103,18 @@ Result Path::move(base::Payload payload) {
 }
 
 Started Path::start(base::Payload payload) {
-  return start(next_operation(OperationKind::move, 0, std::move(payload)));
+  const Owner::Use used = use("start");
+  return begin(next_operation(OperationKind::move, 0, std::move(payload)));
 }
 
-Started Path::start(Operation operation) {
+Started Path::begin(Operation operation) {
   Started started;
   started.state_ = std::make_shared<Started::State>();
-  started.state_->graph = graph();
+  started.state_->path = graph();
   started.state_->sequence = operation.sequence;
+  started.state_->starter = runtime::calling_context();
   if (!under_way_) under_way_ = std::make_shared<UnderWay>();
+  wait_while_started(started_max);
   {
     runtime::Lock lock(under_way_->mutex);
     ++under_way_->count;
@@ -119,10 +146,12 @@ Started Path::start(Operation operation) {
 }
 
 void Path::push(base::Payload payload) {
+  const Owner::Use used = use("push");
   go_one_way(next_operation(OperationKind::move, 0, std::move(payload)));
 }
 
 void Path::send(base::Payload payload) {
+  const Owner::Use used = use("send");
   Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
   operation.kept = true;
   go_one_way(std::move(operation));
@@ -130,11 +159,7 @@ void Path::send(base::Payload payload) {
 
 void Path::go_one_way(Operation operation) {
   operation.one_way = true;
-  if (has_started()) {
-    start(std::move(operation)).wait();
-  } else {
-    run_stage(*host_, *first_stage_, std::move(operation));
-  }
+  run(std::move(operation));
 }
 
 void Path::enter(const pastset::Template& tuple_template) {
@@ -164,8 +189,16 @@ void Path::axe(std::uint64_t number) { operate(OperationKind::axe, number, {}); 
 void Path::delete_element() { operate(OperationKind::delete_element, 0, {}); }
 
 std::vector<HostTraffic> Path::traffic(std::string_view graph) {
-  const auto number = host_->plan().graph_named(graph);
-  if (!number) return {};
+  const Owner::Use used = use("traffic");
+  const Plan& plan = host_->plan();
+  const auto number = plan.graph_named(graph);
+  if (!number) {
+    const std::vector<std::string_view> graphs(plan.graphs.begin(), plan.graphs.end());
+    const auto near = base::near_match(graph, graphs);
+    throw base::UsageError(fmt::format("path {}: traffic of '{}', which is no graph of the plan{}",
+                                       this->graph(), graph,
+                                       near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
   Operation asked = next_operation(OperationKind::traffic, *number, {});
   Result answer = run_stage(*host_, *first_stage_, asked);
   host_->add_traffic(asked, answer);
@@ -175,12 +208,14 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
 }
 
 void Path::release(const std::string& reason) {
+  owner_->check("release", "path", graph());
   if (released_) return;
+  const Owner::Use used = use("release");
   Operation operation = next_operation(OperationKind::release, 0, {});
   if (!reason.empty()) operation.failure = host_->failure("", path_, reason);
   released_ = true;
   try {
-    wait_for_started();
+    wait_while_started(1);
     run_stage(*host_, *first_stage_, std::move(operation));
   } catch (const TravelError&) {    // the peer is gone and needs no release
   } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
@@ -188,10 +223,11 @@ void Path::release(const std::string& reason) {
   host_->path_released();
 }
 
-void Path::wait_for_started() {
+/// Until fewer than that are under way.
+void Path::wait_while_started(std::uint64_t at_least) {
   if (!under_way_) return;
   runtime::Lock lock(under_way_->mutex);
-  while (under_way_->count > 0)
+  while (under_way_->count >= at_least)
     under_way_->waiting.wait(lock, runtime::Deadline::never(),
                              {"the end of what was started on", graph(), sequence_});
 }

@@ -10,14 +10,21 @@
 #include "pastset/element.hpp"
 #include "paths/host.hpp"
 #include "paths/operation.hpp"
+#include "paths/owner.hpp"
 
 namespace paths {
 
-/// An operation under way; wait() for it once. Dropping it lets it finish unobserved.
+/// An operation under way. Dropping it lets it finish unobserved.
+///
+/// Sharing: for the thread that started it, as long as that runs.
 class Started {
  public:
   Started() = default;
-  Result wait();  ///< throws what the operation threw
+  Started(Started&&) noexcept = default;
+  Started& operator=(Started&&) noexcept = default;
+  /// Blocks until it has ended; throws what it threw. Throws UsageError when it was waited for
+  /// before, was never started, or is another thread's.
+  Result wait();
 
  private:
   friend class Path;
@@ -27,12 +34,17 @@ class Started {
 
 /// A chain of wrappers from one thread to an element; carries every operation of that element.
 ///
-/// Sharing: one thread's own. Moves are numbered from 0 in the order they are started and enter
-///          each wrapper in that order.
-/// Throws:  TravelError from everything.
+/// Sharing: one thread's own, as long as its function runs. Moves are numbered from 0 in the order
+///          they are started and enter each wrapper in that order.
+/// Throws:  TravelError from everything; UsageError from everything that is called by another
+///          thread, in a process made by fork, after the release, or from inside another operation
+///          of the thread (by a reduction or an X-function).
 class Path {
  public:
-  Path(Host& host, std::uint32_t path, std::uint32_t thread);
+  /// The owner outlives it.
+  Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner);
+  Path(const Path&) = delete;  // a copy would number its moves alike
+  Path& operator=(const Path&) = delete;
 
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
@@ -40,8 +52,10 @@ class Path {
   Result move_value(const T& value) {
     return move(base::Payload::of(value));
   }
-  /// The same on a pooled context of the host, so that several can be under way.
+  /// The same on a pooled context of the host, so that several can be under way. Blocks while
+  /// `started_max` of this path are, until one has ended, whether or not it was waited for.
   Started start(base::Payload payload);
+  static constexpr std::uint64_t started_max = 256;
   /// Moves without waiting for anything to come back: one frame per crossing. Where the link is
   /// full, a newer push takes the place of one that has not left.
   void push(base::Payload payload);
@@ -61,12 +75,13 @@ class Path {
   void delete_element();
 
   /// What each host along this path, this one and gateways included, has sent to other clusters
-  /// for the paths of `graph`.
+  /// for the paths of `graph`. Throws UsageError when the plan has no such graph.
   std::vector<HostTraffic> traffic(std::string_view graph);
   /// Says that nothing more will come; done for every path when its thread ends. Waits for what
   /// was started. With a reason, whoever still counts on this thread gets that as the failure.
   void release(const std::string& reason = {});
   bool released() const { return released_; }
+  // What it is, for anybody.
   Host& host() const { return *host_; }
   const std::string& graph() const { return host_->plan().paths[path_].graph; }
   std::uint64_t moves() const { return sequence_; }
@@ -74,15 +89,18 @@ class Path {
  private:
   struct UnderWay;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
-  Started start(Operation operation);
+  Result run(Operation operation);
+  Started begin(Operation operation);
+  Owner::Use use(std::string_view what) const;
   void go_one_way(Operation operation);
   bool has_started() const;
-  void wait_for_started();
+  void wait_while_started(std::uint64_t at_least);
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
   Host* host_;
   const Stage* first_stage_;
   std::uint32_t path_;
   std::uint32_t thread_;
+  Owner* owner_;
   std::uint64_t sequence_ = 0;
   bool released_ = false;
   std::shared_ptr<UnderWay> under_way_;  // once something was started

@@ -14,6 +14,7 @@
 #include "paths/command_line.hpp"
 #include "paths/identity.hpp"
 #include "paths/needs.hpp"
+#include "paths/process_end.hpp"
 
 namespace paths {
 namespace {
@@ -128,6 +129,7 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
 }  // namespace
 
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program) {
+  refuse_run_inside_run();
   // What a program prints is its result; what is said of the run must not be mixed with it.
   if (!spdlog::get(program.name)) spdlog::set_default_logger(spdlog::stderr_color_mt(program.name));
   CLI::App app(program.help, program.name);

@@ -52,7 +52,9 @@ struct Program {
 /// Runs every thread of one host, or of all hosts of the plan, in this process: over sockets when
 /// it is one host of several, else within the process. Answers each failed
 /// thread's message, and what of a trace could not be written; none when all went well. Throws
-/// Deadlock, TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
+/// Deadlock, TravelError (cannot listen), std::runtime_error (cannot write a trace there) and
+/// UsageError (inside a thread of another run). While it runs, exit() anywhere in the process says
+/// so and ends it with the code 1.
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
                                   const RunOptions& options,
                                   const std::function<void(Thread&)>& thread,
@@ -62,6 +64,7 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
 /// as `paths run` hands them on, from PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
 /// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT, PATHS_STACK. Returns 0,
 /// 1 when a thread failed or what was printed could not be written, 2 for wrong usage or config.
+/// May be called again when it has returned; throws UsageError inside a thread of a run.
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
 
 }  // namespace paths

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/run_plan.cpp — makes the hosts of a process, runs their threads, and ends them.
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "base/errors.hpp"
+#include "base/usage_error.hpp"
 #include "paths/launch.hpp"
+#include "paths/process_end.hpp"
 #include "paths/program.hpp"
 #include "paths/transport_local.hpp"
 #include "paths/transport_zmq.hpp"
@@ -66,6 +69,7 @@ class PlanRun {
         network_(plan_->hosts.size()) {}
 
   void run() {
+    const RunInProcess running;
     try {
       runtime_.run([this] { run_hosts(); });
     } catch (const runtime::Deadlock& deadlock) {
@@ -139,26 +143,58 @@ class PlanRun {
 
   void run_thread(Host& host, std::uint32_t index) {
     const Life life(host, index);
-    Thread thread(host, index, options_.seed);
-    std::string failure;
-    bool others_know = true;
+    Thread& thread = keep(std::make_unique<Thread>(host, index, options_.seed));
+    struct AtEnd {
+      Thread& thread;
+      ~AtEnd() { thread.end(); }
+    } at_end{thread};
+    const Ended ended = run_application(thread);
+    if (ended.failure.empty()) return;
+    const std::string name = fmt::format("thread {}/{}", host.name(), index);
+    add_failure(fmt::format("{}: {}", name, ended.failure));
+    if (!ended.others_know) thread.fail(fmt::format("{} failed: {}", name, ended.failure));
+  }
+
+  /// Who still has a reference to a thread that has ended finds it, and is refused by it.
+  Thread& keep(std::unique_ptr<Thread> thread) {
+    runtime::Lock lock(mutex_);
+    return *threads_.emplace_back(std::move(thread));
+  }
+
+  struct Ended {
+    std::string failure;  // empty when it returned
+    bool others_know = false;
+  };
+  Ended run_application(Thread& thread) {
+    Ended ended = call_application(thread);
+    if (forks_until_here() != forks_)
+      end_process(fmt::format("{}: a process that it made by fork must end by _exit or exec{}",
+                              runtime::describe_current_context(),
+                              ended.failure.empty() ? "" : ": " + ended.failure));
+    return ended;
+  }
+
+  Ended call_application(Thread& thread) {
+    const ApplicationCode inside;
     try {
       thread_(thread);
-      return;
+      return {};
     } catch (const TravelError& error) {
-      failure = error.what();  // everybody of its round has it, too
+      return {error.what(), true};  // everybody of its round has it, too
     } catch (const runtime::Stop&) {
       throw;
+    } catch (const base::UsageError& error) {
+      return {error.mistake()};
     } catch (const std::exception& error) {
-      failure = error.what();
-      others_know = false;
+      return {error.what()};
+    } catch (const abi::__forced_unwind&) {
+      end_process(
+          fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
+                      "fails by throwing",
+                      runtime::describe_current_context()));
     } catch (...) {
-      failure = "threw what is no std::exception";
-      others_know = false;
+      return {"threw what is no std::exception"};
     }
-    add_failure(fmt::format("thread {}/{}: {}", host.name(), index, failure));
-    if (!others_know)
-      thread.fail(fmt::format("thread {}/{} failed: {}", host.name(), index, failure));
   }
 
   void add_failure(std::string failure) {
@@ -175,6 +211,8 @@ class PlanRun {
   runtime::Runtime runtime_;
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // also those that have ended
+  const std::uint32_t forks_ = forks_until_here();
   std::unique_ptr<Tracing> tracing_;
 };
 
@@ -184,6 +222,7 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
                                   const RunOptions& options,
                                   const std::function<void(Thread&)>& thread,
                                   const std::function<void(const RunSummary&)>& finish) {
+  refuse_run_inside_run();
   const runtime::Runtime wall;  // its clock runs while the other may be virtual
   PlanRun run(plan, kinds, options, thread);
   tell_launcher(ThreadsState::running);

@@ -5,23 +5,28 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "base/near_match.hpp"
+#include "base/usage_error.hpp"
+
 namespace paths {
 
 Thread::Thread(Host& host, std::uint32_t index, std::uint64_t seed)
     : host_(&host),
       index_(index),
+      owner_(host, index),
       random_(seed, host.plan().hosts[host.index()].first_thread + index) {
   const Plan& plan = host.plan();
   for (std::uint32_t number : host.paths()) {
     const auto& path = plan.paths[number];
     if (index >= path.first_thread && index - path.first_thread < path.threads)
-      paths_.emplace_back(host, number, index - path.first_thread);
+      paths_.emplace_back(host, number, index - path.first_thread, owner_);
   }
 }
 
-Thread::~Thread() {
-  for (Path& path : paths_) path.release();
-}
+Thread::~Thread() { end(); }
 
 std::uint32_t Thread::rank() const {
   return host_->plan().hosts[host_->index()].first_thread + index_;
@@ -35,18 +40,31 @@ bool Thread::has_path(std::string_view graph) const {
 }
 
 Path& Thread::path(std::string_view graph) {
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (Path& path : paths_) {
     if (path.graph() == graph) return path;
     names.push_back(path.graph());
   }
-  throw TravelError(
-      host_->name(), std::string(graph), "",
-      fmt::format("thread {} has no such path; it has: {}", index_, fmt::join(names, ", ")));
+  constexpr std::size_t shown_max = 8;
+  const auto near = base::near_match(graph, names);
+  const std::size_t more = names.size() - std::min(names.size(), shown_max);
+  names.resize(names.size() - more);
+  throw base::UsageError(
+      fmt::format("{} has no path '{}'{}; it has {}{}", owner_.thread(), graph,
+                  near ? fmt::format(" (did you mean '{}'?)", *near) : "",
+                  names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                  more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
 void Thread::fail(const std::string& reason) {
+  owner_.check("fail", "the paths");
   for (Path& path : paths_) path.release(reason);
+}
+
+void Thread::end() {
+  if (!owner_.is_caller()) return;
+  for (Path& path : paths_) path.release();
+  owner_.end();
 }
 
 }  // namespace paths

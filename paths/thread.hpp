@@ -2,9 +2,9 @@
 // paths/thread.hpp — what one thread of the application is given.
 #pragma once
 #include <cstdint>
-#include <exception>
+#include <list>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "paths/path.hpp"
 #include "runtime/random.hpp"
@@ -12,16 +12,19 @@
 namespace paths {
 
 /// A thread's place in the program, its paths and its clock. The application is one function of
-/// this, the same for both clocks: it must block through this and its paths only.
+/// this, the same for both clocks: it must block through this and its paths only. It ends by
+/// returning and fails by throwing; exit() ends the process with the code 1.
 ///
-/// Sharing: the thread's own.
+/// Sharing: the thread's own, until its function returns; the context that makes it is the thread.
+/// Throws:  UsageError where another thread calls, or the function has returned.
 class Thread {
  public:
   Thread(Host& host, std::uint32_t index, std::uint64_t seed);
-  ~Thread();  ///< releases every path
+  ~Thread();  ///< end()
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
+  // What it is, for anybody.
   std::uint32_t rank() const;     ///< in the whole program, by hosts in config order
   std::uint32_t threads() const;  ///< of the whole program
   std::uint32_t index() const { return index_; }  ///< among the threads of its host
@@ -30,22 +33,32 @@ class Thread {
   double speed() const { return host_->plan().hosts[host_->index()].speed; }
 
   /// The thread's path of a collective or to an element, by its name in the config. Throws
-  /// TravelError when this thread has none, saying which it has.
+  /// UsageError when this thread has none, saying which it has.
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
   runtime::Nanos now() const { return host_->runtime().now(); }
-  void sleep_for(runtime::Nanos span) { host_->runtime().sleep_for(span); }
+  void sleep_for(runtime::Nanos span) {
+    owner_.check("sleep_for", "the clock");
+    host_->runtime().sleep_for(span);
+  }
   /// Of the program's seed; each thread its own stream.
-  runtime::Random& random() { return random_; }
+  runtime::Random& random() {
+    owner_.check("random", "the numbers");
+    return random_;
+  }
 
-  /// Tells everyone who would wait for this thread in its next round that it failed.
+  /// Tells everyone who would wait for this thread in its next round that it failed, and releases
+  /// its paths.
   void fail(const std::string& reason);
+  /// Its function has returned: releases every path. By the thread itself; once.
+  void end();
 
  private:
   Host* host_;
   std::uint32_t index_;
-  std::vector<Path> paths_;
+  Owner owner_;
+  std::list<Path> paths_;  // which do not move
   runtime::Random random_;
 };
 

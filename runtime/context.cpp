@@ -3,6 +3,7 @@
 #include "runtime/context.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +44,8 @@ Context* Context::current() {
   if (current_context != nullptr || in_callbacks) return current_context;
   if (foreign_thread.context == nullptr) {
     foreign_thread.context = take_for_thread();
-    foreign_thread.context->name = {"main thread", {}, 0};
+    const bool is_main = gettid() == getpid();
+    foreign_thread.context->name = {is_main ? "main thread" : "a thread of the program's own"};
   }
   return foreign_thread.context;
 }
@@ -186,6 +188,13 @@ void Context::end_process() const {
 std::string ContextName::text() const {
   if (of.empty()) return std::string(role);
   return fmt::format("{} {}/{}", role, of, number);
+}
+
+const void* calling_context() { return Context::current(); }
+
+bool is_inside_a_run() {
+  const Context* context = Context::current();
+  return context == nullptr || context->executor != nullptr;
 }
 
 std::string describe_current_context() {

@@ -134,6 +134,12 @@ class Runtime {
   std::unique_ptr<Executor> executor_;
 };
 
+/// Tells contexts apart, for comparing only: null in callbacks; an OS thread that the runtime did
+/// not start has one, too. One that has ended may become another's.
+const void* calling_context();
+/// Is the caller a context of a runtime, while it runs?
+bool is_inside_a_run();
+
 /// Who is running, for messages: "thread alpha-0/3 at 12.5ms".
 std::string describe_current_context();
 

@@ -242,9 +242,11 @@ TEST_CASE("host: one that runs another config is refused, and both configs are n
       hosts.back()->start();
     }
     const std::uint32_t path = hosts[1]->paths().front();
-    paths::Path theirs_to_us(*hosts[1], path, 0);
-    paths::Path beside_it(*hosts[1], path, 1);
+    paths::Owner owner(*hosts[1], 0);
+    paths::Path theirs_to_us(*hosts[1], path, 0, owner);
     auto other = runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-1"}, [&] {
+      paths::Owner other_owner(*hosts[1], 1);
+      paths::Path beside_it(*hosts[1], path, 1, other_owner);
       try {
         beside_it.move_value(1.0);
       } catch (const paths::TravelError&) {

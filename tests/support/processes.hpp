@@ -87,7 +87,10 @@ using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
 class HostProcess {
  public:
   HostProcess(const Sim& sim, std::uint32_t host, const HostThread& thread,
-              const HostFinish& finish = {}, const std::string& trace = {}) {
+              const HostFinish& finish = {}, const std::string& trace = {})
+      : HostProcess([&](const Say& say) { return run(sim, host, thread, finish, trace, say); }) {}
+  /// Any program; it answers its exit code.
+  explicit HostProcess(const std::function<int(const Say&)>& program) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     std::cout.flush();  // or the child has it, too
@@ -96,7 +99,7 @@ class HostProcess {
       close(ends[0]);
       // What it is warned of is said, too.
       for (const int number : {STDOUT_FILENO, STDERR_FILENO}) dup2(ends[1], number);
-      _exit(run(sim, host, thread, finish, trace, ends[1]));
+      _exit(run(program, ends[1]));
     }
     close(ends[1]);
     from_ = ends[0];
@@ -146,14 +149,17 @@ class HostProcess {
   }
 
  private:
-  static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
-                 const HostFinish& finish, const std::string& trace, int to) {
+  static int run(const std::function<int(const Say&)>& program, int to) {
     runtime::Mutex mutex;
     const Say say = [&](const std::string& line) {
       runtime::Lock lock(mutex);
       const std::string whole = line + "\n";
       if (write(to, whole.data(), whole.size()) < 0) _exit(3);
     };
+    return program(say);
+  }
+  static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
+                 const HostFinish& finish, const std::string& trace, const Say& say) {
     paths::RunOptions options;
     options.is_one_host = true;
     options.host = host;

@@ -128,7 +128,8 @@ class Trial {
  private:
   void take_part(paths::Host& host, std::uint32_t thread) {
     // Thread 0 is alone on the first path; 1 and 2 are the range of the second.
-    paths::Path path(host, thread == 0 ? 0 : 1, thread == 0 ? 0 : thread - 1);
+    paths::Owner owner(host, thread);
+    paths::Path path(host, thread == 0 ? 0 : 1, thread == 0 ? 0 : thread - 1, owner);
     for (std::uint64_t round = 0; round < rounds; ++round) {
       try {
         path.move_value(1.0);
