@@ -57,9 +57,10 @@ void fold_elements(const char* name, const ReduceShape& shape, std::span<std::by
       if (!apply(a, b, result)) [[unlikely]] {
         refuse_nan(a, i);
         refuse_nan(b, i);
-        const std::string what = std::is_integral_v<T> ? "overflow of " : "NaN in ";
-        throw BadValue(fmt::format("{}{} {} of {} and {} at index {}", what,
-                                   scalar_name(shape.scalar), name, a, b, i));
+        const std::string what =
+            fmt::format("{} {} of {} and {} at index {}", scalar_name(shape.scalar), name, a, b, i);
+        if (std::is_integral_v<T>) throw Overflow("overflow of " + what);
+        throw BadValue("NaN in " + what);
       }
       store(place, result);
     }
@@ -191,6 +192,21 @@ ReduceOperation elementwise(bool (*accepts)(Scalar)) {
       }};
 }
 
+template <class Apply>
+ReduceOperation logical() {
+  ReduceOperation operation = elementwise<Apply>(accepts_any);
+  operation.normalize = [](const ReduceShape& shape, std::span<std::byte> values) {
+    with_scalar(shape.scalar, [&](auto zero) {
+      using T = decltype(zero);
+      for (std::size_t i = 0; i < shape.count; ++i) {
+        std::byte* const place = values.data() + i * sizeof(T);
+        store(place, static_cast<T>(load<T>(place) != T{}));
+      }
+    });
+  };
+  return operation;
+}
+
 template <class Better>
 ReduceOperation located(const char* name) {
   return {name, true, accepts_numbers,
@@ -200,13 +216,18 @@ ReduceOperation located(const char* name) {
 
 /// A deque: callers keep pointers to operations while others are added.
 std::deque<ReduceOperation>& operations() {
-  static std::deque<ReduceOperation> all = {
-      elementwise<Sum>(accepts_numbers),    elementwise<Product>(accepts_numbers),
-      elementwise<Min>(accepts_numbers),    elementwise<Max>(accepts_numbers),
-      elementwise<LogicalAnd>(accepts_any), elementwise<LogicalOr>(accepts_any),
-      elementwise<LogicalXor>(accepts_any), elementwise<BitwiseAnd>(accepts_bits),
-      elementwise<BitwiseOr>(accepts_bits), elementwise<BitwiseXor>(accepts_bits),
-      located<std::less<>>("min_location"), located<std::greater<>>("max_location")};
+  static std::deque<ReduceOperation> all = {elementwise<Sum>(accepts_numbers),
+                                            elementwise<Product>(accepts_numbers),
+                                            elementwise<Min>(accepts_numbers),
+                                            elementwise<Max>(accepts_numbers),
+                                            logical<LogicalAnd>(),
+                                            logical<LogicalOr>(),
+                                            logical<LogicalXor>(),
+                                            elementwise<BitwiseAnd>(accepts_bits),
+                                            elementwise<BitwiseOr>(accepts_bits),
+                                            elementwise<BitwiseXor>(accepts_bits),
+                                            located<std::less<>>("min_location"),
+                                            located<std::greater<>>("max_location")};
   return all;
 }
 
@@ -252,11 +273,11 @@ void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std
       refuse_nan(value, i);
       if constexpr (std::is_signed_v<T>) {
         if (sign == Sign::non_negative && value < T{}) {
-          throw BadValue(fmt::format("negative value {} at index {}", value, i));
+          throw WrongSign(fmt::format("negative value {} at index {}", value, i));
         }
       }
       if (sign == Sign::non_positive && value > T{}) {
-        throw BadValue(fmt::format("positive value {} at index {}", value, i));
+        throw WrongSign(fmt::format("positive value {} at index {}", value, i));
       }
     }
   });

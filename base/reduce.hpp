@@ -31,12 +31,22 @@ class BadValue : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+/// An integer beyond its type.
+class Overflow : public BadValue {
+ public:
+  using BadValue::BadValue;
+};
+/// A value of the sign that was ruled out.
+class WrongSign : public BadValue {
+ public:
+  using BadValue::BadValue;
+};
 
 /// One operation, built in or the user's own.
 ///
 /// `combine` folds `right` into `left`, elementwise, left operand first: callers fold in one fixed
 /// order, so that floating point gives the same bits from run to run.
-/// Throws BadValue for NaN and for integer overflow. bitwise_* take integers and bool,
+/// Throws BadValue for NaN and Overflow. bitwise_* take integers and bool,
 /// logical_* any scalar (false is zero; the result is 0 or 1); min/max_location keep the
 /// smaller location among equals.
 struct ReduceOperation {
@@ -46,6 +56,9 @@ struct ReduceOperation {
   std::function<void(const ReduceShape&, std::span<std::byte> left,
                      std::span<const std::byte> right)>
       combine;
+  /// Makes a value one that the operation could have come to, as it must when nothing is combined
+  /// with it: logical ones are 0 or 1. Null where every value is one.
+  std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
 };
 
 /// sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
@@ -59,7 +72,7 @@ void add_reduce_operation(ReduceOperation operation);
 
 /// Signs that the contributions of a collective may have been declared to have.
 enum class Sign : std::uint8_t { any, non_negative, non_positive };
-/// Throws BadValue when a value is NaN or outside `sign`.
+/// Throws BadValue when a value is NaN, WrongSign when it is outside `sign`.
 void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values);
 
 /// "0.25", "(0.25 at 7)", "[1, 2, 3]": the values as a person reads them, at most eight of them.

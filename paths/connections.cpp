@@ -413,16 +413,14 @@ namespace {
 /// A request does not: it is bounded by the one who waits for its reply, and that may be what
 /// those pushes need that have the credits.
 bool waits_for_credits(const Frame& frame) {
-  return frame.kind == FrameKind::one_way && frame.operation.kind != OperationKind::release;
+  return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
 
 /// A push that has not left for want of credits, by a newer one.
 bool may_replace(const Frame& held, const Frame& newer) {
   const Operation &old = held.operation, &fresh = newer.operation;
-  const bool is_release =
-      old.kind == OperationKind::release || fresh.kind == OperationKind::release;
-  return held.kind == newer.kind && !is_release && old.kind == fresh.kind && !old.failure &&
-         !fresh.failure && !old.kept && !fresh.kept;
+  return held.kind == newer.kind && !is_farewell(fresh.kind) && old.kind == fresh.kind &&
+         !old.failure && !fresh.failure && !old.kept && !fresh.kept;
 }
 
 }  // namespace
@@ -438,7 +436,9 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.operation = std::move(operation);
     const auto last = connection.last_held_like(frame);
     // Only the last one of the path may be replaced, so that all that stays is in order.
-    if (last != connection.held.rend() && may_replace(*last, frame)) {
+    if (frame.operation.kind == OperationKind::withdraw) {
+      leave(connection, std::move(frame), wakes);
+    } else if (last != connection.held.rend() && may_replace(*last, frame)) {
       *last = std::move(frame);
     } else {
       connection.held.push_back(std::move(frame));
@@ -477,7 +477,7 @@ void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
 }
 
 void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wakes) {
-  if (frame.operation.kind != OperationKind::release) --connection.credits;
+  if (!is_farewell(frame.operation.kind)) --connection.credits;
   if (frame.kind == FrameKind::request) {
     Call& call = *connection.calls.at(frame.call);
     call.is_held = false;  // from now on it waits for the reply

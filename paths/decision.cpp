@@ -24,6 +24,9 @@ base::Payload Decision::combine(std::span<const ClusterValue> values) const {
       }
       try {
         reduction.fold(sum, value);
+      } catch (const base::Overflow& overflow) {
+        throw base::Overflow(
+            fmt::format("combining what is in {}: {}", one.element, overflow.what()));
       } catch (const base::BadValue& bad) {
         throw base::BadValue(fmt::format("combining what is in {}: {}", one.element, bad.what()));
       }

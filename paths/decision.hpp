@@ -29,7 +29,8 @@ struct Decision {
 
   /// From scratch and in the order given, which is that of the clusters, whoever came first: that
   /// is what makes the bits of all clusters the same, and rounding monotone. Throws base::BadValue
-  /// that says whose value could not be combined.
+  /// that says whose value could not be combined. An Overflow is the proof of what a part can
+  /// establish, where one can: of values of one sign nothing comes back from beyond the type.
   base::Payload combine(std::span<const ClusterValue> values) const;
   /// Whether a part of the contributions settles the condition. Needs one.
   bool proves(const base::Payload& part) const;

@@ -63,6 +63,7 @@ Result carry_out(pastset::Element& element, const Operation& operation,
     case OperationKind::axe: element.axe(operation.number); break;
     case OperationKind::delete_element: element.delete_element(); break;
     case OperationKind::release:
+    case OperationKind::withdraw:
     case OperationKind::traffic:
     case OperationKind::clock: break;  // none of them concerns the element
   }

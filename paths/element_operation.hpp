@@ -11,10 +11,10 @@
 
 namespace paths {
 
-/// Does to `element` what `operation` says; any of its kinds; release and traffic do nothing.
-/// Blocks as the element does. The result's number is the tuple's or the answer, its payload the
-/// tuple: of a move the moved one, because a reduced value goes back up the way it came. Throws
-/// what the element throws.
+/// Does to `element` what `operation` says; any of its kinds; those that do not concern it do
+/// nothing. Blocks as the element does. The result's number is the tuple's or the answer, its
+/// payload the tuple: of a move the moved one, because a reduced value goes back up the way it
+/// came. Throws what the element throws.
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 

@@ -123,7 +123,7 @@ void put_operation(ByteWriter& writer, const Operation& operation) {
 
 Operation get_operation(ByteReader& reader) {
   Operation operation;
-  operation.kind = reader.get_enum(OperationKind::clock);
+  operation.kind = reader.get_enum(OperationKind::withdraw);
   const std::uint8_t flags = reader.get_flags(flag_one_way | flag_kept);
   operation.one_way = (flags & flag_one_way) != 0;
   operation.kept = (flags & flag_kept) != 0;

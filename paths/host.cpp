@@ -180,13 +180,13 @@ void Host::serve(ConnectionId connection, Frame frame) {
     if (!released_.emplace(frame.stage, frame.operation.slot).second) return;  // it was gone
   }
   spawn_service("service", [this, connection, frame = std::move(frame)]() mutable {
-    const bool is_release = frame.operation.kind == OperationKind::release;
+    const OperationKind kind = frame.operation.kind;
     const std::uint32_t path = frame.operation.path;
     Frame reply = run(frame);
     if (frame.kind == FrameKind::request) connections_.reply(connection, std::move(reply));
-    if (is_release) {
+    if (kind == OperationKind::release) {
       count_release(path);
-    } else if (frame.kind == FrameKind::one_way) {
+    } else if (frame.kind == FrameKind::one_way && !is_farewell(kind)) {
       connections_.pushed_in(connection);
     }
   });
@@ -283,6 +283,21 @@ void Host::path_released() {
   changed_.wake_all(wakes);
 }
 
+void Host::release_background(std::uint32_t path, Failure failure) {
+  {
+    runtime::Lock lock(mutex_);
+    if (!released_paths_.insert(path).second) return;
+  }
+  Operation release;
+  release.kind = OperationKind::release;
+  release.path = path;
+  release.failure = std::move(failure);
+  try {
+    run_stage(*this, *stage(plan_->paths[path].stage), std::move(release));
+  } catch (const TravelError&) {  // the peer is gone: it needs no release
+  }
+}
+
 std::vector<runtime::Task> Host::services_now() {
   runtime::Lock lock(mutex_);
   std::vector<runtime::Task> tasks;
@@ -336,16 +351,8 @@ std::string Host::finish() {
   wait_for(thread_releases_, "the release of the threads' paths at");
   if (before_end_) before_end_();
   for (auto& wrapper : wrappers_) wrapper->stop();
-  for (std::uint32_t path : paths()) {
-    if (plan_->paths[path].threads > 0) continue;
-    Operation release;
-    release.kind = OperationKind::release;
-    release.path = path;
-    try {
-      run_stage(*this, *stage(plan_->paths[path].stage), std::move(release));
-    } catch (const TravelError&) {  // the peer is gone: it needs no release
-    }
-  }
+  for (std::uint32_t path : paths())
+    if (plan_->paths[path].threads == 0) release_background(path, nullptr);
   // Those who still read from here find the last tuples; for others they would wait in vain.
   for (const std::string& element : space_.names())
     space_.find(element)->mark_error(fmt::format("host {} has ended", name()));

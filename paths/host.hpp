@@ -82,6 +82,8 @@ class Host {
   /// Hosts that our paths lead to directly.
   std::vector<std::uint32_t> peers_below() const;
 
+  /// Ends a path that a wrapper of this host began; once, finish() at the latest.
+  void release_background(std::uint32_t path, Failure failure);
   /// Work of this host in a service context of its own.
   runtime::Task spawn_service(std::string_view role, std::function<void()> work);
 
@@ -133,6 +135,7 @@ class Host {
   Releases thread_releases_;
   Releases background_releases_;
   std::set<std::pair<StageId, std::uint32_t>> released_;  // slots of entrances from other hosts
+  std::set<std::uint32_t> released_paths_;                // of this host's wrappers
   std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
   std::uint64_t next_service_ = 0;
 };

@@ -19,6 +19,7 @@ std::string_view operation_name(OperationKind kind) {
     case OperationKind::delete_element: return "delete_element";
     case OperationKind::release: return "release";
     case OperationKind::traffic: return "traffic";
+    case OperationKind::withdraw: return "withdraw";
     case OperationKind::clock: break;
   }
   return "clock";

@@ -9,8 +9,10 @@
 
 namespace paths {
 
-/// PastSet's operations; a path carries every one of them to its element. `release` tells each
-/// stage that this path will carry nothing more; it is never delayed and never answered late.
+/// PastSet's operations; a path carries every one of them to its element. `withdraw` tells joins
+/// and roots from which round on a contributor will not come, as soon as that is known; `release`
+/// tells each stage that this path will carry nothing more, when all it carried has come back.
+/// Neither is ever delayed, nor answered late.
 enum class OperationKind : std::uint8_t {
   enter,           ///< number: 0; the payload is the template's text, checked at the element
   move,            ///< payload: the tuple; a contribution, where a join is on the way
@@ -24,14 +26,19 @@ enum class OperationKind : std::uint8_t {
   axe,        ///< number: up to which
   delete_element,
   release,
-  traffic,  ///< number: a graph's; every host on the way adds what it has sent for that graph
-  clock,    ///< answered by the host it comes to, without any stage: what its clock shows
+  traffic,   ///< number: a graph's; every host on the way adds what it has sent for that graph
+  clock,     ///< answered by the host it comes to, without any stage: what its clock shows
+  withdraw,  ///< from its sequence on nothing comes; may overtake moves before that
 };
 std::string_view operation_name(OperationKind kind);
 /// What a run does to end and to be measured: no part of what it did.
 constexpr bool is_housekeeping(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::traffic ||
-         kind == OperationKind::clock;
+         kind == OperationKind::clock || kind == OperationKind::withdraw;
+}
+/// Says that no more comes, to whom it may concern: is not held up by anything that does.
+constexpr bool is_farewell(OperationKind kind) {
+  return kind == OperationKind::release || kind == OperationKind::withdraw;
 }
 
 /// Number of a stage in its plan.

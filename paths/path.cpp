@@ -24,7 +24,25 @@ struct Started::State {
   std::uint64_t sequence = 0;
   const void* starter = nullptr;  // the context
   bool taken = false;
+  std::shared_ptr<Failure> last_failure;  // the thread's, which alone may look at it
 };
+
+namespace {
+
+/// Answers as `operation` does, and notes whether it failed.
+template <class Operate>
+Result noting_failure(Failure& last_failure, Operate operate) {
+  try {
+    Result result = operate();
+    last_failure = nullptr;
+    return result;
+  } catch (const TravelError& error) {
+    last_failure = std::make_shared<TravelError>(error);
+    throw;
+  }
+}
+
+}  // namespace
 
 Result Started::wait() {
   if (state_ == nullptr)
@@ -40,8 +58,10 @@ Result Started::wait() {
   while (!state.done)
     state.waiting.wait(lock, runtime::Deadline::never(),
                        {"the started operation", state.path, state.sequence});
-  if (state.error) std::rethrow_exception(state.error);
-  return std::move(state.result);
+  return noting_failure(*state.last_failure, [&state] {
+    if (state.error) std::rethrow_exception(state.error);
+    return std::move(state.result);
+  });
 }
 
 /// What was started and has not ended. A service context may outlive the Path that started it.
@@ -51,12 +71,14 @@ struct Path::UnderWay {
   std::uint64_t count = 0;
 };
 
-Path::Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner)
+Path::Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner,
+           std::shared_ptr<Failure> last_failure)
     : host_(&host),
       first_stage_(host.stage(host.plan().paths[path].stage)),
       path_(path),
       thread_(thread),
-      owner_(&owner) {
+      owner_(&owner),
+      last_failure_(std::move(last_failure)) {
   ENSURE(first_stage_ != nullptr);
 }
 
@@ -95,7 +117,8 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
 /// What was started may not have entered yet; this one must come behind it.
 Result Path::run(Operation operation) {
   if (has_started()) return begin(std::move(operation)).wait();
-  return run_stage(*host_, *first_stage_, std::move(operation));
+  return noting_failure(*last_failure_,
+                        [&] { return run_stage(*host_, *first_stage_, std::move(operation)); });
 }
 
 Result Path::move(base::Payload payload) {
@@ -113,6 +136,7 @@ Started Path::begin(Operation operation) {
   started.state_->path = graph();
   started.state_->sequence = operation.sequence;
   started.state_->starter = runtime::calling_context();
+  started.state_->last_failure = last_failure_;
   if (!under_way_) under_way_ = std::make_shared<UnderWay>();
   wait_while_started(started_max);
   {
@@ -207,12 +231,40 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   return hosts;
 }
 
+bool Path::holds_release() const {
+  if (released_) return false;
+  for (const Stage* stage = first_stage_; stage != nullptr; stage = stage->below)
+    if (stage->wrapper->holds_releases()) return true;
+  return has_started();
+}
+
+Operation Path::farewell(OperationKind kind, Failure failure) {
+  Operation operation = next_operation(kind, 0, {});
+  operation.one_way = true;
+  operation.failure = std::move(failure);
+  return operation;
+}
+
+void Path::withdraw(Failure failure) {
+  owner_->check("withdraw", "path", graph());
+  if (released_) return;
+  const Owner::Use used = use("withdraw");
+  try {
+    run_stage(*host_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
+  } catch (const TravelError&) {    // the failure itself, or the peer is gone
+  } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
+  }
+}
+
 void Path::release(const std::string& reason) {
+  release(reason.empty() ? nullptr : host_->failure("", path_, reason));
+}
+
+void Path::release(Failure failure) {
   owner_->check("release", "path", graph());
   if (released_) return;
   const Owner::Use used = use("release");
-  Operation operation = next_operation(OperationKind::release, 0, {});
-  if (!reason.empty()) operation.failure = host_->failure("", path_, reason);
+  Operation operation = farewell(OperationKind::release, std::move(failure));
   released_ = true;
   try {
     wait_while_started(1);

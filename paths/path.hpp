@@ -41,8 +41,10 @@ class Started {
 ///          of the thread (by a reduction or an X-function).
 class Path {
  public:
-  /// The owner outlives it.
-  Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner);
+  /// The owner outlives it. `last_failure` is its thread's: what its last operation on any path
+  /// failed with, if it did.
+  Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner,
+       std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
   Path(const Path&) = delete;  // a copy would number its moves alike
   Path& operator=(const Path&) = delete;
 
@@ -80,6 +82,11 @@ class Path {
   /// Says that nothing more will come; done for every path when its thread ends. Waits for what
   /// was started. With a reason, whoever still counts on this thread gets that as the failure.
   void release(const std::string& reason = {});
+  void release(Failure failure);
+  /// Says from which round on nothing comes, without waiting for what was started.
+  void withdraw(Failure failure);
+  /// Whether release() may have to wait for what others do.
+  bool holds_release() const;
   bool released() const { return released_; }
   // What it is, for anybody.
   Host& host() const { return *host_; }
@@ -96,6 +103,7 @@ class Path {
   bool has_started() const;
   void wait_while_started(std::uint64_t at_least);
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
+  Operation farewell(OperationKind kind, Failure failure);
   Host* host_;
   const Stage* first_stage_;
   std::uint32_t path_;
@@ -103,6 +111,7 @@ class Path {
   Owner* owner_;
   std::uint64_t sequence_ = 0;
   bool released_ = false;
+  std::shared_ptr<Failure> last_failure_;
   std::shared_ptr<UnderWay> under_way_;  // once something was started
 };
 

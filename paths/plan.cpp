@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace paths {
@@ -44,20 +45,25 @@ std::string group_name(const Plan& plan, const std::set<std::uint32_t>& hosts) {
 /// One who enters `stage`: a path, or a stage above it.
 struct Entrance {
   std::uint32_t slot = 0;
-  const Plan::PlanPath* path = nullptr;
+  std::optional<std::uint32_t> path;
   StageId above = no_stage;
 };
 
 std::vector<Entrance> entrances(const Plan& plan, StageId stage) {
   std::vector<Entrance> found;
-  for (const Plan::PlanPath& path : plan.paths)
-    if (path.stage == stage) found.push_back({path.slot, &path, no_stage});
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path)
+    if (plan.paths[path].stage == stage) found.push_back({plan.paths[path].slot, path, no_stage});
   for (StageId above = 0; above < plan.stages.size(); ++above)
     if (plan.stages[above].below == stage)
-      found.push_back({plan.stages[above].slot, nullptr, above});
+      found.push_back({plan.stages[above].slot, std::nullopt, above});
   std::sort(found.begin(), found.end(),
             [](const Entrance& a, const Entrance& b) { return a.slot < b.slot; });
   return found;
+}
+
+bool is_entered_by_one(const Plan& plan, StageId stage) {
+  const std::vector<Entrance> all = entrances(plan, stage);
+  return all.size() == 1 && (!all[0].path || plan.paths[*all[0].path].threads <= 1);
 }
 
 std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
@@ -69,14 +75,10 @@ std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
   const Entrance& entrance = *(next - 1);
   const std::uint32_t width = (next == all.end() ? slots : next->slot) - entrance.slot;
   const std::uint32_t offset = slot - entrance.slot;
-  if (entrance.path != nullptr) {
-    const std::string& host = plan.hosts[entrance.path->host].name;
-    if (entrance.path->threads == 0) return "host " + host;
-    return fmt::format("thread {}/{}", host, entrance.path->first_thread + offset);
-  }
+  if (entrance.path) return plan.beginner(*entrance.path, offset);
   // One slot here for several there: a join, which stands for all that is above it.
-  const std::uint32_t slots_above = plan.wrappers[plan.stages[entrance.above].wrapper].slots;
-  if (width > 1 || slots_above <= 1) return contributor_at(plan, entrance.above, width, offset);
+  if (width > 1 || is_entered_by_one(plan, entrance.above))
+    return contributor_at(plan, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;
   add_hosts_above(plan, entrance.above, hosts);
   return group_name(plan, hosts);
@@ -109,6 +111,12 @@ std::optional<std::uint32_t> Plan::graph_named(std::string_view name) const {
 
 std::optional<std::uint32_t> Plan::element_named(std::string_view name) const {
   return index_of(name, elements, element_index);
+}
+
+std::string Plan::beginner(std::uint32_t path, std::uint32_t thread) const {
+  const std::string& host = hosts[paths[path].host].name;
+  if (paths[path].threads == 0) return "host " + host;
+  return fmt::format("thread {}/{}", host, paths[path].first_thread + thread);
 }
 
 std::string Plan::contributor(std::uint32_t wrapper, std::uint32_t slot) const {

@@ -115,6 +115,9 @@ struct Plan {
   std::optional<std::uint32_t> element_named(std::string_view name) const;
   const std::string& cluster_of(std::uint32_t host) const { return clusters[hosts[host].cluster]; }
   std::uint32_t host_of(StageId stage) const { return wrappers[stages[stage].wrapper].host; }
+  /// "thread alpha-0/3": who began an operation, of a path's `thread`; of a path that a wrapper
+  /// begins, "host alpha-1".
+  std::string beginner(std::uint32_t path, std::uint32_t thread) const;
   /// "thread alpha-0/3", "host alpha-1", "cluster beta": whose contribution enters `wrapper` at
   /// `slot`.
   std::string contributor(std::uint32_t wrapper, std::uint32_t slot) const;

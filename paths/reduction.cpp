@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -62,11 +63,21 @@ std::string Reduction::wrong(const Operation& contribution) const {
   const base::Sign checked = contribution.contributions == 1 ? sign : base::Sign::any;
   try {
     base::check_contribution(shape, checked, bytes);
-  } catch (const base::BadValue& bad) {
-    if (checked == base::Sign::any) return bad.what();
+  } catch (const base::WrongSign& bad) {
     return fmt::format("{}, but contributions are declared {}", bad.what(), sign_name(sign));
+  } catch (const base::BadValue& bad) {
+    return bad.what();
   }
   return {};
+}
+
+void Reduction::normalize(Operation& contribution) const {
+  if (!operation->normalize || contribution.contributions != 1) return;
+  const std::span<const std::byte> given = contribution.payload.bytes();
+  contribution.payload = base::Payload::filled(given.size(), [&](std::span<std::byte> bytes) {
+    std::copy(given.begin(), given.end(), bytes.begin());
+    operation->normalize(shape, bytes);
+  });
 }
 
 Reduction read_reduction(base::MapReader& reader) {

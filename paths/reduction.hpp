@@ -25,6 +25,8 @@ struct Reduction {
   /// that was ruled out. Empty when it may be. (A partial result is not asked for its sign: a
   /// product of non-positive values is no longer one.)
   std::string wrong(const Operation& contribution) const;
+  /// A thread's own value as a result would be (base::ReduceOperation::normalize).
+  void normalize(Operation& contribution) const;
 
   /// Folds `right` into `left`. Throws base::BadValue.
   void fold(std::span<std::byte> left, std::span<const std::byte> right) const {

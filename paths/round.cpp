@@ -88,7 +88,8 @@ Rounds::Rounds(Host& host, std::uint32_t wrapper, JoinRules rules)
       wrapper_(wrapper),
       name_(name_of(host.plan().wrappers[wrapper])),
       slots_(host.plan().wrappers[wrapper].slots),
-      rules_(std::move(rules)) {
+      rules_(std::move(rules)),
+      next_(slots_, 0) {
   ENSURE(slots_ > 0);
 }
 
@@ -97,6 +98,7 @@ Rounds::~Rounds() = default;
 Result Rounds::operate(Operation operation, const Next& next) {
   switch (operation.kind) {
     case OperationKind::move: check(operation); return contribute(std::move(operation), next);
+    case OperationKind::withdraw: return withdraw(std::move(operation), next);
     case OperationKind::release: return release(std::move(operation), next);
     default: return next(std::move(operation));
   }
@@ -106,7 +108,7 @@ Result Rounds::operate(Operation operation, const Next& next) {
 void Rounds::check(Operation& contribution) const {
   if (!rules_.reduction || contribution.failure) return;
   const std::string wrong = rules_.reduction->wrong(contribution);
-  if (wrong.empty()) return;
+  if (wrong.empty()) return rules_.reduction->normalize(contribution);
   contribution.payload = {};
   contribution.failure = host_.failure(
       name_, contribution.path,
@@ -128,17 +130,18 @@ Result Rounds::contribute(Operation operation, const Next& next) {
 /// Called with the mutex held.
 Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wakes& wakes) {
   ENSURE(operation.slot < slots_);
-  // A release is not delayed, so that of a host that died may overtake what it sent before; the
+  // A withdrawal is not delayed, so that of a host that died may overtake what it sent before; the
   // round has counted the slot out.
-  const auto released = released_.find(operation.slot);
-  if (released != released_.end() && released->second.sequence <= key.first)
-    throw TravelError(*after_release(operation.slot, key, operation.path));
+  const auto withdrawn = withdrawn_.find(operation.slot);
+  if (withdrawn != withdrawn_.end() && withdrawn->second.from <= key.first)
+    throw TravelError(*after_withdrawal(operation.slot, key, operation.path));
   const auto found = rounds_.find(key);
   Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
   Contribution& mine = round.by_slot[operation.slot];
   ENSURE(!mine.here);
   mine = {true, operation.contributions, std::move(operation.payload), operation.failure};
   ++round.here;
+  next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
   if (rules_.carrier == Carrier::one_after_all && round.here == slots_)
     round.waiting.wake_all(wakes);
   return round;
@@ -148,8 +151,8 @@ Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wak
 Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
   Round& round = *rounds_.emplace(key, std::make_unique<Round>()).first->second;
   round.by_slot.resize(slots_);
-  for (const auto& [slot, release] : released_) {
-    if (release.sequence <= key.first) lose(round, slot, key, path);
+  for (const auto& [slot, withdrawn] : withdrawn_) {
+    if (withdrawn.from <= key.first) lose(round, slot, key, path);
   }
   return round;
 }
@@ -212,6 +215,7 @@ Result Rounds::carry(Stay& stay, Operation operation, const Next& next) {
   }
   if (!failure) return carry_value(stay, std::move(operation), next);
   publish(stay.round, std::nullopt, failure);
+  if (is_given_up(stay.key.first)) throw TravelError(*failure);
   carry_failure(std::move(failure), std::move(operation), next);
 }
 
@@ -254,6 +258,12 @@ Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
   }
 }
 
+/// Joins below wait for it no more.
+bool Rounds::is_given_up(std::uint64_t sequence) const {
+  runtime::Lock lock(mutex_);
+  return told_from_ <= sequence;
+}
+
 /// The joins below learn of it; what comes of that is not what we throw.
 void Rounds::carry_failure(Failure failure, Operation operation, const Next& next) {
   operation.failure = failure;
@@ -293,45 +303,77 @@ void Rounds::publish(Round& round, std::optional<Result> result, Failure failure
   round.waiting.wake_all(wakes);
 }
 
+Result Rounds::withdraw(Operation operation, const Next& next) {
+  if (auto news = note_withdrawal(operation)) next(*std::move(news));
+  return {};
+}
+
 Result Rounds::release(Operation operation, const Next& next) {
+  const std::optional<Operation> news = note_withdrawal(operation);
+  bool is_last = false;
   {
-    std::vector<std::unique_ptr<Round>> done;
-    runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
-    const std::uint32_t slot = operation.slot;
-    ENSURE(slot < slots_);
-    ENSURE(released_.try_emplace(slot, Released{operation.sequence, operation.failure}).second);
-    for (auto at = rounds_.lower_bound({operation.sequence, 0}); at != rounds_.end();) {
-      Round& round = *at->second;
-      if (!round.by_slot[slot].here) lose(round, slot, at->first, operation.path);
-      if (round.failure && !round.carried) round.waiting.wake_all(wakes);
-      const auto next_one = std::next(at);
-      if (round.gone == slots_) {
-        done.push_back(std::move(at->second));
-        rounds_.erase(at);
-      }
-      at = next_one;
-    }
-    if (released_.size() < slots_) return {};
-    for (const auto& [ended, release] : released_)  // one that died is told of, whoever ends last
-      if (!operation.failure) operation.failure = release.failure;
+    ENSURE(released_.insert(operation.slot).second);
+    is_last = released_.size() == slots_;
+    if (is_last) operation.sequence = std::min(operation.sequence, told_from_);
+    for (const auto& [slot, withdrawn] : withdrawn_)  // who died is told of, whoever ends last
+      if (is_last && !operation.failure) operation.failure = withdrawn.failure;
   }
   operation.slot = 0;
-  return next(std::move(operation));
+  if (is_last) return next(std::move(operation));
+  if (news) next(*news);
+  return {};
+}
+
+/// Rounds that still need the slot have lost it. What joins below are to be told, if that is news
+/// for them: not of a slot that they can do without.
+std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
+  std::vector<std::unique_ptr<Round>> done;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  const std::uint32_t slot = operation.slot;
+  ENSURE(slot < slots_);
+  const auto [known, is_first] = withdrawn_.try_emplace(
+      slot, Withdrawn{operation.sequence, operation.path, operation.thread, operation.failure});
+  const std::uint64_t lost_already = is_first ? ~std::uint64_t{0} : known->second.from;
+  known->second.from = std::min(known->second.from, operation.sequence);
+  for (auto at = rounds_.lower_bound({operation.sequence, 0});
+       at != rounds_.end() && at->first.first < lost_already;) {
+    Round& round = *at->second;
+    if (!round.by_slot[slot].here) lose(round, slot, at->first, operation.path);
+    if (round.failure && !round.carried) round.waiting.wake_all(wakes);
+    const auto next_one = std::next(at);
+    if (round.gone == slots_) {
+      done.push_back(std::move(at->second));
+      rounds_.erase(at);
+    }
+    at = next_one;
+  }
+  const std::uint64_t from = std::max(operation.sequence, next_[slot]);
+  if (!is_needed(slot) || from >= told_from_) return std::nullopt;
+  told_from_ = from;
+  Operation news = operation;
+  news.kind = OperationKind::withdraw;
+  news.one_way = true;
+  news.slot = 0;
+  news.sequence = from;
+  return news;
 }
 
 /// Called with the mutex held: the slot will never contribute to this round.
 void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
   ++round.gone;
   if (round.carried || round.is_decided() || !is_needed(slot)) return;
-  round.failure = after_release(slot, key, path);
+  round.failure = after_withdrawal(slot, key, path);
 }
 
 /// Called with the mutex held: why there is nothing from this slot any more.
-Failure Rounds::after_release(std::uint32_t slot, const Key& key, std::uint32_t path) const {
-  if (const Failure& failure = released_.at(slot).failure) return failure;
+Failure Rounds::after_withdrawal(std::uint32_t slot, const Key& key, std::uint32_t path) const {
+  const Withdrawn& withdrawn = withdrawn_.at(slot);
+  if (withdrawn.failure) return withdrawn.failure;
   return host_.failure(name_, path,
-                       fmt::format("round {}: {} released its path before", key.first, who(slot)));
+                       fmt::format("round {}: {} released its path before", key.first,
+                                   host_.plan().beginner(withdrawn.path, withdrawn.thread)));
 }
 
 Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) const {

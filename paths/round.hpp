@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,8 +45,10 @@ struct JoinRules {
 ///          below learn of it. While somebody is below, without a deadline: he has his own.
 /// Order:   none between rounds; each goes down when it is complete.
 /// Failure: a contribution that failed above counts as arrived and spoils the round for everyone,
-///          and still goes down. What comes up as an error reaches everyone of the round. A slot
-///          that was released spoils the rounds that still need it, instead of letting them wait.
+///          and still goes down. What comes up as an error reaches everyone of the round.
+/// Ends:    a slot that withdraws, or is released, spoils the rounds that still need it, instead of
+///          letting them wait, and joins below are told at once from which round on nothing comes
+///          from here.
 /// Throws:  TravelError: the round's failure, the same one to all; a value that may not be combined
 ///          names its contributor. Cancelled, and then the round goes on without the waiter.
 class Rounds {
@@ -56,7 +59,8 @@ class Rounds {
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
 
-  /// Contributes a move; counts a release, the last of which goes down; passes all others through.
+  /// Contributes a move; passes on the withdrawal of the first that is needed; counts a release,
+  /// the last of which goes down; passes all others through.
   Result operate(Operation operation, const Next& next);
 
  private:
@@ -68,13 +72,16 @@ class Rounds {
 
   void check(Operation& contribution) const;
   Result contribute(Operation operation, const Next& next);
+  Result withdraw(Operation operation, const Next& next);
   Result release(Operation operation, const Next& next);
+  std::optional<Operation> note_withdrawal(const Operation& operation);
   Round& arrive(const Key& key, Operation& operation, runtime::Wakes& wakes);
   Round& open(const Key& key, std::uint32_t path);
   Turn wait_for_turn(Stay& stay, const Operation& operation);
   Result carry(Stay& stay, Operation operation, const Next& next);
   Failure what_spoils(const Stay& stay) const;
   Result carry_value(Stay& stay, Operation operation, const Next& next);
+  bool is_given_up(std::uint64_t sequence) const;
   [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
   void combine(const Round& round, Operation& operation) const;
   void publish(Round& round, std::optional<Result> result, Failure failure);
@@ -82,7 +89,7 @@ class Rounds {
   bool is_needed(std::uint32_t slot) const;
   bool waits_for_all() const;
   void lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path);
-  Failure after_release(std::uint32_t slot, const Key& key, std::uint32_t path) const;
+  Failure after_withdrawal(std::uint32_t slot, const Key& key, std::uint32_t path) const;
   Failure missing(const Round& round, const Key& key, std::uint32_t path) const;
   Failure failure_of(std::exception_ptr error, std::uint32_t path) const;
   std::string who(std::uint32_t slot) const;
@@ -94,11 +101,16 @@ class Rounds {
   const JoinRules rules_;
   mutable runtime::Mutex mutex_;
   std::map<Key, std::unique_ptr<Round>> rounds_;
-  struct Released {
-    std::uint64_t sequence = 0;
-    Failure failure;  // why, when somebody died
+  struct Withdrawn {
+    std::uint64_t from = 0;  // the round
+    std::uint32_t path = 0;  // whose
+    std::uint32_t thread = 0;
+    Failure failure;  // why, when it is no good end
   };
-  std::map<std::uint32_t, Released> released_;  // by slot
+  std::map<std::uint32_t, Withdrawn> withdrawn_;  // by slot
+  std::vector<std::uint64_t> next_;               // by slot: the round after the last it came to
+  std::uint64_t told_from_ = ~std::uint64_t{0};   // the round from which on nothing goes down
+  std::set<std::uint32_t> released_;              // slots
 };
 
 }  // namespace paths

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
@@ -152,7 +153,10 @@ class PlanRun {
     if (ended.failure.empty()) return;
     const std::string name = fmt::format("thread {}/{}", host.name(), index);
     add_failure(fmt::format("{}: {}", name, ended.failure));
-    if (!ended.others_know) thread.fail(fmt::format("{} failed: {}", name, ended.failure));
+    if (ended.told)
+      thread.fail(*ended.told);  // for those who were not in its round
+    else
+      thread.fail(fmt::format("{} failed: {}", name, ended.failure));
   }
 
   /// Who still has a reference to a thread that has ended finds it, and is refused by it.
@@ -162,8 +166,8 @@ class PlanRun {
   }
 
   struct Ended {
-    std::string failure;  // empty when it returned
-    bool others_know = false;
+    std::string failure;                   // empty when it returned
+    std::optional<TravelError> told = {};  // which those of its round have, too
   };
   Ended run_application(Thread& thread) {
     Ended ended = call_application(thread);
@@ -180,7 +184,7 @@ class PlanRun {
       thread_(thread);
       return {};
     } catch (const TravelError& error) {
-      return {error.what(), true};  // everybody of its round has it, too
+      return {error.what(), error};
     } catch (const runtime::Stop&) {
       throw;
     } catch (const base::UsageError& error) {

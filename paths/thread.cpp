@@ -22,7 +22,7 @@ Thread::Thread(Host& host, std::uint32_t index, std::uint64_t seed)
   for (std::uint32_t number : host.paths()) {
     const auto& path = plan.paths[number];
     if (index >= path.first_thread && index - path.first_thread < path.threads)
-      paths_.emplace_back(host, number, index - path.first_thread, owner_);
+      paths_.emplace_back(host, number, index - path.first_thread, owner_, last_failure_);
   }
 }
 
@@ -56,14 +56,27 @@ Path& Thread::path(std::string_view graph) {
                   more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-void Thread::fail(const std::string& reason) {
+void Thread::fail(const std::string& reason) { fail(TravelError(host_->name(), "", "", reason)); }
+
+void Thread::fail(const TravelError& error) {
   owner_.check("fail", "the paths");
-  for (Path& path : paths_) path.release(reason);
+  release_paths(std::make_shared<TravelError>(error));
+}
+
+/// Nobody is to hear of it later because a release waits for what others do.
+void Thread::release_paths(const Failure& failure) {
+  for (Path& path : paths_) {
+    if (path.holds_release())
+      path.withdraw(failure);
+    else
+      path.release(failure);
+  }
+  for (Path& path : paths_) path.release(failure);
 }
 
 void Thread::end() {
   if (!owner_.is_caller()) return;
-  for (Path& path : paths_) path.release();
+  release_paths(*last_failure_);
   owner_.end();
 }
 

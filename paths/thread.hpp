@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -48,16 +49,20 @@ class Thread {
     return random_;
   }
 
-  /// Tells everyone who would wait for this thread in its next round that it failed, and releases
-  /// its paths.
+  /// Tells everyone who would wait for this thread that it failed, and releases its paths.
   void fail(const std::string& reason);
-  /// Its function has returned: releases every path. By the thread itself; once.
+  void fail(const TravelError& error);
+  /// Its function has returned: releases every path. Who waits for this thread is told that it has
+  /// ended, or, when its last operation failed, of that failure, which will be why. By the thread
+  /// itself; once.
   void end();
 
  private:
+  void release_paths(const Failure& failure);
   Host* host_;
   std::uint32_t index_;
   Owner owner_;
+  std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();
   std::list<Path> paths_;  // which do not move
   runtime::Random random_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "pastset/errors.hpp"
 #include "paths/host.hpp"
 #include "runtime/wait.hpp"
 
@@ -60,6 +61,8 @@ Result run_stage(Host& host, const Stage& stage, Operation operation) {
     failure = std::make_shared<TravelError>(error);
   } catch (const runtime::Stop&) {
     throw;
+  } catch (const pastset::Marked& mark) {  // says itself where it began
+    failure = std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const std::exception& error) {
     failure = host.failure(stage.wrapper->name(), failed.path, error.what());
   } catch (...) {

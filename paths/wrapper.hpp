@@ -43,6 +43,8 @@ class Wrapper {
   virtual bool takes_failures() const { return false; }
   /// A join turns several slots into one; everything else keeps contributors apart.
   virtual bool joins() const { return false; }
+  /// A release may wait here for what was sent before.
+  virtual bool holds_releases() const { return false; }
   /// When all hosts are wired, before the first operation; and after the last one.
   virtual void start() {}
   virtual void stop() {}

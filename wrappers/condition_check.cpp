@@ -103,6 +103,8 @@ class ConditionCheck::Asking {
     }
     try {
       return check_.settings_.decision.proves(check_.settings_.decision.combine(values));
+    } catch (const base::Overflow&) {
+      return true;
     } catch (const base::BadValue&) {
       return false;  // values of different rounds need not go together
     }
@@ -258,7 +260,12 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   }
   const bool is_complete = known == all.size();
   if (!is_complete && !settings_.may_prove) return std::nullopt;
-  base::Payload value = combine(all, operation);
+  std::optional<base::Payload> combined = combine(all, operation);
+  if (!combined) {
+    const Partial& own = *all[own_].part;
+    return settings_.decision.proved(own.value, own.contributions, sequence);
+  }
+  base::Payload value = *std::move(combined);
   if (is_complete) {
     last_exact_ = paths::ExactPair{sequence, value};
     return settings_.decision.complete(std::move(value), contributions, sequence);
@@ -290,17 +297,21 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     if (!seen.error) is_hope = true;
     if (seen.error && lost == nullptr) lost = &seen;
   }
-  if (lost != nullptr && !(is_hope && settings_.may_prove)) rounds_.fail(operation, *lost->error);
+  if (lost != nullptr && !(is_hope && settings_.may_prove))
+    paths::ClusterRounds::fail_as_marked(*lost->error);
 }
 
-/// One who is not at our round is left out.
-base::Payload ConditionCheck::combine(const std::vector<Seen>& all,
-                                      const Operation& operation) const {
+/// One who is not at our round is left out. Nothing when they overflow, and that is a proof.
+std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& all,
+                                                     const Operation& operation) const {
   std::vector<ClusterValue> values;
   for (const Seen& seen : all)
     if (seen.is_at(operation.sequence)) values.push_back({seen.element->name(), seen.part->value});
   try {
     return settings_.decision.combine(values);
+  } catch (const base::Overflow& overflow) {
+    if (settings_.may_prove) return std::nullopt;
+    rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, overflow.what()));
   } catch (const base::BadValue& bad) {
     rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, bad.what()));
   }

@@ -41,6 +41,9 @@ struct ConditionCheckSwitches {
 /// decide it if their last known values still held, largest first; all, if none would. When those
 /// have answered and it is still undecided, it asks the rest, and again whose tuple was too old.
 ///
+/// Integers of one sign that overflow as clusters are combined prove what a part can establish;
+/// the value is then the own cluster's.
+///
 /// Why:     Bongo et al. 2004, §IV. A larger sequence alone proves nothing when the program goes on
 ///          after an exact result, because the other root may have completed our round with our
 ///          tuple; so each tuple carries the newest round whose full value its root knows, combined
@@ -80,7 +83,8 @@ class ConditionCheck final : public paths::Wrapper {
                                            const paths::Operation& operation);
   std::optional<paths::Result> adopt(const std::vector<Seen>& all, std::uint64_t sequence);
   void fail_if_hopeless(const std::vector<Seen>& all, const paths::Operation& operation) const;
-  base::Payload combine(const std::vector<Seen>& all, const paths::Operation& operation) const;
+  std::optional<base::Payload> combine(const std::vector<Seen>& all,
+                                       const paths::Operation& operation) const;
   void set_origin(paths::Result& result, const std::vector<Seen>& all, base::Nanos began,
                   bool has_waited) const;
 

@@ -32,6 +32,7 @@ paths::Result EmulateLink::operate(paths::Operation operation, paths::Next next)
 }
 
 paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next& next) {
+  if (operation.kind == OperationKind::withdraw) return next(std::move(operation));
   const LaneKey key{next.stage().id, operation.slot};
   if (join_lane(operation, key, next)) return {};
   if (operation.kind != OperationKind::release) {
@@ -44,7 +45,7 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
 /// A failure is kept aside while it travels: no context sleeps inside a catch block, where another
 /// fiber of the thread would meet its exception.
 paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next& next) {
-  const bool answered = !operation.one_way && operation.kind != OperationKind::release;
+  const bool answered = !operation.one_way && !paths::is_farewell(operation.kind);
   if (!answered) return next(std::move(operation));
   const std::uint64_t sequence = operation.sequence;
   const base::Payload moved = operation.payload;

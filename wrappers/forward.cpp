@@ -41,7 +41,7 @@ paths::Result Forward::operate(paths::Operation operation, paths::Next next) {
   next.taken();
   operation.slot += next.stage().slot;
   const paths::StageId stage = next.stage().below_id;
-  if (operation.kind == paths::OperationKind::release) operation.one_way = true;
+  if (paths::is_farewell(operation.kind)) operation.one_way = true;
   if (!operation.one_way) return next.host().call(to_host_, stage, std::move(operation));
   next.host().push(to_host_, stage, std::move(operation));
   return {};

@@ -23,7 +23,7 @@ Result Lagged::operate(paths::Operation operation, paths::Next next) {
   if (operation.kind == OperationKind::move && !operation.failure)
     return move(std::move(operation), next);
   if (operation.kind == OperationKind::move) keep_place(operation);
-  if (operation.kind == OperationKind::release && !operation.failure) drain(operation.slot);
+  if (operation.kind == OperationKind::release) drain(operation, next);
   return next(std::move(operation));
 }
 
@@ -93,12 +93,18 @@ void Lagged::wait(Round& round) const {
   }
 }
 
-void Lagged::drain(std::uint32_t slot) {
+/// Those below need not wait as long to hear of it.
+void Lagged::drain(const paths::Operation& release, const paths::Next& next) {
   Rounds rounds;
   {
     runtime::Lock lock(mutex_);
-    rounds.swap(under_way_[slot]);
+    rounds.swap(under_way_[release.slot]);
   }
+  if (rounds.empty()) return;
+  paths::Operation withdrawal = release;
+  withdrawal.kind = OperationKind::withdraw;
+  withdrawal.one_way = true;
+  next(std::move(withdrawal));
   for (const auto& round : rounds) wait(*round);
 }
 

@@ -31,6 +31,7 @@ class Lagged final : public paths::Wrapper {
   Lagged(paths::Host& host, std::uint64_t rounds) : host_(host), rounds_(rounds) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
+  bool holds_releases() const override { return true; }
 
  private:
   struct Round;
@@ -41,7 +42,7 @@ class Lagged final : public paths::Wrapper {
   std::shared_ptr<Round> add(std::uint32_t slot, std::shared_ptr<Round> round);
   std::shared_ptr<Round> start(paths::Operation operation, const paths::Next& next);
   void wait(Round& round) const;
-  void drain(std::uint32_t slot);
+  void drain(const paths::Operation& release, const paths::Next& next);
 
   paths::Host& host_;
   const std::uint64_t rounds_;

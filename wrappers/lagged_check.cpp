@@ -131,7 +131,7 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     }
     reads.look(known);
     if (missing.empty()) return has_waited;
-    if (lost) rounds_.fail(operation, *lost);
+    if (lost) paths::ClusterRounds::fail_as_marked(*lost);
     if (changes_->wait(changes, deadline)) continue;
     rounds_.fail(operation,
                  fmt::format("round {}: undecided at the deadline, nothing of this round in {}",

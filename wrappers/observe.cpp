@@ -25,6 +25,7 @@ bool only_reads(OperationKind kind) {
     case OperationKind::last:
     case OperationKind::delta:
     case OperationKind::release:
+    case OperationKind::withdraw:
     case OperationKind::traffic:
     case OperationKind::clock: return true;
     case OperationKind::move:

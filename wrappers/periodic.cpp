@@ -8,6 +8,8 @@
 namespace wrappers {
 
 paths::Result Periodic::operate(paths::Operation operation, paths::Next next) {
+  // The last round before that comes to those below is the last multiple.
+  if (paths::is_farewell(operation.kind)) operation.sequence -= operation.sequence % every_;
   const bool goes_on =
       operation.kind != paths::OperationKind::move || (operation.sequence + 1) % every_ == 0;
   if (goes_on) return next(std::move(operation));

@@ -49,7 +49,7 @@ void Push::follow() {
     mark = error.what();
   }
   // Also when the asks are marked: whoever asked for what never arrived still waits for it.
-  send_mark(mark);
+  end(mark);
 }
 
 /// Throws Marked when no ask can come any more.
@@ -66,30 +66,31 @@ void Push::answer(const paths::Ask& ask) {
 
 void Push::send_up_to(const pastset::Stored& newest) {
   for (; settings_.every && next_ < newest.number; ++next_)
-    send(settings_.from->observe(next_).payload, nullptr);
+    send(settings_.from->observe(next_).payload);
   next_ = newest.number + 1;
-  send(newest.payload, nullptr);
+  send(newest.payload);
 }
 
 void Push::send_rest() {
+  if (has_ended_) return;
   try {
     const auto error = settings_.from->error_mark();
     const auto newest = settings_.from->try_newest();
     if (newest && newest->number >= next_) send_up_to(*newest);
-    if (error) send_mark(*error);
+    if (error) end(*error);
   } catch (const pastset::Deleted&) {
     // Its element went first: there is nothing to send any more.
   } catch (const pastset::ElementError& error) {
-    send_mark(error.what());
+    end(error.what());
   }
 }
 
-void Push::send_mark(const std::string& error) {
-  if (std::exchange(is_marked_, true)) return;
-  send({}, std::make_shared<paths::TravelError>("", "", "", error));
+void Push::end(const std::string& mark) {
+  has_ended_ = true;
+  host_.release_background(path_, std::make_shared<paths::TravelError>("", "", "", mark));
 }
 
-void Push::send(base::Payload tuple, paths::Failure failure) {
+void Push::send(base::Payload tuple) {
   const paths::Stage* stage = host_.stage(host_.plan().paths[path_].stage);
   ENSURE(stage != nullptr);
   const paths::Next next(host_, *stage, nullptr);
@@ -100,7 +101,6 @@ void Push::send(base::Payload tuple, paths::Failure failure) {
   operation.slot = host_.plan().paths[path_].slot;
   operation.sequence = sent_++;
   operation.payload = std::move(tuple);
-  operation.failure = std::move(failure);
   eventspace::EventRecord record;
   record.place = next.stage().id;
   record.sequence = operation.sequence;

@@ -32,11 +32,11 @@ struct PushSettings {
 /// Blocks:  its own context, while there is nothing to send or nobody asks.
 /// Order:   that of the element. Where each time the newest is sent, one that has not left for want
 ///          of credits is replaced by a newer one; all and what was asked for never is.
-/// Throws:  nothing of its own. An error mark of the element is sent as a failed operation, behind
-///          what came before it, also to one who asked. So is one of its asks, whose sender would
-///          wait for an answer.
-/// Ends:    with its newest tuple and its mark, or all that are left, sent unasked: who still needs
-///          something of this host finds it at the far end.
+/// Throws:  nothing of its own.
+/// Ends:    at an error mark of its element, also to one who asked, or of its asks, whose sender
+///          would wait for an answer: behind what came before, the path is released with it. Else
+///          with its newest tuple, or all that are left, sent unasked: who still needs something
+///          of this host finds it at the far end.
 /// Records: each tuple it sends, as what a prefetch reads.
 class Push final : public paths::Wrapper {
  public:
@@ -53,8 +53,8 @@ class Push final : public paths::Wrapper {
   void answer(const paths::Ask& ask);
   void send_rest();
   void send_up_to(const pastset::Stored& newest);
-  void send(base::Payload tuple, paths::Failure failure);
-  void send_mark(const std::string& error);
+  void send(base::Payload tuple);
+  void end(const std::string& mark);
 
   paths::Host& host_;
   const std::uint32_t wrapper_;
@@ -65,7 +65,7 @@ class Push final : public paths::Wrapper {
   std::uint64_t next_ = 0;      // number of the first tuple that was not sent
   std::uint64_t next_ask_ = 0;  // number of the first ask that was not answered
   std::uint64_t sent_ = 0;
-  bool is_marked_ = false;  // the mark was sent
+  bool has_ended_ = false;  // with a mark
 };
 
 paths::WrapperKind push_kind();

@@ -31,7 +31,8 @@ std::string senders(const paths::Plan& plan, std::uint32_t path) {
 paths::Result Store::operate(paths::Operation operation, paths::Next next) {
   const bool is_end =
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;
-  const bool is_failure = operation.failure && marks_ != StoreMarks::nothing;
+  const bool is_failure = operation.failure && marks_ != StoreMarks::nothing &&
+                          operation.kind != paths::OperationKind::withdraw;
   const paths::Plan& plan = next.host().plan();
   if (!is_end && !is_failure) {
     try {
@@ -41,9 +42,10 @@ paths::Result Store::operate(paths::Operation operation, paths::Next next) {
       throw pastset::DeadlinePassed(late.what() + senders(plan, operation.path));
     }
   }
-  const std::string& sender = plan.hosts[plan.paths[operation.path].host].name;
-  element_->mark_error(operation.failure ? operation.failure->what()
-                                         : fmt::format("host {} has ended", sender));
+  element_->mark_error(operation.failure
+                           ? operation.failure->what()
+                           : fmt::format("path {}: {} has ended", plan.paths[operation.path].graph,
+                                         plan.beginner(operation.path, operation.thread)));
   return {};
 }
 

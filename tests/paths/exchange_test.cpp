@@ -144,7 +144,7 @@ TEST_CASE("exchange: who waits for a neighbour that has ended is told, behind it
   });
   CHECK(run.ended_well());
   CHECK(observed == std::vector<std::uint32_t>{0, 1, 2});
-  CHECK_THAT(told, Catch::Contains("host a-1 has ended"));
+  CHECK_THAT(told, Catch::Contains("thread a-1/1 has ended"));
 }
 
 TEST_CASE("exchange: an element and two paths of one thread each for every direction") {
@@ -219,4 +219,41 @@ TEST_CASE("exchange: who waits in vain for a neighbour's tuple is told where it 
   REQUIRE(run.failures.size() == 1);
   CHECK_THAT(run.failures[0],
              Catch::Contains("no tuple 0 before the deadline; they come from host a-1"));
+}
+
+TEST_CASE("exchange: who hears of a neighbour's end passes it on to who waits in a reduction") {
+  const Sim sim(R"(
+clusters:
+  a: {hosts: 1, threads: 1}
+  b: {hosts: 1, threads: 1}
+  c: {hosts: 1, threads: 1}
+links:
+  - {between: [a, b], latency: 10ms}
+  - {between: [b, c], latency: 20ms}
+  - {between: [a, c], latency: 30ms}
+collectives:
+  sum: {operation: sum, template: f64, algorithm: conditional, condition: {less: 1},
+        contributions: non_negative}
+exchanges: {rows: {template: u32}}
+)");
+  std::vector<std::string> told(3);
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    try {
+      for (int i = 0; i < 10; ++i) {
+        if (thread.rank() == 2 && i == 3) return;
+        thread.sleep_for(1ms);
+        send_rank(thread);
+        receive(thread, from_previous(thread.rank()));
+        receive(thread, from_next(thread.rank()));
+        thread.path("sum").move_value(0.001);  // all are needed
+      }
+    } catch (const paths::TravelError& error) {
+      told[thread.rank()] = error.what();
+      throw;
+    }
+  });
+  CHECK(run.broke == "");
+  CHECK(run.failures.size() == 2);
+  CHECK_THAT(told[0], Catch::Contains("thread c-0/0 "));
+  CHECK_THAT(told[1], Catch::Contains("thread c-0/0 "));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/support/sim.hpp"
 
@@ -200,6 +201,34 @@ TEST_CASE("failure: of one thread's stretch, down reaches everyone and up that t
   }
 }
 
+TEST_CASE("failure: what a thread that throws had under way comes to its end for all others") {
+  const Sim sim(R"(
+clusters:
+  alpha: {hosts: 2, threads: 1, network: {latency: 1ms}}
+  beta: {hosts: 2, threads: 1, network: {latency: 2ms}}
+links: [{between: [alpha, beta], latency: 10ms}]
+collectives:
+  sum: {operation: sum, template: f64, graph: tree, relaxation: {lagged: 3}}
+)");
+  for (std::uint32_t culprit = 0; culprit < 4; ++culprit) {
+    std::vector<std::vector<double>> sums(4);
+    const SimResult run = sim.run([&](paths::Thread& thread) {
+      for (int i = 0; i < 20; ++i) {
+        if (thread.rank() == culprit && i == 3) throw std::runtime_error("it broke");
+        const paths::Result result = thread.path("sum").move_value(1.0);
+        if (i >= 3) sums[thread.rank()].push_back(result.payload.read<double>());
+      }
+    });
+    INFO(culprit);
+    CHECK(run.broke == "");
+    REQUIRE(run.failures.size() == 4);
+    for (const std::string& failure : run.failures)
+      CHECK_THAT(failure, Catch::Contains("it broke"));
+    for (std::uint32_t rank = 0; rank < 4; ++rank)
+      CHECK(sums[rank].size() <= 3);  // of rounds 0 to 2, those that were due before it failed
+  }
+}
+
 TEST_CASE("failure: a value that may not be combined names the thread, the others get it too") {
   const Sim sim(config("sequential"));
   Outcomes outcomes(sim.plan().thread_count());
@@ -215,4 +244,97 @@ TEST_CASE("failure: a value that may not be combined names the thread, the other
     CHECK_THAT(of_thread[1].error, Catch::Contains("alpha-1/1") && Catch::Contains("-1"));
     CHECK(of_thread[2].value == 7);
   }
+}
+
+namespace {
+
+/// What each thread gets when it moves its value, or its error.
+template <class T>
+std::vector<std::string> moved(const std::string& config, const std::vector<T>& values) {
+  std::vector<std::string> got(values.size());
+  const SimResult run = Sim(config).run([&](paths::Thread& thread) {
+    std::string& mine = got[thread.rank()];
+    try {
+      const paths::Result result = thread.path("sum").move_value(values[thread.rank()]);
+      const char* conditions[] = {"unchecked", "holds", "fails"};
+      mine = fmt::format("{}, {}", result.payload.read<T>(),
+                         conditions[static_cast<int>(result.condition)]);
+    } catch (const paths::TravelError& error) {
+      mine = error.what();
+    }
+  });
+  CHECK(run.ended_well());
+  return got;
+}
+
+std::string three_clusters(const std::string& condition) {
+  return fmt::format(R"(
+clusters: {{a: {{hosts: 1, threads: 1}}, b: {{hosts: 1, threads: 1}}, c: {{hosts: 1, threads: 1}}}}
+links:
+  - {{between: [a, b], latency: 1ms}}
+  - {{between: [b, c], latency: 2ms}}
+  - {{between: [a, c], latency: 3ms}}
+collectives:
+  sum: {{operation: sum, template: i32, algorithm: conditional, contributions: non_negative,
+        condition: {}}}
+)",
+                     condition);
+}
+
+}  // namespace
+
+TEST_CASE("failure: integers of one sign that overflow prove the condition in every cluster") {
+  // Nobody decides alone; then c does, and the others cannot add its value to theirs.
+  const std::vector<std::int32_t> all_needed = {1'500'000'000, 0, 1'500'000'000},
+                                  one_alone = {1'000'000'000, 500'000'000, 2'100'000'000};
+  for (const auto& values : {all_needed, one_alone}) {
+    for (const std::string& got : moved(three_clusters("{greater: 2000000000}"), values))
+      CHECK_THAT(got, Catch::EndsWith("holds"));
+    for (const std::string& got : moved(three_clusters("{at_most: 2000000000}"), values))
+      CHECK_THAT(got, Catch::EndsWith("fails"));
+  }
+}
+
+TEST_CASE("failure: the value of one thread alone is checked, and is as a result would be") {
+  const auto alone = [](const std::string& collective) {
+    return "clusters: {a: {hosts: 1, threads: 1}}\ncollectives: {sum: {" + collective + "}}\n";
+  };
+  const std::string sum = "operation: sum, template: f64, contributions: non_negative";
+  for (const std::string algorithm : {"", ", algorithm: magpie", ", condition: {less: 1}"}) {
+    INFO(algorithm);
+    CHECK_THAT(moved<double>(alone(sum + algorithm), {-1})[0],
+               Catch::Contains("thread a-0/0: negative value -1"));
+    const std::string nan = moved<double>(alone(sum + algorithm), {std::nan("")})[0];
+    CHECK_THAT(nan, Catch::Contains("thread a-0/0: NaN"));
+    CHECK_THAT(nan, !Catch::Contains("declared"));
+  }
+  CHECK(moved<std::int32_t>(alone("operation: logical_or, template: i32"), {5})[0] ==
+        "1, unchecked");
+  CHECK(moved<double>(alone("operation: sum, template: f64"), {5})[0] == "5, unchecked");
+}
+
+TEST_CASE("failure: logical values of clusters are 0 or 1, whichever decides") {
+  const std::string config = R"(
+clusters: {a: {hosts: 1, threads: 1}, b: {hosts: 1, threads: 1}}
+links: [{between: [a, b], latency: 1ms}]
+collectives:
+  sum: {operation: logical_or, template: i32, algorithm: conditional, condition: is_true}
+)";
+  for (const std::string& got : moved<std::int32_t>(config, {5, 7})) CHECK(got == "1, holds");
+}
+
+TEST_CASE("failure: a thread is named, though it is alone on a host behind a network") {
+  const std::string config = R"(
+clusters:
+  a: {hosts: 2, threads: 1, network: {latency: 1ms}}
+  b: {hosts: 2, threads: 1, network: {latency: 1ms}}
+links: [{between: [a, b], latency: 1ms}]
+collectives:
+  sum: {operation: sum, template: f64, contributions: non_negative}
+  other: {operation: sum, template: f64}
+)";
+  for (const std::string& got : moved<double>(config, {1, -2, 3, 4}))
+    CHECK_THAT(got, Catch::Contains("thread a-1/0: negative value -2"));
+  for (const std::string& got : moved<double>(config, {1, 2, 3, -4}))
+    CHECK_THAT(got, Catch::Contains("thread b-1/0: negative value -4"));
 }

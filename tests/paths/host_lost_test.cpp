@@ -4,131 +4,34 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "paths/transport_local.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/support/mortal_hosts.hpp"
 
 namespace {
 
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// A transport that can die: then nothing comes or goes any more, and all it was connected to are
-/// told so, as sockets tell.
-class Mortal final : public paths::Transport, public paths::Receiver {
- public:
-  explicit Mortal(std::unique_ptr<paths::Transport> inner) : inner_(std::move(inner)) {}
-  void start(paths::Receiver& receiver) override {
-    receiver_ = &receiver;
-    inner_->start(*this);
-  }
-  paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    const auto connection = inner_->connect(host, path);
-    peers_[connection] = host;
-    return connection;
-  }
-  void send(paths::ConnectionId connection, paths::Frame frame) override {
-    if (!is_dead_) inner_->send(connection, std::move(frame));
-  }
-  void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
-  void stop() override { inner_->stop(); }
-  void deliver(paths::ConnectionId connection, paths::Frame frame) override {
-    peers_[connection] = frame.from_host;
-    if (!is_dead_) receiver_->deliver(connection, std::move(frame));
-  }
-  void connection_lost(paths::ConnectionId connection, const std::string& reason) override {
-    if (!is_dead_) receiver_->connection_lost(connection, reason);
-  }
-
-  void die() { is_dead_ = true; }
-  void lose(std::uint32_t host) {
-    const auto peers = peers_;
-    for (const auto& [connection, peer] : peers)
-      if (peer == host) receiver_->connection_lost(connection, "it died");
-  }
-
- private:
-  std::unique_ptr<paths::Transport> inner_;
-  paths::Receiver* receiver_ = nullptr;
-  std::map<paths::ConnectionId, std::uint32_t> peers_;
-  bool is_dead_ = false;
-};
-
-/// All hosts of a plan, of which one dies.
-class Hosts {
- public:
-  using Round = std::function<void(paths::Thread&)>;
-  explicit Hosts(const Sim& sim, Round round)
-      : sim_(sim),
-        round_(std::move(round)),
-        runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
-        network_(sim.plan().hosts.size()) {}
-
-  /// What ended each thread of the others, by host and index; "" for the end of its rounds.
-  std::map<std::string, std::vector<std::string>> run(std::uint32_t victim, base::Nanos when) {
-    runtime_.run([&] {
-      make();
-      std::vector<runtime::Task> living, dying;
-      for (std::uint32_t host = 0; host < hosts_.size(); ++host)
-        (host == victim ? dying : living).push_back(spawn("host", host, [this, host] {
-          run_host(host);
-        }));
-      runtime_.sleep_until(when);
-      transports_[victim]->die();
-      for (std::uint32_t host = 0; host < hosts_.size(); ++host)
-        if (host != victim) transports_[host]->lose(victim);
-      for (auto& task : living) task.join();
-    });
-    ended_.erase(sim_.plan().hosts[victim].name);
-    return ended_;
-  }
-
- private:
-  void make() {
-    for (std::uint32_t host = 0; host < sim_.plan().hosts.size(); ++host) {
-      auto transport = std::make_unique<Mortal>(network_.transport(host));
-      transports_.push_back(transport.get());
-      hosts_.push_back(std::make_unique<paths::Host>(runtime_, sim_.shared_plan(), host,
-                                                     sim_.kinds(), std::move(transport)));
-      ended_[hosts_.back()->name()].resize(sim_.plan().hosts[host].threads);
+/// What ended each thread of the others, when `victim` died at that time.
+std::map<std::string, std::vector<std::string>> run_without(
+    std::uint32_t victim, const Sim& sim, const std::function<void(paths::Thread&)>& round) {
+  MortalHosts hosts(sim, [&](paths::Thread& thread) {
+    for (int i = 0; i < 200; ++i) {
+      thread.sleep_for(2ms);
+      round(thread);
     }
-    for (auto& host : hosts_) host->start();
-  }
-  runtime::Task spawn(const char* role, std::uint32_t host, std::function<void()> work) {
-    return runtime_.spawn(runtime::ContextRole::thread, {role, hosts_[host]->name()},
-                          std::move(work));
-  }
-  void run_host(std::uint32_t host) {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t i = 0; i < sim_.plan().hosts[host].threads; ++i)
-      threads.push_back(spawn("thread", host, [this, host, i] { run_thread(host, i); }));
-    for (auto& thread : threads) thread.join();
-    hosts_[host]->finish();
-  }
-  void run_thread(std::uint32_t host, std::uint32_t index) {
-    paths::Thread thread(*hosts_[host], index, 1);
-    try {
-      for (int round = 0; round < 200; ++round) {
-        thread.sleep_for(2ms);
-        round_(thread);
-      }
-    } catch (const paths::TravelError& error) {
-      ended_[hosts_[host]->name()][index] = error.what();
-    }
-  }
-
-  const Sim& sim_;
-  const Round round_;
-  runtime::Runtime runtime_;
-  paths::LocalNetwork network_;
-  std::vector<Mortal*> transports_;
-  std::vector<std::unique_ptr<paths::Host>> hosts_;
-  std::map<std::string, std::vector<std::string>> ended_;
-};
+  });
+  auto ended = hosts.run([&] {
+    hosts.runtime().sleep_until(101ms);
+    hosts.kill(victim);
+  });
+  ended.erase(sim.plan().hosts[victim].name);
+  return ended;
+}
 
 std::string config(const std::string& algorithm) {
   return fmt::format(R"(
@@ -174,7 +77,7 @@ TEST_CASE("host lost: who waits for a neighbour there is told, then the neighbou
   for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
     const std::string& name = sim.plan().hosts[victim].name;
     INFO(name);
-    for (const auto& [host, threads] : Hosts(sim, tell_neighbours).run(victim, 101ms))
+    for (const auto& [host, threads] : run_without(victim, sim, tell_neighbours))
       for (const std::string& error : threads) {
         INFO(host);
         CHECK_THAT(error, Catch::Contains("host " + name + " is gone") || Catch::Contains("ended"));
@@ -191,7 +94,7 @@ TEST_CASE(
       if (thread.cluster() == "alpha") tell_neighbours_within(thread, 4);
       contribute_to_sum(thread);
     };
-    for (const auto& [host, threads] : Hosts(sim, near_only).run(1, 101ms))
+    for (const auto& [host, threads] : run_without(1, sim, near_only))
       for (const std::string& error : threads) {
         INFO(algorithm << ", " << host);
         CHECK_FALSE(error.empty());
@@ -210,7 +113,7 @@ TEST_CASE("host lost: every thread of the others gets an error that names it, an
     for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
       const std::string& name = sim.plan().hosts[victim].name;
       INFO(algorithm << ", " << name);
-      for (const auto& [host, threads] : Hosts(sim, contribute_to_sum).run(victim, 101ms))
+      for (const auto& [host, threads] : run_without(victim, sim, contribute_to_sum))
         for (const std::string& error : threads) {
           INFO(host);
           CHECK_THAT(error, Catch::Contains("host " + name + " is gone"));

@@ -304,16 +304,54 @@ TEST_CASE("allreduce: a contributor's failure is told when it is the one that we
   CHECK_THAT(t.answers[0], Catch::Contains("cancelled"));
 }
 
-TEST_CASE("allreduce: releases never block and the last one goes down") {
+TEST_CASE("allreduce: releases never block; the first is told below, the last one goes down") {
   Joined t(3);
   t.here->run([&] {
-    t.release(0, 0);
-    t.release(2, 0);
-    CHECK(t.arrived.empty());
-    t.release(1, 0);
+    t.release(0, 4);
+    t.release(2, 4);
     REQUIRE(t.arrived.size() == 1);
-    CHECK(t.arrived[0].kind == OperationKind::release);
+    CHECK(t.arrived[0].kind == OperationKind::withdraw);
+    CHECK(t.arrived[0].sequence == 4);
+    t.release(1, 4);
+    REQUIRE(t.arrived.size() == 2);
+    CHECK(t.arrived[1].kind == OperationKind::release);
     CHECK(t.here->now() == 0ns);
+  });
+}
+
+TEST_CASE("allreduce: below is told again when another contributor ends in an earlier round") {
+  Joined t(3);
+  t.here->run([&] {
+    const auto withdraw = [&](std::uint32_t thread, std::uint64_t sequence) {
+      t.here->operate(t.here->operation(0, thread, sequence, OperationKind::withdraw));
+      return t.arrived.back().sequence;
+    };
+    CHECK(withdraw(0, 5) == 5);
+    CHECK(withdraw(0, 5) == 5);
+    CHECK(withdraw(1, 7) == 5);
+    CHECK(t.arrived.size() == 1);
+    CHECK(withdraw(2, 3) == 3);
+    CHECK(t.arrived.size() == 2);
+    for (const std::uint32_t thread : {0, 1, 2}) t.release(thread, 7);
+    CHECK(t.arrived.size() == 3);
+    CHECK(t.arrived.back().sequence == 3);
+  });
+}
+
+TEST_CASE("allreduce: a host that died is missed from the round after its last value on") {
+  Joined t(2);
+  t.here->run([&] {
+    runtime::Task waits = t.later(0ns, 1, 6, 1.0);
+    t.here->sleep(1ms);
+    paths::Operation gone = t.here->operation(0, 1, 0, OperationKind::release);
+    gone.failure = t.here->host().failure("", 0, "host there is gone");
+    thrown<TravelError>([&] { t.here->operate(gone); });
+    REQUIRE(t.arrived.size() == 1);
+    CHECK(t.arrived[0].sequence == 7);
+    CHECK(t.move(0, 6, 2.0) == 3.0);  // its value is here
+    waits.join();
+    CHECK_THAT(thrown<TravelError>([&] { t.move(0, 7, 2.0); }),
+               Catch::Contains("host there is gone"));
   });
 }
 

@@ -221,6 +221,20 @@ TEST_CASE("emulate_link: a release is not delayed, but never overtakes pushes") 
   });
 }
 
+TEST_CASE("emulate_link: a withdrawal is not delayed and waits for nothing") {
+  Linked t(LinkModel(10ms, 0));
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(8, 1));
+    paths::Operation withdrawal = operation(OperationKind::withdraw);
+    withdrawal.sequence = 2;
+    t.chain.operate(t.going_down, withdrawal);
+    t.chain.operate(t.coming_up, withdrawal);
+    CHECK(t.sequences() == std::vector<std::uint64_t>{2, 2});
+    t.link.drain();
+    CHECK(t.sequences() == std::vector<std::uint64_t>{2, 2, 1});
+  });
+}
+
 TEST_CASE("emulate_link: nothing comes up for a push") {
   Linked t(LinkModel(10ms, 0));
   t.chain.run([&] {

@@ -62,6 +62,20 @@ TEST_CASE("periodic: what is no move goes down in every round") {
   CHECK(t.below.arrived.size() == 2);
 }
 
+TEST_CASE("periodic: below nothing is missed but from the first checked round that does not come") {
+  Third t;
+  t.chain.run([&] {
+    for (const std::uint64_t sequence : {0, 2, 3, 5, 6}) {
+      paths::Operation withdrawal = operation(OperationKind::withdraw);
+      withdrawal.sequence = sequence;
+      t.chain.operate(t.top, withdrawal);
+    }
+  });
+  std::vector<std::uint64_t> from;
+  for (const paths::Operation& told : t.below.arrived) from.push_back(told.sequence);
+  CHECK(from == std::vector<std::uint64_t>{0, 0, 3, 3, 6});
+}
+
 TEST_CASE("periodic: a failed contribution goes down where others come, and nowhere else") {
   Third t;
   t.chain.run([&] {
