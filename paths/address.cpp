@@ -24,4 +24,14 @@ std::string numeric_address(const std::string& address) {
   return scheme + numeric + address.substr(colon);
 }
 
+std::string address_of_peer(int descriptor) {
+  sockaddr_storage peer{};
+  socklen_t bytes = sizeof peer;
+  char numeric[NI_MAXHOST] = "";
+  auto* address = reinterpret_cast<sockaddr*>(&peer);
+  if (getpeername(descriptor, address, &bytes) != 0 || peer.ss_family == AF_UNIX) return {};
+  getnameinfo(address, bytes, numeric, sizeof numeric, nullptr, 0, NI_NUMERICHOST);
+  return numeric;
+}
+
 }  // namespace paths

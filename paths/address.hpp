@@ -9,4 +9,7 @@ namespace paths {
 /// for the name.
 std::string numeric_address(const std::string& address);
 
+/// The address, without a port, of who is at the other end of a socket; "" where there is none.
+std::string address_of_peer(int descriptor);
+
 }  // namespace paths

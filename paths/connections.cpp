@@ -41,13 +41,16 @@ struct Connections::Connection {
   bool is_welcome = false;        // and were welcomed
   bool is_heard = false;          // since the last look
   bool is_parting = false;        // our goodbye is still to be sent, behind what is held
-  bool has_parted = false;        // and our goodbye was answered
-  bool known = false;             // we connected, or the peer said hello
+  bool has_said_goodbye = false;  // we have, on a connection of ours
+  bool has_parted = false;        // and our goodbye was answered; or the peer said it
+  bool known = false;             // we connected, or the peer said hello and was welcomed
+  StageId key = no_stage;         // key_of() the stages it leads to
   std::string lost;               // why, when it is
   std::int64_t credits = window;  // less than none: requests do not wait for them
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;
   std::unordered_map<std::uint64_t, Call*> calls;
+  std::set<std::uint64_t> given_up;  // calls that left and may still be answered
   std::deque<Frame> held;  // pushes that wait for credits, and what must not overtake them
 
   /// The last one of the same thread's same path, or the end.
@@ -90,6 +93,22 @@ Frame Connections::frame_of(FrameKind kind) const {
   return frame;
 }
 
+Frame Connections::goodbye() const {
+  Frame frame = frame_of(FrameKind::goodbye);
+  frame.text = failure_;
+  return frame;
+}
+
+void Connections::note_failure(const std::string& failure) {
+  runtime::Lock lock(mutex_);
+  if (failure_.empty()) failure_ = failure;
+}
+
+std::string Connections::failure() const {
+  runtime::Lock lock(mutex_);
+  return failure_;
+}
+
 void Connections::meet(std::uint32_t host, StageId stage) {
   {
     runtime::Lock lock(mutex_);
@@ -104,7 +123,7 @@ void Connections::meet(std::uint32_t host, StageId stage) {
 std::set<std::uint32_t> Connections::absent() const {
   std::set<std::uint32_t> absent;
   for (const auto& [host, peer] : peers_)
-    if (!peer.departed && peer.greeted_on < peer.comes_on) absent.insert(host);
+    if (!peer.departed && peer.greeted_on < peer.comes_on.size()) absent.insert(host);
   for (const auto& [destination, connection] : by_destination_)
     if (!connection->is_welcome && connection->lost.empty()) absent.insert(destination.first);
   return absent;
@@ -196,7 +215,7 @@ void Connections::give_up(std::uint32_t peer, const std::string& why) {
     given_up_.push_back(fmt::format("host {} is gone: {}", plan_->hosts[peer].name, why));
   }
   send_posted();
-  gone_(peer, why);
+  gone_(peer, why, false);
 }
 
 std::string Connections::given_up() const {
@@ -259,16 +278,23 @@ Connections::Connection& Connections::connection_to(std::uint32_t host, StageId 
     connection->peer = host;
     connection->known = true;
     connection->is_ours = true;
+    connection->key = key;
     known = connection.get();
     connections_[connection->id] = std::move(connection);
     Frame hello = frame_of(FrameKind::hello);
+    hello.stage = key;
     hello.text = plan_->hosts[host_].name;
     post(*known, std::move(hello));
   }
   return *known;
 }
 
-Connections::Connection& Connections::inbound(ConnectionId id) {
+Connections::Connection* Connections::find(ConnectionId id) {
+  const auto known = connections_.find(id);
+  return known == connections_.end() ? nullptr : known->second.get();
+}
+
+Connections::Connection& Connections::found_or_new(ConnectionId id) {
   auto& connection = connections_[id];
   if (!connection) {
     connection = std::make_unique<Connection>();
@@ -317,6 +343,9 @@ void Connections::send_posted() {
     for (auto& [connection, frame] : frames) hand_to_transport(connection, std::move(frame));
     for (const ConnectionId connection : dropped) transport_->drop(connection);
     lock.lock();
+    for (const ConnectionId id : dropped)
+      if (const Connection* connection = find(id); connection != nullptr && !connection->is_ours)
+        connections_.erase(id);  // whoever still answers on it, in vain
   }
   sending_ = false;
   parting_.wake_all(wakes);
@@ -399,6 +428,7 @@ void Connections::forget(const Call& call) {
     runtime::Lock lock(mutex_);
     Connection& connection = *call.connection;
     connection.calls.erase(call.number);
+    if (!call.is_held && !call.reply) connection.given_up.insert(call.number);
     if (!call.is_held) return;
     std::erase_if(connection.held, [&call](const Frame& frame) {
       return frame.kind == FrameKind::request && frame.call == call.number;
@@ -451,9 +481,9 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
 void Connections::reply(ConnectionId id, Frame frame) {
   {
     runtime::Lock lock(mutex_);
-    Connection& connection = inbound(id);
-    if (!connection.lost.empty()) return;
-    post(connection, std::move(frame));
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->lost.empty()) return;
+    post(*connection, std::move(frame));
   }
   send_posted();
 }
@@ -473,7 +503,9 @@ void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
     leave(connection, std::move(held.front()), wakes);
     held.pop_front();
   }
-  if (std::exchange(connection.is_parting, false)) post(connection, frame_of(FrameKind::goodbye));
+  if (!std::exchange(connection.is_parting, false)) return;
+  connection.has_said_goodbye = true;
+  post(connection, goodbye());
 }
 
 void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wakes) {
@@ -486,43 +518,186 @@ void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wak
   post(connection, std::move(frame));
 }
 
-std::string Connections::differs_from(const Frame& hello) const {
-  const std::string& self = plan_->hosts[host_].name;
+// ---- what comes in, held to the protocol -----------------------------------------------------
+
+/// What is wrong with a frame on a connection; empty when nothing is. What its operation may do is
+/// for whoever serves it.
+std::string Connections::wrong(const Connection& connection, const Frame& frame) const {
+  if (frame.kind == FrameKind::refuse) return {};
+  if (!connection.known)
+    return frame.kind == FrameKind::hello ? std::string() : "a frame before its hello";
+  const std::string& peer = plan_->hosts[connection.peer].name;
+  if (frame.version != protocol_version)
+    return fmt::format("protocol version {} on a connection of version {}", frame.version,
+                       protocol_version);
+  const base::Digest theirs{frame.plan_high, frame.plan_low};
+  if (!(theirs == plan_->digest))
+    return fmt::format("config {}, not config {}", theirs.text(), plan_->digest.text());
+  if (frame.from_host != connection.peer)
+    return fmt::format("a frame of host number {} in place of host {}", frame.from_host, peer);
+  return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
+}
+
+/// On a connection we made: answers, and only to what was asked.
+std::string Connections::wrong_from_us(const Connection& connection, const Frame& frame) const {
+  const std::int64_t used = window - connection.credits;
+  if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
+  switch (frame.kind) {
+    case FrameKind::reply:
+    case FrameKind::error: break;
+    case FrameKind::goodbye: return connection.has_said_goodbye ? "" : "a goodbye unasked";
+    case FrameKind::hello:
+    case FrameKind::request:
+    case FrameKind::one_way: return "an operation in place of an answer";
+    default: return {};
+  }
+  if (frame.result.origin.cluster >= plan_->clusters.size())
+    return fmt::format("cluster {} of {}", frame.result.origin.cluster, plan_->clusters.size());
+  const auto call = connection.calls.find(frame.call);
+  const bool is_awaited = call != connection.calls.end()
+                              ? !call->second->is_held && !call->second->reply
+                              : connection.given_up.contains(frame.call);
+  return is_awaited ? std::string()
+                    : fmt::format("a reply to call {}, which does not wait for one", frame.call);
+}
+
+/// On a connection the peer made: a hello, operations, a goodbye.
+std::string Connections::wrong_to_us(const Connection& connection, const Frame& frame) const {
+  if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
+  if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits) return {};  // of life
+  if (connection.has_parted) return "a frame after its goodbye";
+  switch (frame.kind) {
+    case FrameKind::request:
+    case FrameKind::one_way: break;
+    case FrameKind::goodbye: return {};
+    case FrameKind::hello: return "a second hello";
+    default: return "an answer in place of an operation";
+  }
+  if (key_of(frame.stage) == connection.key) return {};
+  return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
+}
+
+/// The two hosts compare what they speak and which plan they run before anything else counts.
+std::string Connections::wrong_greeting(const Frame& hello) const {
+  const std::string& here = plan_->hosts[host_].name;
   const base::Digest theirs{hello.plan_high, hello.plan_low};
   if (hello.version != protocol_version)
     return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
-                       hello.version, self, protocol_version);
+                       hello.version, here, protocol_version);
   if (!(theirs == plan_->digest))
-    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(), self,
+    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(), here,
                        plan_->digest.text());
   if (hello.from_host >= plan_->hosts.size())
     return fmt::format("host {} has no place in config {}", hello.text, theirs.text());
+  if (hello.text != plan_->hosts[hello.from_host].name)
+    return fmt::format("host {} says that it is host {}", hello.text,
+                       plan_->hosts[hello.from_host].name);
   const auto peer = peers_.find(hello.from_host);
-  if (peer != peers_.end() && peer->second.departed)
-    return fmt::format("host {} is back, but host {} goes on without it: {}", hello.text, self,
+  if (peer == peers_.end() || !peer->second.comes_on.contains(hello.stage))
+    return fmt::format("host {} has no path into host {} at stage {}", hello.text, here,
+                       hello.stage);
+  if (peer->second.departed)
+    return fmt::format("host {} is back, but host {} goes on without it: {}", hello.text, here,
                        peer->second.why);
-  return "";
+  if (peer->second.comes_on.at(hello.stage))
+    return fmt::format("host {} is connected to host {} already: was it started twice?", hello.text,
+                       here);
+  return {};
 }
 
-// The two hosts compare what they speak and which plan they run before anything else counts.
-void Connections::greet(Connection& connection, const Frame& frame, runtime::Wakes& wakes) {
-  const std::string differs = differs_from(frame);
-  if (differs.empty()) {
-    connection.peer = frame.from_host;
-    if (!std::exchange(connection.known, true)) ++peers_[frame.from_host].greeted_on;
-    meeting_.wake_all(wakes);
-  } else if (refused_.insert(differs).second) {
-    spdlog::warn("refused: {}", differs);
-    if (const auto named = plan_->host_named(frame.text)) peers_[*named].refused = differs;
+void Connections::greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes) {
+  if (const std::string wrong = wrong_greeting(hello); !wrong.empty()) {
+    if (const auto named = plan_->host_named(hello.text)) peers_[*named].refused = wrong;
+    return turn_away(connection, wrong, wakes);
   }
-  Frame reply = frame_of(differs.empty() ? FrameKind::welcome : FrameKind::refuse);
-  reply.text = differs;
-  post(connection, std::move(reply));
+  connection.peer = hello.from_host;
+  connection.key = hello.stage;
+  connection.known = true;
+  Peer& peer = peers_[hello.from_host];
+  peer.comes_on[hello.stage] = true;
+  ++peer.greeted_on;
+  meeting_.wake_all(wakes);
+  post(connection, frame_of(FrameKind::welcome));
+}
+
+/// A stranger, or one that differs: nothing it did counts.
+void Connections::turn_away(Connection& connection, const std::string& wrong,
+                            runtime::Wakes& wakes) {
+  complain(transport_->source(connection.id), "refused: " + wrong);
+  Frame refusal = frame_of(FrameKind::refuse);
+  refusal.text = wrong;
+  post(connection, std::move(refusal));
+  lose(connection, wrong, wakes);
+}
+
+/// Called with the mutex held. A host of the plan, of which nothing is believed any more, on none
+/// of its connections; true once for each.
+bool Connections::refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes) {
+  const std::uint32_t peer = connection.peer;
+  const std::string reason = fmt::format("host {} refuses host {}: it sent {}",
+                                         plan_->hosts[host_].name, plan_->hosts[peer].name, wrong);
+  for (auto& [id, other] : connections_) {
+    if (!other->known || other->peer != peer || !other->lost.empty()) continue;
+    Frame refusal = frame_of(FrameKind::refuse);
+    refusal.text = reason;
+    post(*other, std::move(refusal));
+  }
+  return forsake(peer, Which::all, reason, wakes);
+}
+
+void Connections::refuse(ConnectionId id, const std::string& wrong) {
+  std::uint32_t peer = 0;
+  std::string reason;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->lost.empty()) return;
+    peer = connection->peer;
+    if (!refuse(*connection, wrong, wakes)) return;
+    reason = connection->lost;
+  }
+  send_posted();
+  gone_(peer, reason, false);
+}
+
+TravelError Connections::refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
+                                       const std::string& wrong) {
+  Connection* connection = nullptr;
+  {
+    runtime::Lock lock(mutex_);
+    connection = &connection_to(host, stage);  // ours stay
+  }
+  refuse(connection->id, wrong);
+  Operation asked;
+  asked.path = path;
+  runtime::Lock lock(mutex_);
+  return gone(*connection, asked);
+}
+
+/// Called with the mutex held. Whoever makes many connections, or sends many frames, is told of
+/// once, and nobody fills the log under many names.
+void Connections::complain(const std::string& source, const std::string& what) {
+  constexpr std::size_t sources_max = 32;
+  if (complained_of_.size() > sources_max || !complained_of_.insert(source).second) return;
+  const std::string& here = plan_->hosts[host_].name;
+  if (complained_of_.size() > sources_max) {
+    spdlog::warn("host {}: others that are turned away are not told of any more", here);
+  } else if (source.empty()) {
+    spdlog::warn("host {}: {}", here, what);
+  } else {
+    spdlog::warn("host {}: from {}: {}", here, source, what);
+  }
+}
+
+void Connections::turned_away(const std::string& source, const std::string& reason) {
+  runtime::Lock lock(mutex_);
+  complain(source, reason);
 }
 
 void Connections::answer(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+  if (connection.given_up.erase(frame.call) > 0) return;
   const auto call = connection.calls.find(frame.call);
-  if (call == connection.calls.end()) return;  // its caller has given up
   call->second->reply = std::move(frame);
   call->second->waiting.wake_all(wakes);
 }
@@ -542,10 +717,8 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
 /// Each is a connection of its own, so that a goodbye on one may overtake the hello of another.
 void Connections::count_planned_connections() {
   if (plan_->shares.empty()) return;
-  std::set<std::pair<std::uint32_t, StageId>> planned;
   for (const Plan::Entrance& entrance : plan_->shares[host_].entrances)
-    planned.emplace(entrance.from_host, key_of(entrance.stage));
-  for (const auto& [peer, key] : planned) ++peers_[peer].comes_on;
+    peers_[entrance.from_host].comes_on[key_of(entrance.stage)] = false;
 }
 
 /// True once for each peer.
@@ -564,62 +737,75 @@ bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
     parting_.wake_all(wakes);
     return false;
   }
-  if (!connection.known || std::exchange(connection.has_parted, true)) return false;
-  post(connection, frame_of(FrameKind::goodbye));
+  connection.has_parted = true;
+  post(connection, goodbye());
   Peer& peer = peers_[connection.peer];
-  return ++peer.parted_from == peer.comes_on && depart(connection.peer, has_ended);
+  return ++peer.parted_from == peer.comes_on.size() && depart(connection.peer, has_ended);
 }
 
 void Connections::pushed_in(ConnectionId id) {
   {
     runtime::Lock lock(mutex_);
-    Connection& connection = inbound(id);
-    if (!connection.lost.empty()) return;
-    if (++connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->lost.empty()) return;
+    if (++connection->to_give_back >= window / 2) post(*connection, frame_of(FrameKind::credits));
   }
   send_posted();
 }
 
 void Connections::deliver(ConnectionId id, Frame frame) {
-  bool serves = false, is_gone = false;
+  bool serves = false, has_parted = false, is_refused = false;
   std::uint32_t peer = 0;
+  std::string reason;
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
-    Connection& connection = inbound(id);
-    connection.is_heard = true;
-    take_credits(connection, frame.credits, wakes);
-    switch (frame.kind) {
-      case FrameKind::hello: greet(connection, frame, wakes); break;
-      case FrameKind::refuse:
-        lose(connection, frame.text, wakes);
-        is_gone = connection.known && forsake(connection.peer, Which::all, frame.text, wakes);
-        break;
-      case FrameKind::reply:
-      case FrameKind::error: answer(connection, std::move(frame), wakes); break;
-      case FrameKind::request:
-      case FrameKind::one_way:
-        // Anything from a peer that was not welcomed is dropped; it was told.
-        serves = connection.known;
-        if (serves && frame.kind == FrameKind::request) ++connection.to_give_back;
-        // Replies may be long in coming, and others need those credits to be answered.
-        if (connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
-        break;
-      case FrameKind::goodbye: is_gone = part(connection, wakes); break;
-      case FrameKind::welcome:
-        connection.is_welcome = true;
-        meeting_.wake_all(wakes);
-        break;
-      case FrameKind::heartbeat:  // answered by any frame
-        if (connection.known) post(connection, frame_of(FrameKind::credits));
-        break;
-      case FrameKind::credits: break;
+    Connection& connection = found_or_new(id);
+    if (!connection.lost.empty()) return;  // what comes behind it is not believed either
+    const std::string wrong = this->wrong(connection, frame);
+    if (!wrong.empty() && !connection.known) {
+      turn_away(connection, wrong, wakes);
+    } else if (!wrong.empty()) {
+      is_refused = refuse(connection, wrong, wakes);
+      reason = connection.lost;
+    } else {
+      connection.is_heard = true;
+      take_credits(connection, frame.credits, wakes);
+      switch (frame.kind) {
+        case FrameKind::hello: greet(connection, frame, wakes); break;
+        case FrameKind::refuse:
+          lose(connection, frame.text, wakes);
+          reason = connection.lost;
+          is_refused = connection.known && forsake(connection.peer, Which::all, reason, wakes);
+          break;
+        case FrameKind::reply:
+        case FrameKind::error: answer(connection, std::move(frame), wakes); break;
+        case FrameKind::request: ++connection.to_give_back; [[fallthrough]];
+        case FrameKind::one_way:
+          serves = true;
+          // Replies may be long in coming, and others need those credits to be answered.
+          if (connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
+          break;
+        case FrameKind::goodbye:
+          if (failure_.empty()) failure_ = frame.text;
+          has_parted = part(connection, wakes);
+          break;
+        case FrameKind::welcome:
+          connection.is_welcome = true;
+          meeting_.wake_all(wakes);
+          break;
+        case FrameKind::heartbeat:  // answered by any frame
+          post(connection, frame_of(FrameKind::credits));
+          break;
+        case FrameKind::credits: break;
+      }
     }
     peer = connection.peer;
   }
   send_posted();
   if (serves) serve_(id, std::move(frame));
-  if (is_gone) gone_(peer, frame.kind == FrameKind::refuse ? frame.text : has_ended);
+  if (is_refused) gone_(peer, reason, false);
+  if (has_parted) gone_(peer, has_ended, true);
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {
@@ -628,13 +814,14 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
-    Connection& connection = inbound(id);
-    lose(connection, reason, wakes);
-    peer = connection.peer;
-    is_gone = connection.known && forsake(peer, Which::not_met, reason, wakes);
+    Connection* connection = find(id);
+    if (connection == nullptr) return;
+    lose(*connection, reason, wakes);
+    peer = connection->peer;
+    is_gone = connection->known && forsake(peer, Which::not_met, reason, wakes);
   }
   send_posted();
-  if (is_gone) gone_(peer, reason);
+  if (is_gone) gone_(peer, reason, false);
 }
 
 Traffic Connections::wan_traffic(std::uint32_t graph) const {

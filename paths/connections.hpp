@@ -34,13 +34,13 @@ struct Traffic {
 /// Sharing: any context may call anything.
 class Connections final : public Receiver {
  public:
-  /// Called for every request and push that came in; must not block; answers a request by reply()
-  /// later.
+  /// Called for every request and push of a peer that was welcomed, on a connection it may come on;
+  /// must not block; answers a request by reply() later, or refuses the peer by refuse().
   using Serve = std::function<void(ConnectionId, Frame)>;
   /// Called once for a host from which nothing more can come, with why: it said goodbye on every
   /// connection the plan has it make, or one of its connections is lost, or one of us refused the
-  /// other. Must not block.
-  using Gone = std::function<void(std::uint32_t host, const std::string& reason)>;
+  /// other; `has_parted` in the first case. Must not block.
+  using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_parted)>;
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
               std::unique_ptr<Transport> transport, Serve serve, Gone gone);
   ~Connections() override;
@@ -58,6 +58,10 @@ class Connections final : public Receiver {
   base::Nanos look_pause() const;
   /// Which peers had to be given up, in a sentence; "" when none.
   std::string given_up() const;
+  /// What failed, for peers to hear with our goodbyes and our answers to theirs; the first counts,
+  /// be it said here or by one of them.
+  void note_failure(const std::string& failure);
+  std::string failure() const;
   /// Says goodbye on every connection it made, behind what is held, and waits until the peers
   /// answered: what was sent before has arrived then. (A socket closed earlier takes with it what
   /// its peer did not read.) The deadline is for each step of the peers; who then has not answered
@@ -71,6 +75,11 @@ class Connections final : public Receiver {
               runtime::Deadline deadline);
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   void reply(ConnectionId connection, Frame frame);
+  /// The peer on this connection sent what it may not: it is told why, and is gone from here on.
+  void refuse(ConnectionId connection, const std::string& wrong);
+  /// The same of the peer that answers for `stage`; what its callers are to be told.
+  TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
+                            const std::string& wrong);
   /// A push that came in has been carried out: its credit goes back.
   void pushed_in(ConnectionId connection);
 
@@ -82,6 +91,7 @@ class Connections final : public Receiver {
 
   void deliver(ConnectionId connection, Frame frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
+  void turned_away(const std::string& source, const std::string& reason) override;
 
   static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
 
@@ -90,23 +100,31 @@ class Connections final : public Receiver {
   struct Connection;
   struct Peer {
     bool departed = false;
-    std::string why;                // it departed
-    std::string refused;            // one that came in its name, and why
-    std::uint32_t comes_on = 0;     // connections that the plan has it make to us
-    std::uint32_t greeted_on = 0;   // of those, by a hello
-    std::uint32_t parted_from = 0;  // of those, by a goodbye
+    std::string why;                   // it departed
+    std::string refused;               // one that came in its name, and why
+    std::map<StageId, bool> comes_on;  // connections the plan has it make to us; has it come?
+    std::uint32_t greeted_on = 0;      // of those, by a hello
+    std::uint32_t parted_from = 0;     // of those, by a goodbye
     std::uint32_t silent_looks = 0;
   };
   StageId key_of(StageId stage) const;
   Connection& connection_to(std::uint32_t host, StageId stage);
-  Connection& inbound(ConnectionId id);
+  Connection* find(ConnectionId id);
+  Connection& found_or_new(ConnectionId id);
   void post(Connection& connection, Frame frame);
   void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
   void forget(const Call& call);
   void post_held(Connection& connection, runtime::Wakes& wakes);
   void leave(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
-  void greet(Connection& connection, const Frame& frame, runtime::Wakes& wakes);
+  std::string wrong(const Connection& connection, const Frame& frame) const;
+  std::string wrong_from_us(const Connection& connection, const Frame& frame) const;
+  std::string wrong_to_us(const Connection& connection, const Frame& frame) const;
+  std::string wrong_greeting(const Frame& hello) const;
+  void greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
+  void turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
+  bool refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
+  void complain(const std::string& source, const std::string& what);
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   void count_planned_connections();
@@ -117,12 +135,12 @@ class Connections final : public Receiver {
   void give_up(std::uint32_t peer, const std::string& why);
   std::set<std::uint32_t> absent() const;
   std::string place_of(std::uint32_t peer) const;
-  std::string differs_from(const Frame& hello) const;
   bool part(Connection& connection, runtime::Wakes& wakes);
   std::set<std::uint32_t> not_parted() const;
   void send_posted();
   void hand_to_transport(ConnectionId connection, Frame frame);
   Frame frame_of(FrameKind kind) const;
+  Frame goodbye() const;
   TravelError gone(const Connection& connection, const Operation& operation) const;
 
   runtime::Runtime& runtime_;
@@ -133,8 +151,9 @@ class Connections final : public Receiver {
   Gone gone_;
   mutable runtime::Mutex mutex_;
   std::unordered_map<std::uint32_t, Peer> peers_;  // not of all hosts: there may be very many
-  std::set<std::string> refused_;  // said already: a peer comes on several connections
+  std::set<std::string> complained_of_;  // sources: each is told of once, and so many at most
   std::vector<std::string> given_up_;
+  std::string failure_;
   runtime::WaitList meeting_;  // for peers
   runtime::WaitList parting_;  // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all

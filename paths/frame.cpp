@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/visible.hpp"
 
 namespace paths {
 namespace {
@@ -80,11 +81,12 @@ class ByteReader {
     good_ = good_ && value <= static_cast<std::uint8_t>(last);
     return good_ ? static_cast<Enum>(value) : Enum{};
   }
+  /// Made visible, so that no stranger writes to a terminal or makes up lines of a log.
   std::string get_text() {
     const auto size = get<std::uint16_t>();
     if (size > text_bytes_max) good_ = false;
     const auto bytes = take(size);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return base::visible({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   /// Flags nobody knows are not good.
   std::uint8_t get_flags(std::uint8_t known) {

@@ -52,7 +52,8 @@ std::size_t header_bytes(const Frame& frame);
 /// The body that follows the header: the payload, or the text of a failure.
 base::Payload encode_body(const Frame& frame);
 /// Nothing when the bytes are not a frame of any version; a frame of another version comes back
-/// with only kind, version, plan and text filled in. Never throws, never reads beyond.
+/// with only kind, version, plan and text filled in. Texts are made visible (base/visible.hpp).
+/// Never throws, never reads beyond.
 std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body);
 
 }  // namespace paths

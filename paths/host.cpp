@@ -12,6 +12,7 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
+#include "paths/admission.hpp"
 #include "paths/process_end.hpp"
 
 namespace paths {
@@ -24,7 +25,10 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
       connections_(
           runtime, plan_, index, std::move(transport),
           [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
-          [this](std::uint32_t peer, const std::string& reason) { peer_gone(peer, reason); }) {
+          [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
+            peer_gone(peer, reason, has_parted);
+          }),
+      admission_(std::make_unique<Admission>(*plan_, index, kinds)) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
   const Plan::Share& share = plan_->shares[index];
   thread_releases_.expected = share.thread_releases;
@@ -100,7 +104,17 @@ Failure Host::failure(const std::string& wrapper, std::uint32_t path,
 // ---- the way to other hosts and from them --------------------------------------------------
 
 Result Host::call(std::uint32_t to_host, StageId stage, Operation operation) {
-  return connections_.call(to_host, stage, std::move(operation), deadline());
+  Operation asked;  // without its tuple
+  asked.kind = operation.kind;
+  asked.path = operation.path;
+  Result answer = connections_.call(to_host, stage, std::move(operation), deadline());
+  std::string wrong;
+  {
+    runtime::Lock lock(mutex_);
+    wrong = admission_->wrong_answer(stage, asked, answer);
+  }
+  if (!wrong.empty()) throw connections_.refuse_answer(to_host, stage, asked.path, wrong);
+  return answer;
 }
 
 std::vector<std::uint32_t> Host::peers_below() const {
@@ -175,15 +189,25 @@ void Host::service_ended(std::uint64_t number) {
 }
 
 void Host::serve(ConnectionId connection, Frame frame) {
-  if (frame.operation.kind == OperationKind::release) {
+  using Verdict = Admission::Verdict;
+  Verdict verdict;
+  {
     runtime::Lock lock(mutex_);
-    if (!released_.emplace(frame.stage, frame.operation.slot).second) return;  // it was gone
+    verdict = admission_->judge(frame);
   }
+  if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
+  if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
+  if (is_farewell(frame.operation.kind) && frame.operation.failure)
+    note_failure(frame.operation.failure->what());
   spawn_service("service", [this, connection, frame = std::move(frame)]() mutable {
     const OperationKind kind = frame.operation.kind;
     const std::uint32_t path = frame.operation.path;
     Frame reply = run(frame);
     if (frame.kind == FrameKind::request) connections_.reply(connection, std::move(reply));
+    {
+      runtime::Lock lock(mutex_);
+      admission_->left(frame);
+    }
     if (kind == OperationKind::release) {
       count_release(path);
     } else if (frame.kind == FrameKind::one_way && !is_farewell(kind)) {
@@ -192,15 +216,33 @@ void Host::serve(ConnectionId connection, Frame frame) {
   });
 }
 
+/// What was under way when its path was released, as if by one that died, has nothing to do here.
+void Host::decline(ConnectionId connection, const Frame& frame) {
+  if (is_farewell(frame.operation.kind)) return;
+  if (frame.kind == FrameKind::one_way) return connections_.pushed_in(connection);
+  Frame reply = reply_to(frame);
+  reply.operation.failure = failure("", frame.operation.path, "the path was released before");
+  connections_.reply(connection, std::move(reply));
+}
+
+/// Every path that leads here was released.
+bool Host::is_over() const {
+  runtime::Lock lock(mutex_);
+  return thread_releases_.seen >= thread_releases_.expected &&
+         background_releases_.seen >= background_releases_.expected;
+}
+
 /// Those who wait for what would have come from there are told, by a release that says why.
-void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
+void Host::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
+  if (!has_parted && !is_over())
+    note_failure(fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));
   bool is_told = false;
   for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
     if (entrance.from_host != peer) continue;
     for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
       {
         runtime::Lock lock(mutex_);
-        if (!released_.emplace(entrance.stage, slot).second) continue;
+        if (!admission_->release(entrance.stage, slot)) continue;
       }
       if (!std::exchange(is_told, true))
         spdlog::warn("host {}: host {} is gone: {}", name(), plan_->hosts[peer].name, reason);
@@ -222,7 +264,8 @@ void Host::peer_gone(std::uint32_t peer, const std::string& reason) {
   }
 }
 
-Frame Host::run(const Frame& request) {
+/// An error, unless it becomes something else.
+Frame Host::reply_to(const Frame& request) const {
   Frame reply;
   reply.kind = FrameKind::error;
   reply.plan_high = request.plan_high;
@@ -231,15 +274,19 @@ Frame Host::run(const Frame& request) {
   reply.call = request.call;
   reply.operation.path = request.operation.path;
   reply.operation.kind = request.operation.kind;
-  const Stage* entered = stage(request.stage);
+  return reply;
+}
+
+Frame Host::run(const Frame& request) {
+  Frame reply = reply_to(request);
   if (request.operation.kind == OperationKind::clock) {
     reply.kind = FrameKind::reply;
     reply.result.number = static_cast<std::uint64_t>(runtime_.now().count());
     return reply;
   }
+  const Stage* entered = stage(request.stage);
+  ENSURE(entered != nullptr);  // it was admitted
   try {
-    if (entered == nullptr || request.operation.path >= plan_->paths.size())
-      throw TravelError(name(), "", "", fmt::format("no stage {} here", request.stage));
     reply.result = run_stage(*this, *entered, request.operation);
     if (request.operation.kind == OperationKind::traffic)
       add_traffic(request.operation, reply.result);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +20,8 @@
 #include "runtime/runtime.hpp"
 
 namespace paths {
+
+class Admission;
 
 /// What a host sent to other clusters for one graph; the bytes of a `traffic` answer's entries.
 struct HostTraffic {
@@ -61,6 +62,11 @@ class Host {
   /// that this host has ended. Gateways so end last.
   /// Answers what went wrong at the end: empty, or whom it waited for in vain.
   std::string finish();
+  /// A thread of this host failed; peers hear of it at the end.
+  void note_failure(const std::string& failure) { connections_.note_failure(failure); }
+  /// What failed first of what this host knows: a thread of its own or of others, or a peer that
+  /// was lost. After finish(); for hosts without threads, to whom nobody else says it.
+  std::string failure() const { return connections_.failure(); }
 
   /// Has finish() call this when every thread's path through here was released, before anything is
   /// stopped: for what asks other hosts all the time. Before finish().
@@ -110,7 +116,10 @@ class Host {
   };
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void serve(ConnectionId connection, Frame frame);
-  void peer_gone(std::uint32_t peer, const std::string& reason);
+  void decline(ConnectionId connection, const Frame& frame);
+  void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
+  bool is_over() const;
+  Frame reply_to(const Frame& request) const;
   Frame run(const Frame& request);
   void count_release(std::uint32_t path);
   void service_ended(std::uint64_t number);
@@ -130,12 +139,12 @@ class Host {
   runtime::Task meeting_;  // of the peers
   std::function<void()> before_end_;
 
-  runtime::Mutex mutex_;
+  mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;  // the counts below
   Releases thread_releases_;
   Releases background_releases_;
-  std::set<std::pair<StageId, std::uint32_t>> released_;  // slots of entrances from other hosts
-  std::set<std::uint32_t> released_paths_;                // of this host's wrappers
+  std::set<std::uint32_t> released_paths_;                     // of this host's wrappers
+  const std::unique_ptr<Admission> admission_;                 // at the entrances from other hosts
   std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
   std::uint64_t next_service_ = 0;
 };

@@ -228,6 +228,12 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   host_->add_traffic(asked, answer);
   std::vector<HostTraffic> hosts(answer.payload.size() / sizeof(HostTraffic));
   std::memcpy(hosts.data(), answer.payload.bytes().data(), hosts.size() * sizeof(HostTraffic));
+  for (const HostTraffic& one : hosts) {
+    if (one.host < host_->plan().hosts.size()) continue;
+    throw TravelError(host_->name(), this->graph(), "",
+                      fmt::format("somebody on the way counted traffic of host number {} of {}",
+                                  one.host, host_->plan().hosts.size()));
+  }
   return hosts;
 }
 

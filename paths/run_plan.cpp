@@ -127,7 +127,10 @@ class PlanRun {
     return runtime_.spawn(runtime::ContextRole::service, {"end of", host.name(), host.index()},
                           [this, &host, threads = std::move(threads)]() mutable {
                             for (auto& thread : threads) thread.join();
-                            add_failure(host.finish());
+                            std::string wrong = host.finish();
+                            if (wrong.empty() && options_.is_one_host && threads.empty())
+                              wrong = failed_elsewhere(host);  // nobody else says it here
+                            add_failure(std::move(wrong));
                           });
   }
 
@@ -142,6 +145,11 @@ class PlanRun {
     }
   }
 
+  static std::string failed_elsewhere(const Host& host) {
+    const std::string failure = host.failure();
+    return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
+  }
+
   void run_thread(Host& host, std::uint32_t index) {
     const Life life(host, index);
     Thread& thread = keep(std::make_unique<Thread>(host, index, options_.seed));
@@ -152,7 +160,9 @@ class PlanRun {
     const Ended ended = run_application(thread);
     if (ended.failure.empty()) return;
     const std::string name = fmt::format("thread {}/{}", host.name(), index);
-    add_failure(fmt::format("{}: {}", name, ended.failure));
+    const std::string whose = fmt::format("{}: {}", name, ended.failure);
+    add_failure(whose);
+    host.note_failure(whose);
     if (ended.told)
       thread.fail(*ended.told);  // for those who were not in its round
     else

@@ -19,6 +19,8 @@ class Receiver {
   virtual void deliver(ConnectionId connection, Frame frame) = 0;
   /// Nothing more will come or go: the peer ended, was refused or cannot be reached.
   virtual void connection_lost(ConnectionId connection, const std::string& reason) = 0;
+  /// Somebody, from `source`, did not get as far as a frame, or sent what is none.
+  virtual void turned_away(const std::string& /*source*/, const std::string& /*reason*/) {}
 };
 
 /// Carries frames of one host, in order per connection, without loss while the connection lives.
@@ -36,6 +38,9 @@ class Transport {
   /// Gives a connection up: nothing more comes or goes, and the receiver is told nothing of it. Any
   /// context may call.
   virtual void drop(ConnectionId connection) = 0;
+  /// Where a connection that a peer made comes from, as far as can be told: an address, the same
+  /// for all connections of one machine. Called within deliver() only.
+  virtual std::string source(ConnectionId /*connection*/) { return {}; }
   /// Sends what was handed over, as far as `linger` allows, and receives nothing more.
   virtual void stop() = 0;
 };

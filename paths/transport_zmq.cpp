@@ -3,7 +3,6 @@
 #include "paths/transport_zmq.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t uncopied_bytes = 4096;  // bodies from here on cross without being copied
 constexpr int receives_in_a_row = 256;        // then fibers get a turn
 constexpr int sockets_max = 16384;
+constexpr int received_ahead = 1024;  // messages of one peer; then it waits, by its own TCP
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr const char* peer_gone = "the peer has closed the connection or died";
@@ -43,13 +44,22 @@ struct Outgoing {
   bool look_again = false;
 };
 
+/// One use of a descriptor for a connection that a peer made.
+using Acceptance = std::pair<int, std::uint64_t>;
+
 /// A connection a peer made. ZeroMQ tells frames apart by routing id and losses by descriptor; as
-/// descriptors are used again, `acceptance` counts which use of it this is.
+/// descriptors are used again, the acceptance counts which use of it this is.
 struct Incoming {
   ConnectionId id = 0;
-  int descriptor = -1;
-  std::uint64_t acceptance = 0;
+  Acceptance acceptance;
+  std::string source;
   bool lost = false;
+};
+
+/// The latest use of a descriptor.
+struct Accepted {
+  std::uint64_t count = 0;
+  std::string source;
 };
 
 struct SocketEvent {
@@ -92,17 +102,30 @@ bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] { return socket.recv(part, zmq::recv_flags::dontwait); }).has_value();
 }
 
-/// The parts of one message, which arrive together; what is beyond `parts` is dropped.
-bool receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts) {
+/// How many parts the next message has, which arrive together; 0 when there is none. Those beyond
+/// `parts` are dropped.
+std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts) {
   zmq::message_t ignored;
-  const zmq::message_t* last = nullptr;
-  for (zmq::message_t* part : parts) {
-    if (last != nullptr && !last->more()) return true;
-    if (!receive(socket, *part)) return false;
-    last = part;
+  std::size_t count = 0;
+  for (bool has_more = true; has_more; ++count) {
+    zmq::message_t& part = count < parts.size() ? **(parts.begin() + count) : ignored;
+    if (!receive(socket, part)) break;
+    has_more = part.more();
   }
-  while (last->more() && receive(socket, ignored)) last = &ignored;
-  return true;
+  return count;
+}
+
+/// A frame is a message of two parts.
+std::optional<Frame> frame_of(std::size_t parts, const zmq::message_t& header,
+                              zmq::message_t body) {
+  if (parts != 2) return std::nullopt;
+  return decode_frame(bytes_of(header), payload_of(std::move(body)));
+}
+
+/// A property of the connection that brought a message; nothing when the peer's protocol has none.
+std::optional<std::string> property(const zmq::message_t& message, const char* name) {
+  const char* text = zmq_msg_gets(message.handle(), name);
+  return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
 enum class Part : std::uint8_t { middle, last };
@@ -120,7 +143,7 @@ bool readable(zmq::socket_t& socket) {
 
 std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
   zmq::message_t event, address;
-  if (!receive_all(monitor, {&event, &address})) return std::nullopt;
+  if (receive_all(monitor, {&event, &address}) == 0) return std::nullopt;
   ENSURE_EQ(event.size(), 6u);
   SocketEvent read;
   std::uint32_t value;
@@ -151,6 +174,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send(ConnectionId connection, Frame frame);
   void drop(ConnectionId connection);
   void stop();
+  std::string source(ConnectionId connection) const;  // on the services' thread
 
  private:
   enum class Act : std::uint8_t { open, transmit, drop };
@@ -173,7 +197,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void receive_incoming();
   void receive_soon(Outgoing& peer);
   void receive_incoming_soon();
-  Incoming& incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
+  Incoming* incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
   void look_at_monitor(Outgoing& peer);
   void look_at_router_monitor();
   void report_closed();
@@ -206,8 +230,10 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
   std::unordered_map<std::string, Incoming> incoming_;  // by routing id
   std::unordered_map<ConnectionId, std::string> routing_ids_;
-  std::unordered_map<int, std::uint64_t> acceptances_;             // by descriptor
-  std::vector<std::pair<int, std::uint64_t>> closed_descriptors_;  // not reported yet
+  std::multimap<Acceptance, std::string> accepted_as_;  // routing ids
+  std::unordered_map<int, Accepted> accepted_;          // by descriptor
+  std::vector<Acceptance> closings_;                    // not reported yet
+  bool handshake_failed_ = false;                       // of the next that closes
   bool flushing_ = false;
   bool router_look_again_ = false;
 };
@@ -229,7 +255,13 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    router_monitor_ = monitor_of(router_, 0, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED);
+    // With a domain, ZeroMQ turns away peers of its versions 2 and 3, whose messages say nothing of
+    // the connection that brought them. Nobody is asked about the domain.
+    router_.set(zmq::sockopt::zap_domain, "paths");
+    router_monitor_ = monitor_of(
+        router_, 0,
+        ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+            ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     if (!socket_file(self.address).empty() && !(claim_ = SocketClaim::take(self.address)))
       throw zmq::error_t(EADDRINUSE);
     router_.bind(claim_ ? "ipc://" + claim_->file().string() : numeric_address(self.address));
@@ -393,8 +425,9 @@ void Sockets::receive_from(Outgoing& peer) {
   for (int i = 0; i < receives_in_a_row; ++i) {
     if (peer.lost || receiver_ == nullptr) return;
     zmq::message_t header, body;
-    if (!receive_all(peer.dealer, {&header, &body})) return;
-    auto frame = decode_frame(bytes_of(header), payload_of(std::move(body)));
+    const std::size_t parts = receive_all(peer.dealer, {&header, &body});
+    if (parts == 0) return;
+    auto frame = frame_of(parts, header, std::move(body));
     if (!frame) {
       return lose(peer, fmt::format("host {} answered {} bytes that are not a frame", name_of(peer),
                                     header.size()));
@@ -420,16 +453,17 @@ void Sockets::receive_incoming() {
   look_at_router_monitor();
   for (int i = 0; i < receives_in_a_row; ++i) {
     zmq::message_t routing_id, header, body;
-    if (!receive_all(router_, {&routing_id, &header, &body})) return report_closed();
-    Incoming& peer = incoming_of(routing_id, header);
-    if (peer.lost) continue;
-    auto frame = decode_frame(bytes_of(header), payload_of(std::move(body)));
+    const std::size_t parts = receive_all(router_, {&routing_id, &header, &body});
+    if (parts == 0) return report_closed();
+    Incoming* peer = incoming_of(routing_id, header);
+    if (peer == nullptr || peer->lost) continue;
+    auto frame = frame_of(parts - 1, header, std::move(body));
     if (frame) {
-      receiver_->deliver(peer.id, std::move(*frame));
+      receiver_->deliver(peer->id, std::move(*frame));
     } else {
-      spdlog::warn("host {}: a peer sent {} bytes that are not a frame; it is ignored now",
-                   plan_->hosts[host_].name, header.size());
-      lose(peer, "the peer sent bytes that are not a frame");
+      receiver_->turned_away(
+          peer->source, fmt::format("ignored: {} bytes that are not a frame came", header.size()));
+      lose(*peer, "it sent bytes that are not a frame");
     }
   }
   receive_incoming_soon();
@@ -440,19 +474,30 @@ void Sockets::receive_incoming_soon() {
   runtime_.wake_from_outside([self = shared_from_this()] { self->receive_incoming(); });
 }
 
-Incoming& Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
-  const auto [found, added] = incoming_.try_emplace(routing_id.to_string());
-  Incoming& peer = found->second;
-  if (added) {
-    peer.id = next_connection_++;
-    peer.descriptor = header.get(ZMQ_SRCFD);
-    // Its acceptance was reported before its first frame came. Should the descriptor be another's
-    // by now, our count is too high and the loss is noticed late, but never the wrong one's.
-    look_at_router_monitor();
-    peer.acceptance = acceptances_[peer.descriptor];
-    routing_ids_.emplace(peer.id, found->first);
+Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
+  std::string key = routing_id.to_string();
+  if (const auto known = incoming_.find(key); known != incoming_.end()) return &known->second;
+  const auto descriptor = property(header, "__fd");
+  if (!descriptor) {
+    receiver_->turned_away("", "ignored: a message came that says nothing of its connection");
+    return nullptr;
   }
-  return peer;
+  Incoming& peer = incoming_[key];
+  peer.id = next_connection_++;
+  peer.source = property(header, "Peer-Address").value_or("");
+  // Its acceptance was reported before its first frame came. Should the descriptor be another's
+  // by now, our count is too high and the loss is noticed late, but never the wrong one's.
+  look_at_router_monitor();
+  peer.acceptance.first = std::stoi(*descriptor);
+  peer.acceptance.second = accepted_[peer.acceptance.first].count;
+  accepted_as_.emplace(peer.acceptance, key);
+  routing_ids_.emplace(peer.id, std::move(key));
+  return &peer;
+}
+
+std::string Sockets::source(ConnectionId connection) const {
+  const auto known = routing_ids_.find(connection);
+  return known == routing_ids_.end() ? std::string() : incoming_.at(known->second).source;
 }
 
 // ---- losses ----------------------------------------------------------------------------------
@@ -473,30 +518,36 @@ void Sockets::look_at_monitor(Outgoing& peer) {
   }
 }
 
+// One thread of ZeroMQ's reports them, so that a handshake that failed belongs to what closes next.
 void Sockets::look_at_router_monitor() {
   while (const auto event = next_event(router_monitor_)) {
     if (event->kind == ZMQ_EVENT_ACCEPTED) {
-      ++acceptances_[event->descriptor];
+      Accepted& accepted = accepted_[event->descriptor];
+      ++accepted.count;
+      accepted.source = address_of_peer(event->descriptor);
+    } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
+      const Accepted& accepted = accepted_[event->descriptor];
+      closings_.emplace_back(event->descriptor, accepted.count);
+      if (std::exchange(handshake_failed_, false))
+        receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
     } else {
-      closed_descriptors_.emplace_back(event->descriptor, acceptances_[event->descriptor]);
+      handshake_failed_ = true;
     }
   }
 }
 
 // Called when the router has nothing left to receive, so that frames come before the loss.
 void Sockets::report_closed() {
-  for (const auto& closed : std::exchange(closed_descriptors_, {})) {
-    const auto is_closed = [&closed](const auto& entry) {
-      return std::pair(entry.second.descriptor, entry.second.acceptance) == closed;
-    };
+  for (const Acceptance& closed : std::exchange(closings_, {})) {
     // None when it closed before it sent anything.
-    for (;;) {
-      const auto found = std::find_if(incoming_.begin(), incoming_.end(), is_closed);
-      if (found == incoming_.end()) break;
+    const auto [first, last] = accepted_as_.equal_range(closed);
+    for (auto one = first; one != last; ++one) {
+      const auto found = incoming_.find(one->second);
       lose(found->second, peer_gone);
       routing_ids_.erase(found->second.id);
       incoming_.erase(found);
     }
+    accepted_as_.erase(first, last);
   }
 }
 
@@ -551,7 +602,7 @@ void Sockets::close_all() {
 void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
   socket.set(zmq::sockopt::sndhwm, 0);
-  socket.set(zmq::sockopt::rcvhwm, 0);
+  socket.set(zmq::sockopt::rcvhwm, received_ahead);
   socket.set(zmq::sockopt::linger, linger_ms);
   socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
   socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
@@ -566,6 +617,7 @@ zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
+  monitor.set(zmq::sockopt::rcvhwm, 0);  // ZeroMQ's own thread would wait for us
   monitor.connect(address);
   return monitor;
 }
@@ -589,6 +641,7 @@ class ZmqTransport final : public Transport {
     sockets_->send(connection, std::move(frame));
   }
   void drop(ConnectionId connection) override { sockets_->drop(connection); }
+  std::string source(ConnectionId connection) override { return sockets_->source(connection); }
   void stop() override { sockets_->stop(); }
 
  private:

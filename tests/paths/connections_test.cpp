@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <optional>
 
 #include "tests/support/one_host.hpp"
@@ -71,11 +73,12 @@ struct Talk {
       0,
       std::make_unique<Kept>(sent, dropped),
       [this](ConnectionId id, Frame frame) { served.emplace_back(id, std::move(frame)); },
-      [this](std::uint32_t host, const std::string& reason) {
+      [this](std::uint32_t host, const std::string& reason, bool) {
         gone.push_back(plan->hosts[host].name + ": " + reason);
       }};
   static constexpr ConnectionId outbound = 1, inbound = 1000, second_inbound = 1001,
                                 third_inbound = 1002;
+  static constexpr StageId first_stage = 3;
 
   static Operation push_of(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
     Operation operation;
@@ -115,7 +118,18 @@ struct Talk {
     given.credits = credits;
     connections.deliver(on, std::move(given));
   }
-  void hello(ConnectionId on = inbound) { connections.deliver(on, frame(FrameKind::hello)); }
+  void hello(ConnectionId on = inbound) {
+    Frame greeting = frame(FrameKind::hello);
+    greeting.stage = on == second_inbound ? first_stage + 1 : first_stage;
+    connections.deliver(on, std::move(greeting));
+  }
+  /// Of a stage to which the first connection leads.
+  Frame operation(FrameKind kind) const {
+    Frame made = frame(kind);
+    made.stage = first_stage;
+    made.operation.one_way = kind == FrameKind::one_way;
+    return made;
+  }
   void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
   /// What was sent since the last call, handshakes left out.
   std::vector<double> values() {
@@ -275,7 +289,7 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   Talk talk;
   talk.hello();
   for (int i = 0; i < 5; ++i)
-    talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::request));
+    talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
   talk.connections.reply(Talk::inbound, talk.frame(FrameKind::reply));
   REQUIRE(talk.sent.back().kind == FrameKind::reply);
   CHECK(talk.sent.back().credits == 5);
@@ -283,7 +297,7 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   const FrameKind kind = are_requests ? FrameKind::request : FrameKind::one_way;
   // A request's credit is free when it came in, a push's when it was carried out.
   auto come_in = [&] {
-    talk.connections.deliver(Talk::inbound, talk.frame(kind));
+    talk.connections.deliver(Talk::inbound, talk.operation(kind));
     if (!are_requests) talk.connections.pushed_in(Talk::inbound);
   };
   for (std::uint32_t i = 1; i < Connections::window / 2; ++i) come_in();
@@ -580,11 +594,178 @@ TEST_CASE(
   CHECK(look() == 5);
 }
 
-TEST_CASE("connections: a heartbeat of one who was welcomed is answered, of others it is not") {
+TEST_CASE("connections: a heartbeat of one who was welcomed is answered, others are refused") {
   Talk talk;
-  talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::heartbeat));
-  CHECK(talk.sent.empty());
+  talk.connections.deliver(Talk::second_inbound, talk.frame(FrameKind::heartbeat));
+  REQUIRE(talk.sent.size() == 1);
+  CHECK(talk.sent.back().kind == FrameKind::refuse);
   talk.hello();
   talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::heartbeat));
   CHECK(talk.sent.back().kind == FrameKind::credits);
+}
+
+// ---- what no host of the plan sends
+
+namespace {
+
+/// Whether beta-0 is told why and gone, after it greeted and did that.
+bool is_refused(Talk& talk, const std::string& wrong) {
+  const bool is_told = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
+    return one.kind == FrameKind::refuse && one.text.find(wrong) != std::string::npos;
+  });
+  return is_told && talk.gone.size() == 1 && talk.gone[0].find(wrong) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("connections: a frame that its connection does not take refuses the peer, with words") {
+  struct Case {
+    std::string wrong;
+    std::function<void(Frame&)> change;
+  };
+  const std::vector<Case> cases = {
+      {"config 00000000000000090000000000000002", [](Frame& f) { f.plan_high = 9; }},
+      {"protocol version 2", [](Frame& f) { f.version = 2; }},
+      {"a frame of host number 0 in place of host beta-0", [](Frame& f) { f.from_host = 0; }},
+      {"4294967295 credits of 0", [](Frame& f) { f.credits = ~0u; }},
+      {"stage 4 on the connection to stage 3", [](Frame& f) { f.stage = 4; }},
+      {"stage 4294967295", [](Frame& f) { f.stage = no_stage; }},
+      {"a second hello", [](Frame& f) { f.kind = FrameKind::hello; }},
+      {"an answer in place of an operation", [](Frame& f) { f.kind = FrameKind::reply; }},
+      {"an answer in place of an operation", [](Frame& f) { f.kind = FrameKind::welcome; }},
+  };
+  for (const Case& one : cases) {
+    Talk talk;
+    talk.hello();
+    talk.push(1);
+    Frame made = talk.operation(FrameKind::request);
+    one.change(made);
+    talk.connections.deliver(Talk::inbound, made);
+    INFO(one.wrong);
+    CHECK(is_refused(talk, one.wrong));
+    CHECK(talk.served.empty());
+    CHECK_THROWS_AS(talk.push(2), TravelError);  // on no connection any more
+    talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
+    CHECK(talk.served.empty());
+  }
+}
+
+TEST_CASE("connections: nothing but signs of life comes behind a goodbye") {
+  Talk talk;
+  talk.hello();
+  talk.goodbye(Talk::inbound);
+  talk.give_credits_on(Talk::inbound, 0);
+  talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::heartbeat));
+  CHECK(talk.gone.empty());
+  talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
+  CHECK(is_refused(talk, "a frame after its goodbye"));
+}
+
+TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
+  struct Case {
+    std::string wrong;
+    std::function<void(Talk&, Frame)> answer;  // with a reply to the call
+  };
+  const std::vector<Case> cases = {
+      {"reply to call 17",
+       [](Talk& talk, Frame reply) {
+         reply.call = 17;
+         talk.connections.deliver(Talk::outbound, reply);
+       }},
+      {"reply to call 0",
+       [](Talk& talk, const Frame& reply) {
+         talk.connections.deliver(Talk::outbound, reply);
+         talk.connections.deliver(Talk::outbound, reply);
+       }},
+      {"2 credits of 1",
+       [](Talk& talk, Frame reply) {
+         reply.credits = 2;
+         talk.connections.deliver(Talk::outbound, reply);
+       }},
+      {"cluster 2 of 2",
+       [](Talk& talk, Frame reply) {
+         reply.result.origin.cluster = 2;
+         talk.connections.deliver(Talk::outbound, reply);
+       }},
+      {"a goodbye unasked", [](Talk& talk, const Frame&) { talk.goodbye(Talk::outbound); }},
+      {"an operation in place of an answer",
+       [](Talk& talk, const Frame&) {
+         talk.connections.deliver(Talk::outbound, talk.operation(FrameKind::request));
+       }},
+  };
+  for (const Case& one : cases) {
+    Talk talk;
+    talk.runtime.run([&] {
+      auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread"}, [&] {
+        try {
+          talk.connections.call(other, there, {}, runtime::Deadline::written_at(1s));
+        } catch (const TravelError&) {
+        }
+      });
+      talk.runtime.sleep_for(1ms);
+      one.answer(talk, talk.frame(FrameKind::reply));
+      caller.join();
+    });
+    INFO(one.wrong);
+    CHECK(is_refused(talk, one.wrong));
+  }
+}
+
+TEST_CASE("connections: a reply that comes after its caller gave up is none too many, once") {
+  Talk talk;
+  talk.runtime.run([&] {
+    auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
+      talk.connections.call(other, there, {}, runtime::Deadline::written_at(1s));
+    });
+    talk.runtime.sleep_for(1ms);
+    cancelled.cancel();
+    cancelled.join();
+  });
+  talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::reply));
+  CHECK(talk.gone.empty());
+  talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::reply));
+  CHECK(is_refused(talk, "reply to call 0"));
+}
+
+TEST_CASE("connections: one that says it is a host that is there is refused, and the host stays") {
+  Talk talk;
+  talk.hello();
+  talk.hello(Talk::third_inbound);  // for the same stage
+  REQUIRE(talk.sent.back().kind == FrameKind::refuse);
+  CHECK(talk.sent.back().text ==
+        "host beta-0 is connected to host alpha-0 already: was it started twice?");
+  talk.connections.deliver(Talk::third_inbound, talk.operation(FrameKind::request));
+  CHECK(talk.served.empty());
+  talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
+  CHECK(talk.served.size() == 1);
+  CHECK(talk.gone.empty());
+}
+
+TEST_CASE("connections: one with a name or a stage that is not its own is refused") {
+  Talk talk;
+  Frame hello = talk.frame(FrameKind::hello);
+  hello.stage = 17;
+  talk.connections.deliver(Talk::inbound, hello);
+  CHECK(talk.sent.back().text == "host beta-0 has no path into host alpha-0 at stage 17");
+  hello.stage = Talk::first_stage;
+  hello.text = "gamma-0";
+  talk.connections.deliver(Talk::second_inbound, hello);
+  CHECK(talk.sent.back().text == "host gamma-0 says that it is host beta-0");
+  talk.hello(Talk::third_inbound);
+  CHECK(talk.sent.back().kind == FrameKind::welcome);
+}
+
+TEST_CASE("connections: what failed is said with goodbyes, and heard") {
+  Talk talk;
+  talk.hello();
+  talk.connections.note_failure("thread alpha-0/0: went wrong");
+  talk.connections.note_failure("and then this");
+  talk.goodbye(Talk::inbound);
+  CHECK(talk.sent.back().text == "thread alpha-0/0: went wrong");
+  Talk other_talk;
+  other_talk.hello();
+  Frame goodbye = other_talk.frame(FrameKind::goodbye);
+  goodbye.text = "thread beta-0/0: went wrong";
+  other_talk.connections.deliver(Talk::inbound, goodbye);
+  CHECK(other_talk.connections.failure() == "thread beta-0/0: went wrong");
 }

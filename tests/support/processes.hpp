@@ -136,6 +136,7 @@ class HostProcess {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   const std::string& text() const { return text_; }
+  pid_t pid() const { return pid_; }
   std::vector<std::string> lines(const std::string& beginning) const {
     std::vector<std::string> found;
     std::size_t at = 0;

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/admission_test.cpp — what may enter a host, field by field.
+#include "paths/admission.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace paths;
+using Kind = Admission::Verdict::Kind;
+
+/// Two threads of host "far" come to host "here": each into an element, both joined into another.
+const char* const config = R"(
+hosts:
+  here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:7700"}
+  far: {cluster: alpha, threads: 2, address: "tcp://127.0.0.1:7701"}
+elements:
+  log: {host: here, template: f64}
+  sum: {host: here, template: f64}
+wrappers:
+  join: {kind: allreduce, host: far, template: f64}
+  top: {kind: allreduce, host: here, template: f64}
+paths:
+  - {graph: log, host: far, threads: 0-1, through: [forward: {to: here}, store: {element: log}]}
+  - {graph: sum, host: here, threads: 0, through: [top, store: {element: sum}]}
+  - {graph: sum, host: far, threads: 0-1,
+     through: [join, forward: {to: here}, top, store: {element: sum}]}
+)";
+
+struct Entry {
+  const test_support::Sim sim{config};
+  const Plan& plan = sim.plan();
+  Admission admission{plan, *plan.host_named("here"), sim.kinds()};
+
+  /// As thread 1 of that graph's path on "far" sends it.
+  Frame frame(const std::string& graph, OperationKind kind, std::uint64_t sequence = 0) const {
+    Frame made;
+    made.from_host = *plan.host_named("far");
+    Operation& operation = made.operation;
+    operation.kind = kind;
+    operation.sequence = sequence;
+    operation.thread = 1;
+    for (std::uint32_t number = 0; number < plan.paths.size(); ++number)
+      if (plan.paths[number].graph == graph && plan.paths[number].host == made.from_host)
+        operation.path = number;
+    for (const Plan::Entrance& entrance : plan.shares[*plan.host_named("here")].entrances) {
+      if (entrance.path != operation.path) continue;
+      made.stage = entrance.stage;
+      operation.slot = entrance.slot + (graph == "log" ? 1 : 0);
+    }
+    if (kind == OperationKind::move) operation.payload = base::Payload::of(1.0);
+    if (kind == OperationKind::release) made.kind = FrameKind::one_way;
+    operation.one_way = made.kind == FrameKind::one_way;
+    return made;
+  }
+  Frame push(std::uint64_t sequence) const {
+    Frame made = frame("log", OperationKind::move, sequence);
+    made.kind = FrameKind::one_way;
+    made.operation.one_way = true;
+    return made;
+  }
+  Frame failed(std::uint64_t sequence) const {
+    Frame made = frame("log", OperationKind::move, sequence);
+    made.operation.failure = std::make_shared<TravelError>("far", "log", "", "failed");
+    made.operation.payload = {};
+    return made;
+  }
+  std::string judge(const Frame& made) {
+    const auto verdict = admission.judge(made);
+    if (verdict.kind == Kind::enters) return "enters";
+    return verdict.kind == Kind::late ? "late" : verdict.reason;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("admission: what paths bring enters, above a join and below it") {
+  Entry entry;
+  for (const OperationKind kind :
+       {OperationKind::enter, OperationKind::move, OperationKind::observe, OperationKind::newest,
+        OperationKind::axe, OperationKind::traffic, OperationKind::release}) {
+    INFO(operation_name(kind));
+    CHECK(entry.judge(entry.frame("log", kind)) == "enters");
+    CHECK(entry.judge(entry.frame("sum", kind)) == "enters");
+  }
+  Frame clock = entry.frame("log", OperationKind::clock);
+  clock.operation = {};
+  clock.operation.kind = OperationKind::clock;
+  CHECK(entry.judge(clock) == "enters");
+}
+
+TEST_CASE("admission: a field that the plan does not have so is wrong, each on its own") {
+  struct Case {
+    std::function<void(Frame&)> change;
+    std::string wrong;
+  };
+  constexpr auto top = std::numeric_limits<std::uint32_t>::max();
+  const Entry plain;
+  const std::uint32_t here = *plain.plan.host_named("here");
+  const StageId other = plain.frame("sum", OperationKind::move).stage;
+  const std::vector<Case> cases = {
+      {[](Frame& f) { f.operation.path = top; }, "path 4294967295 of 3"},
+      {[](Frame& f) { f.operation.path = 2; }, "where it does not enter"},
+      {[](Frame& f) { f.operation.thread = 2; }, "thread 2 of path 0, which has 2"},
+      {[](Frame& f) { f.operation.thread = top; }, "which has 2"},
+      {[](Frame& f) { f.operation.slot = 0; }, "slot 0, expected 1"},
+      {[](Frame& f) { f.operation.slot = top; }, "slot 4294967295, expected 1"},
+      {[](Frame& f) { f.operation.segments = 0; }, "segment 0 of 0"},
+      {[](Frame& f) { f.operation.segment = 1; }, "segment 1 of 1"},
+      {[](Frame& f) { f.operation.segments = top; }, "segment 0 of 4294967295"},
+      {[](Frame& f) { f.operation.epoch = 1; }, "epoch 1"},
+      {[](Frame& f) { f.operation.contributions = 0; }, "0 contributions, expected 1 to 3"},
+      {[](Frame& f) { f.operation.contributions = 4; }, "4 contributions, expected 1 to 3"},
+      {[](Frame& f) { f.operation.sequence = ~std::uint64_t{0}; }, "the last move"},
+      {[](Frame& f) { f.operation.kept = true; }, "move as a request"},
+      {[](Frame& f) { f.operation.one_way = true; }, "move as a request"},
+      {[](Frame& f) { f.operation.kind = OperationKind::release; }, "release as a request"},
+      {[](Frame& f) { f.operation.kind = OperationKind::observe; }, "observe with 8 bytes"},
+      {[](Frame& f) { f.stage = top; }, "where nothing from there enters"},
+      {[](Frame& f) { f.stage = 0; }, "where nothing from there enters"},
+      {[other](Frame& f) { f.stage = other; }, "where it does not enter"},
+      {[here](Frame& f) { f.from_host = here; }, "where nothing from there enters"},
+      {[](Frame& f) { f.from_host = top; }, "where nothing from there enters"},
+  };
+  for (const Case& one : cases) {
+    Entry entry;
+    Frame made = entry.frame("log", OperationKind::move);
+    one.change(made);
+    CHECK_THAT(entry.judge(made), Catch::Contains(one.wrong));
+    CHECK(entry.judge(entry.frame("log", OperationKind::move)) == "enters");  // nothing was noted
+  }
+  Entry entry;
+  Frame traffic = entry.frame("log", OperationKind::traffic);
+  traffic.operation.number = 2;
+  CHECK(entry.judge(traffic) == "traffic of graph 2 of 2");
+  Frame observe = entry.push(0);
+  observe.operation.kind = OperationKind::observe;
+  observe.operation.payload = {};
+  CHECK(entry.judge(observe) == "observe as a push");
+}
+
+TEST_CASE("admission: moves of a slot come in order and once; pushes may leave some out") {
+  Entry entry;
+  const auto move = [&](std::uint64_t sequence) {
+    return entry.judge(entry.frame("log", OperationKind::move, sequence));
+  };
+  CHECK(move(0) == "enters");
+  CHECK(move(0) == "move 0 comes twice");
+  CHECK(move(1) == "enters");
+  CHECK(entry.judge(entry.push(5)) == "enters");
+  CHECK(move(5) == "move 5 comes twice");
+  CHECK(move(6) == "enters");
+  if (runtime::RuntimeOptions().service_fibers) CHECK(move(3) == "move 3 comes after move 6");
+  CHECK(move(1) == "move 1 comes twice");
+  Frame of_other_segment = entry.frame("log", OperationKind::move, 0);
+  of_other_segment.operation.segments = 2;
+  of_other_segment.operation.segment = 1;
+  CHECK(entry.judge(of_other_segment) == "enters");
+  CHECK(entry.judge(of_other_segment) == "move 0 comes twice");
+  Frame of_other_slot = entry.frame("log", OperationKind::move, 0);
+  of_other_slot.operation.thread = 0;
+  of_other_slot.operation.slot = 0;
+  CHECK(entry.judge(of_other_slot) == "enters");
+}
+
+TEST_CASE("admission: failed moves overtake others and are overtaken, but come once") {
+  Entry entry;
+  const auto move = [&](std::uint64_t sequence) {
+    return entry.judge(entry.frame("log", OperationKind::move, sequence));
+  };
+  const auto fail = [&](std::uint64_t sequence) { return entry.judge(entry.failed(sequence)); };
+  CHECK(fail(4) == "enters");
+  CHECK(move(0) == "enters");
+  CHECK(move(1) == "enters");
+  CHECK(fail(4) == "move 4 comes twice");
+  CHECK(move(4) == "move 4 comes twice");
+  CHECK(fail(3) == "enters");
+  CHECK(fail(3) == "move 3 comes twice");
+  CHECK(move(2) == "enters");
+  CHECK(fail(2) == "move 2 comes twice");
+  CHECK(move(9) == "enters");
+  CHECK(fail(7) == "enters");
+  CHECK(fail(7) == "move 7 comes twice");
+  CHECK(fail(5) == "enters");
+  CHECK(fail(8) == "enters");
+  CHECK(fail(6) == "enters");
+  CHECK(fail(6) == "move 6 comes twice");
+}
+
+TEST_CASE("admission: a slot is released once, and what comes behind that is late") {
+  Entry entry;
+  CHECK(entry.judge(entry.frame("log", OperationKind::release, 2)) == "enters");
+  CHECK(entry.judge(entry.frame("log", OperationKind::move, 1)) == "enters");  // overtaken
+  CHECK(entry.judge(entry.frame("log", OperationKind::move, 2)) == "late");
+  CHECK(entry.judge(entry.frame("log", OperationKind::newest, 1)) == "late");
+  CHECK(entry.judge(entry.frame("log", OperationKind::release)) == "slot 1 is released twice");
+  const Frame sum = entry.frame("sum", OperationKind::release);
+  CHECK(entry.admission.release(sum.stage, sum.operation.slot));  // its host was lost
+  CHECK_FALSE(entry.admission.release(sum.stage, sum.operation.slot));
+  CHECK(entry.judge(sum) == "late");
+  CHECK(entry.judge(entry.frame("sum", OperationKind::move)) == "late");
+}
+
+TEST_CASE("admission: of a slot so many are inside at once and no more") {
+  Entry entry;
+  const Frame asked = entry.frame("log", OperationKind::newest);
+  for (std::uint64_t i = 0; i < Admission::inside_max; ++i) REQUIRE(entry.judge(asked) == "enters");
+  CHECK(entry.judge(asked) == "more than 4096 operations at once at slot 1");
+  entry.admission.left(asked);
+  CHECK(entry.judge(asked) == "enters");
+}
+
+TEST_CASE("admission: an answer has the bytes that its path has there") {
+  Entry entry;
+  const auto wrong = [&](OperationKind kind, std::size_t bytes) {
+    const Frame asked = entry.frame("sum", kind);
+    Result answer;
+    answer.payload = base::Payload::copy_of(std::vector<std::byte>(bytes));
+    return entry.admission.wrong_answer(asked.stage, asked.operation, answer);
+  };
+  CHECK(wrong(OperationKind::move, 8).empty());
+  CHECK(wrong(OperationKind::move, 0).empty());
+  CHECK_THAT(wrong(OperationKind::move, 3), Catch::Contains("a tuple that is none"));
+  CHECK(wrong(OperationKind::newest, 8).empty());
+  CHECK_FALSE(wrong(OperationKind::newest, 0).empty());
+  CHECK(wrong(OperationKind::last, 0).empty());
+  CHECK_FALSE(wrong(OperationKind::last, 8).empty());
+}
