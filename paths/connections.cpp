@@ -237,31 +237,52 @@ void Connections::stop(runtime::Deadline deadline) {
     }
   }
   send_posted();
-  {
-    const base::Nanos patience = deadline.at - runtime_.now();
-    runtime::Lock lock(mutex_);
-    while (!not_parted().empty() || sending_) {
-      const runtime::Woken woken = parting_.wait(
-          lock, deadline, {"answers to the goodbyes of host", plan_->hosts[host_].name});
-      if (woken == runtime::Woken::expired) {
-        for (const std::uint32_t peer : not_parted())
-          given_up_.push_back(fmt::format("host {} gave no sign of life at the end for {}",
-                                          plan_->hosts[peer].name, base::format_time(patience)));
-        break;
-      }
-      deadline.at = runtime_.now() + patience;  // the peers are at it
-    }
-  }
+  await_goodbyes(deadline);
   transport_->stop();
 }
 
-/// Called with the mutex held.
-std::set<std::uint32_t> Connections::not_parted() const {
-  std::set<std::uint32_t> peers;
+/// By peer, how many of our frames it has still to make room for or to answer. Called with the
+/// mutex held.
+std::map<std::uint32_t, std::size_t> Connections::unfinished() const {
+  std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : connections_)
     if (connection->is_ours && !connection->has_parted && connection->lost.empty())
-      peers.insert(connection->peer);
-  return peers;
+      left[connection->peer] += 1 + connection->held.size();
+  return left;
+}
+
+/// Each peer has the time that is left until `deadline` for each of its steps, whatever others do.
+void Connections::await_goodbyes(runtime::Deadline deadline) {
+  const base::Nanos patience = deadline.at - runtime_.now();
+  std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;  // what was left, until
+  bool is_late = false;
+  runtime::Lock lock(mutex_);
+  for (;;) {
+    const auto left = unfinished();
+    if (left.empty() && !sending_) return;
+    deadline.at = base::Nanos::max();
+    for (const auto& [peer, count] : left) {
+      const auto step = std::pair(count, runtime_.now() + patience);
+      auto& last = last_step.try_emplace(peer, step).first->second;
+      if (count < last.first) last = step;
+      if (is_late && last.second <= runtime_.now()) {
+        forgo_goodbyes(peer, patience);
+      } else {
+        deadline.at = std::min(deadline.at, last.second);
+      }
+    }
+    if (unfinished().empty() && !sending_) return;
+    is_late = parting_.wait(lock, deadline,
+                            {"answers to the goodbyes of host", plan_->hosts[host_].name}) ==
+              runtime::Woken::expired;
+  }
+}
+
+void Connections::forgo_goodbyes(std::uint32_t peer, base::Nanos patience) {
+  for (const auto& [id, connection] : connections_)
+    if (connection->is_ours && connection->peer == peer) connection->has_parted = true;
+  given_up_.push_back(fmt::format("host {} gave no sign of life at the end for {}",
+                                  plan_->hosts[peer].name, base::format_time(patience)));
 }
 
 /// One per way out of a host, as a path has its own connection in Bongo et al. 2004, §III-A.

@@ -136,7 +136,9 @@ class Connections final : public Receiver {
   std::set<std::uint32_t> absent() const;
   std::string place_of(std::uint32_t peer) const;
   bool part(Connection& connection, runtime::Wakes& wakes);
-  std::set<std::uint32_t> not_parted() const;
+  std::map<std::uint32_t, std::size_t> unfinished() const;
+  void await_goodbyes(runtime::Deadline deadline);
+  void forgo_goodbyes(std::uint32_t peer, base::Nanos patience);
   void send_posted();
   void hand_to_transport(ConnectionId connection, Frame frame);
   Frame frame_of(FrameKind kind) const;

@@ -272,6 +272,26 @@ TEST_CASE("connections: an end is waited for as long as what is held goes on lea
   });
 }
 
+TEST_CASE("connections: an end is not waited for longer because a peer sends credits for nothing") {
+  Talk talk;
+  base::Nanos ended{0};
+  talk.runtime.run([&] {
+    talk.push(1);
+    auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
+      talk.connections.stop(runtime::Deadline::written_at(1s));
+      ended = talk.runtime.now();
+    });
+    for (int i = 0; i < 4; ++i) {
+      talk.runtime.sleep_for(700ms);
+      talk.give_credits(1);
+    }
+    stopping.join();
+  });
+  CHECK(ended == 1s);
+  CHECK(talk.connections.given_up() ==
+        "host alpha-0: host beta-0 gave no sign of life at the end for 1s");
+}
+
 TEST_CASE("connections: a failed push is never replaced") {
   Talk talk;
   use_up_credits(talk);
