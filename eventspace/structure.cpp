@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -204,6 +205,26 @@ std::string Structure::thread_name(std::uint32_t rank) const {
   if (rank >= thread_count()) return fmt::format("thread {}", rank);
   const Host& host = hosts[host_of_thread(rank)];
   return fmt::format("{}/{}", host.name, rank - host.first_thread);
+}
+
+std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key) {
+  const std::string_view settings = wrapper.settings;
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = settings.find(key); at != std::string_view::npos;
+       at = settings.find(key, at + 1)) {
+    const std::size_t behind = at + key.size();
+    if (behind >= settings.size() || settings[behind] != ':') continue;
+    if (at > 0 && is_word(settings[at - 1])) continue;
+    std::string_view value = settings.substr(behind + 1);
+    value = value.substr(0, value.find_first_of(",}\n"));
+    const auto blank = [&](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    while (!value.empty() && blank(value.front())) value.remove_prefix(1);
+    while (!value.empty() && blank(value.back())) value.remove_suffix(1);
+    return value;
+  }
+  return {};
 }
 
 std::string to_json(const Structure& structure) {

@@ -62,6 +62,9 @@ struct Structure {
   friend bool operator==(const Structure&, const Structure&) = default;
 };
 
+/// A setting of a wrapper as its config writes it, such as "5ms"; "" when it has none of that key.
+std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key);
+
 std::string to_json(const Structure& structure);
 /// Throws std::runtime_error that says what is wrong: not JSON, a number that refers to nothing.
 Structure structure_from_json(std::string_view text);

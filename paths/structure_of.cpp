@@ -13,19 +13,28 @@ namespace {
 
 using eventspace::Structure;
 
-/// Whose values elements hold: (host, element) to cluster, for those that a prefetch fills.
+/// Whose values elements hold: (host, element) to cluster, for those that another cluster's come
+/// into.
 using Sources = std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>;
 
-Sources prefetched(const Plan& plan) {
+const base::Settings* element_in(const Plan::PlanWrapper& wrapper, const char* key) {
+  const base::Settings* element = wrapper.settings.find(key);
+  return element != nullptr && element->is_scalar() ? element : nullptr;
+}
+
+/// A prefetch reads from where its path ends, a push stores there.
+Sources sources_of(const Plan& plan) {
   Sources sources;
   for (const Plan::PlanPath& path : plan.paths) {
     if (path.threads > 0) continue;
-    const Plan::PlanWrapper& begin = plan.wrappers[plan.stages[path.stage].wrapper];
-    const base::Settings* into = begin.settings.find("into");
-    if (into == nullptr || !into->is_scalar()) continue;
     StageId end = path.stage;
     while (plan.stages[end].below != no_stage) end = plan.stages[end].below;
-    sources[{path.host, into->text()}] = plan.hosts[plan.host_of(end)].cluster;
+    const Plan::PlanWrapper& last = plan.wrappers[plan.stages[end].wrapper];
+    const Plan::PlanWrapper& begin = plan.wrappers[plan.stages[path.stage].wrapper];
+    if (const auto* into = element_in(begin, "into"))
+      sources[{path.host, into->text()}] = plan.hosts[last.host].cluster;
+    else if (const auto* stored = element_in(last, "element"))
+      sources[{last.host, stored->text()}] = plan.hosts[path.host].cluster;
   }
   return sources;
 }
@@ -34,7 +43,8 @@ std::vector<std::uint32_t> combined_clusters(const Plan& plan, const Plan::PlanW
                                              const Sources& sources) {
   std::vector<std::uint32_t> clusters;
   const base::Settings* combine = wrapper.settings.find("combine");
-  if (wrapper.kind != "condition_check" || combine == nullptr) return clusters;
+  const bool is_check = wrapper.kind == "condition_check" || wrapper.kind == "lagged_check";
+  if (!is_check || combine == nullptr) return clusters;
   for (const base::Settings& element : combine->items()) {
     const auto source = sources.find({wrapper.host, element.text()});
     clusters.push_back(source != sources.end() ? source->second : plan.hosts[wrapper.host].cluster);
@@ -67,7 +77,7 @@ Structure structure_of(const Plan& plan) {
   structure.clusters = plan.clusters;
   for (const auto& host : plan.hosts)
     structure.hosts.push_back({host.name, host.cluster, host.first_thread, host.threads});
-  const Sources sources = prefetched(plan);
+  const Sources sources = sources_of(plan);
   for (const auto& wrapper : plan.wrappers)
     structure.wrappers.push_back(wrapper_of(plan, wrapper, sources));
   for (const auto& stage : plan.stages)

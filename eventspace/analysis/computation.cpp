@@ -257,7 +257,10 @@ void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds
   add_to(graph.noise, noise);
   if (note->critical_leaf != number) return;
   add_to(leaf.critical_noise, noise);
-  const std::int64_t effective = std::min(noise, note->lead_nanos);
+  if (leaf.lead_of != note->complete) leaf.lead_used = 0;
+  leaf.lead_of = note->complete;
+  const std::int64_t effective = std::min(noise, note->lead_nanos - leaf.lead_used);
+  leaf.lead_used += effective;
   add_to(graph.effective, effective);
   graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
 }
@@ -363,6 +366,7 @@ ThreadReport Computation::report_thread(std::uint32_t number) const {
                        std::abs(thread.iterations_per_period - whole) <= resonance_share;
   }
   thread.critical_rounds = figures_.critical_rounds(number);
+  thread.critical_iterations = figures_.critical_iterations(number);
   thread.critical_computation_nanos = figures_.critical_computation(number);
   thread.critical_noise_nanos = state.critical_noise;
   return thread;
@@ -376,6 +380,7 @@ void Computation::report_hosts(Report& report) const {
   for (std::uint32_t number = 0; number < leaves_.size(); ++number) {
     const std::uint32_t host = host_of(number);
     report.hosts[host].critical_rounds += figures_.critical_rounds(number);
+    report.hosts[host].critical_iterations += figures_.critical_iterations(number);
     if (leaves_[number].all.count() == 0) continue;
     medians[host].push_back(leaves_[number].all.quantile(0.5));
     bases[host].push_back(leaves_[number].base);

@@ -65,6 +65,8 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
+    std::uint64_t lead_of = 0;  // the round, and how much of its lead was noise
+    std::int64_t lead_used = 0;
     bool is_noise_rare = false;  // though the thread is slow by as much as it takes
     std::optional<double> period_nanos;
     double period_agreement = 0;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace eventspace {
@@ -15,6 +16,14 @@ constexpr std::uint64_t rows_max = 2048;
 constexpr std::size_t used_max = 1 << 18;
 /// Of clusters whose values one operation needed: five have 16 sets.
 constexpr std::size_t together_max = 64;
+
+/// How many rounds a result of a lagged check comes late.
+std::uint64_t rounds_of(const Structure::Wrapper& check) {
+  const std::string_view text = setting_of(check, "rounds");
+  std::uint64_t rounds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounds);
+  return rounds;
+}
 
 }  // namespace
 
@@ -27,11 +36,13 @@ Conditional::Conditional(const Shape& shape, std::size_t exact_max)
 void Conditional::find_checks(std::size_t exact_max) {
   const Structure& structure = shape_.structure;
   for (std::uint32_t wrapper = 0; wrapper < structure.wrappers.size(); ++wrapper) {
-    if (structure.wrappers[wrapper].kind != "condition_check") continue;
+    const std::string& kind = structure.wrappers[wrapper].kind;
+    if (kind != "condition_check" && kind != "lagged_check") continue;
     if (structure.wrappers[wrapper].combines.size() < 2) continue;
     check_of_wrapper_.emplace(wrapper, static_cast<std::uint32_t>(checks_.size()));
     Check& check = checks_.emplace_back(exact_max);
     check.wrapper = wrapper;
+    if (kind == "lagged_check") check.lag = rounds_of(structure.wrappers[wrapper]);
     check.remotes.assign(structure.wrappers[wrapper].combines.size(), Remote(exact_max));
     for (Remote& remote : check.remotes) remote.by_place.assign(check.remotes.size() - 1, 0);
     check.by_values.assign(check.remotes.size(), 0);
@@ -46,7 +57,8 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// A prefetch serves the check of its host that combines the cluster its path ends in.
+/// A prefetch serves the check of its host that combines the cluster its path ends in, a push that
+/// of the host it ends on, which combines the cluster it comes from.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -55,13 +67,19 @@ void Conditional::find_prefetches() {
     std::uint32_t last = path.stage;
     for (std::size_t steps = 0; structure.stages[last].below != no_stage && steps < 4096; ++steps)
       last = structure.stages[last].below;
-    const std::uint32_t cluster = structure.hosts[structure.host_of(last)].cluster;
+    const bool is_push = structure.wrapper_of(path.stage).kind == "push";
+    const std::uint32_t far = structure.host_of(last);
+    const std::uint32_t reader = is_push ? far : path.host;
+    const std::uint32_t source = structure.hosts[is_push ? path.host : far].cluster;
     for (std::uint32_t check = 0; check < checks_.size(); ++check) {
       const Structure::Wrapper& wrapper = structure.wrappers[checks_[check].wrapper];
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
-      if (wrapper.host != path.host || !is_graph) continue;
-      const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), cluster);
+      if (wrapper.host != reader || !is_graph) continue;
+      // Other pushes between the two ask for values.
+      const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
+      if (is_push && wrapper.settings.find(stored) == std::string::npos) continue;
+      const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
       if (place == wrapper.combines.end()) continue;
       const auto slot = static_cast<std::uint32_t>(place - wrapper.combines.begin());
       checks_[check].remotes[slot].prefetch_path = number;
@@ -94,7 +112,7 @@ void Conditional::add_cache_read(const EventRecord& record) {
   }
   if (check->used.size() >= used_max) check->used.clear();
   const bool is_cached = (record.flags & event_cached) != 0;
-  check->used[record.sequence].push_back({record.up_nanos, record.slot, is_cached});
+  check->used[record.sequence + check->lag].push_back({record.up_nanos, record.slot, is_cached});
 }
 
 void Conditional::add_prefetch(const EventRecord& record) {
@@ -118,6 +136,7 @@ void Conditional::add(const Round& round) {
 
 /// The value is moved before anything is decided, so the time to decide begins when that is done.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
+  if (round.sequence < check.lag) return;  // it came back unchecked
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
   std::vector<Value> used;
@@ -191,7 +210,9 @@ void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nan
 std::int64_t Conditional::one_way_of(const Remote& remote, const Figures& figures) {
   if (remote.prefetch_path == none) return -1;
   const Summary two_way = figures.path_network(remote.prefetch_path);
-  return two_way.count > 0 ? two_way.p50 / 2 : -1;
+  if (two_way.count > 0) return two_way.p50 / 2;
+  const std::int64_t pushed = figures.path_one_way(remote.prefetch_path).p50;
+  return pushed > 0 ? pushed : -1;
 }
 
 void Conditional::report(Report& report, const Figures& figures) const {

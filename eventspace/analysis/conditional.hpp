@@ -79,7 +79,8 @@ class Conditional {
     explicit Check(std::size_t exact) : time_to_decide(exact) {}
     std::uint32_t wrapper = 0;
     std::uint32_t tree = none;
-    std::vector<Remote> remotes;                                 // by place among those combined
+    std::uint64_t lag = 0;        // rounds from contributing a value to what is decided of it
+    std::vector<Remote> remotes;  // by place among those combined
     std::unordered_map<std::uint64_t, std::vector<Value>> used;  // by sequence, so far
     std::map<std::vector<std::uint32_t>, Together> together;     // by slots
     std::uint64_t other_together = 0;

@@ -59,30 +59,43 @@ void Figures::add(const Round& round) {
   }
   if (round.is_complete()) {
     ++tree.complete;
-  } else if (is_answered_above(round)) {
+  } else if (is_answered_above(shape_, round)) {
+    add_answered(round);
     return;
   } else {
     ++tree.incomplete;
     count_missing(round);
   }
   add_hops(round);
-  if (round.kind != move_operation && round.is_one_way) return;
   add_paths(round);
+  if (round.kind != move_operation && round.is_one_way) return;
   for (const std::uint32_t join : shape_.trees[round.tree].joins) add_join(round, join);
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
 }
 
-/// By a `periodic` of each thread: nothing of it came any further.
-bool Figures::is_answered_above(const Round& round) const {
-  for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
-    const Lane& lane = shape_.lanes[number];
-    if (!round.passes[lane.place].is_here) continue;
-    const bool is_periodic =
-        lane.hop != none &&
-        shape_.structure.wrappers[shape_.hops[lane.hop].wrapper].kind == "periodic";
-    if (!is_periodic) return false;
-  }
-  return true;
+/// Nobody waited in it. It lengthened the next round that was complete as much as it took the
+/// thread that all waited for then.
+void Figures::add_answered(const Round& round) {
+  TreeFigures& tree = trees_[round.tree];
+  ++tree.answered;
+  const std::uint32_t number = tree.latest.critical_leaf;
+  if (number == none) return;
+  const std::uint32_t lane = shape_.leaves[number].lane;
+  const Pass* pass = pass_of(round, lane);
+  if (pass == nullptr) return;
+  std::array<std::int64_t, causes> by_cause = {};
+  const std::int64_t computed = std::max<std::int64_t>(0, pass->computation_nanos);
+  by_cause[static_cast<std::size_t>(Cause::computation)] = computed;
+  add_to(critical_leaves_[number].nanos, computed);
+  ++critical_leaves_[number].iterations;
+  const std::int64_t nanos = pass->up_nanos - pass->down_nanos;
+  const Cause cause = cause_of(shape_.hops[shape_.lanes[lane].hop]);
+  add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
+  add_to(hops_[shape_.lanes[lane].hop].critical.nanos, nanos);
+  for (std::size_t one = 0; one < causes; ++one) add_to(tree.by_cause[one], by_cause[one]);
+  if (pass->computation_nanos >= 0) add_iteration(round, *pass, by_cause);
+  tree.notes.at(round.sequence) = tree.latest;
+  tree.notes.at(round.sequence).wan_nanos = 0;
 }
 
 const Pass* Figures::pass_of(const Round& round, std::uint32_t lane) const {
@@ -141,7 +154,7 @@ void Figures::add_hops(const Round& round) {
     const Hop& hop = shape_.hops[lane.hop];
     const Pass* below = pass_of(round, lane.below);
     add_hop(round, hop, hops_[lane.hop], *here, below);
-    on_the_way_[lane.place] = way_of(lane, hop, *here, below);
+    on_the_way_[lane.place] = way_of(lane, hop, *here, below, round.is_one_way);
   }
 }
 
@@ -175,11 +188,17 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   figures.payload_bytes += here.bytes;
 }
 
+/// Of a push what is known of its one way: links, and with a common clock all.
 Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
-                                  const Pass* below) const {
+                                  const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
   OnTheWay way = on_the_way_[shape_.lanes[lane.below].place];
   if (hop.kind != HopKind::crossing && (hop.kind != HopKind::link || hop.is_hold)) return way;
+  if (is_one_way) {
+    if (hop.kind == HopKind::link || has_common_clock_)
+      add_to(way.network, below->down_nanos - here.down_nanos);
+    return way;
+  }
   const std::int64_t nanos =
       (here.up_nanos - here.down_nanos) - (below->up_nanos - below->down_nanos);
   add_to(way.network, nanos);
@@ -188,12 +207,16 @@ Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& 
 }
 
 void Figures::add_paths(const Round& round) {
-  if (round.is_one_way || !round.is_complete()) return;
+  if (!round.is_complete()) return;
   for (const std::uint32_t number : shape_.trees[round.tree].leaves) {
     const Leaf& leaf = shape_.leaves[number];
     const Lane& lane = shape_.lanes[leaf.lane];
     const Pass& pass = round.passes[lane.place];
     PathFigures& path = paths_[leaf.path];
+    if (round.is_one_way) {
+      path.one_way.add(on_the_way_[lane.place].network);
+      continue;
+    }
     path.total.add(pass.up_nanos - pass.down_nanos);
     path.network.add(on_the_way_[lane.place].network);
     path.wan.add(on_the_way_[lane.place].wan);
@@ -333,6 +356,7 @@ void Figures::add_critical(const Round& round) {
   Total& leaf = critical_leaves_[number];
   const std::int64_t computed = std::max<std::int64_t>(0, pass.computation_nanos);
   ++leaf.rounds;
+  ++leaf.iterations;
   add_to(leaf.nanos, computed);
   std::array<std::int64_t, causes> by_cause = {};
   by_cause[static_cast<std::size_t>(Cause::computation)] = computed;
@@ -351,8 +375,9 @@ void Figures::add_critical(const Round& round) {
   for (std::size_t cause = 0; cause < causes; ++cause)
     add_to(tree.by_cause[cause], by_cause[cause]);
   if (pass.computation_nanos >= 0) add_iteration(round, pass, by_cause);
-  tree.notes.at(round.sequence) = {number, on_the_way_[shape_.lanes[leaf_lane].place].wan,
-                                   lead_of(leaf_lane)};
+  tree.latest = {number, on_the_way_[shape_.lanes[leaf_lane].place].wan, lead_of(leaf_lane),
+                 round.sequence};
+  tree.notes.at(round.sequence) = tree.latest;
 }
 
 /// By the critical thread's own pass.

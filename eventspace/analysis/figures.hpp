@@ -20,6 +20,8 @@ struct RoundNote {
   std::int64_t wan_nanos = 0;  ///< two-way, on that thread's way
   /// How much earlier it could have come before the round would have waited for another one.
   std::int64_t lead_nanos = 0;
+  /// The round that was complete: another one when this was answered above.
+  std::uint64_t complete = 0;
 };
 
 /// By sequence, in pages, so that a stray number costs a page only. What comes when there are very
@@ -73,7 +75,11 @@ class Figures {
     trees_[tree].notes.for_each(visit);
   }
   Summary path_network(std::uint32_t path) const { return paths_[path].network.summary(); }
+  Summary path_one_way(std::uint32_t path) const { return paths_[path].one_way.summary(); }
   std::uint64_t critical_rounds(std::uint32_t leaf) const { return critical_leaves_[leaf].rounds; }
+  std::uint64_t critical_iterations(std::uint32_t leaf) const {
+    return critical_leaves_[leaf].iterations;
+  }
   std::int64_t critical_computation(std::uint32_t leaf) const {
     return critical_leaves_[leaf].nanos;
   }
@@ -84,6 +90,7 @@ class Figures {
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
+    std::uint64_t iterations = 0;  // of a thread: with those that were answered above
   };
   struct HopFigures {
     explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
@@ -115,8 +122,10 @@ class Figures {
     bool is_reply_late = false;  // in the round in hand
   };
   struct PathFigures {
-    explicit PathFigures(std::size_t exact) : total(exact), network(exact), wan(exact) {}
+    explicit PathFigures(std::size_t exact)
+        : total(exact), network(exact), wan(exact), one_way(exact) {}
     Distribution total, network, wan;
+    Distribution one_way;  // of pushes
   };
   struct LinkFigures {
     explicit LinkFigures(std::size_t exact) : travel(exact), queued(exact) {}
@@ -133,6 +142,8 @@ class Figures {
     std::uint64_t complete = 0;
     std::uint64_t incomplete = 0;
     std::uint64_t failed = 0;
+    std::uint64_t answered = 0;
+    RoundNote latest;  // of those complete
     std::array<std::int64_t, causes> by_cause = {};
     Notes<RoundNote> notes;
   };
@@ -146,7 +157,8 @@ class Figures {
   void add_hops(const Round& round);
   void add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
                const Pass* below);
-  OnTheWay way_of(const Lane& lane, const Hop& hop, const Pass& here, const Pass* below) const;
+  OnTheWay way_of(const Lane& lane, const Hop& hop, const Pass& here, const Pass* below,
+                  bool is_one_way) const;
   void add_paths(const Round& round);
   void add_join(const Round& round, std::uint32_t number);
   std::uint32_t find_last(const Round& round, std::uint32_t number) const;
@@ -160,7 +172,7 @@ class Figures {
   Cause add_critical_hop(std::uint32_t lane, std::int64_t nanos);
   void add_critical_reply(std::uint32_t lane, std::int64_t nanos);
   bool is_around(const Round& round, std::uint32_t lane) const;
-  bool is_answered_above(const Round& round) const;
+  void add_answered(const Round& round);
   void count_missing(const Round& round);
 
   void report_joins(Report& report) const;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "base/units.hpp"
@@ -29,17 +28,9 @@ Place place_of_hop(const Shape& shape, const Hop& hop) {
   return place;
 }
 
-/// "latency: 5ms" among the settings, as the config writes them; below 0 when there is none.
-std::int64_t declared_latency(const std::string& settings) {
-  constexpr std::string_view key = "latency:";
-  const auto found = settings.find(key);
-  if (found == std::string::npos) return -1;
-  const auto is_end = [](char c) { return c == ',' || c == '}' || c == '\n'; };
-  auto begin = settings.begin() + static_cast<std::ptrdiff_t>(found + key.size());
-  auto end = std::find_if(begin, settings.end(), is_end);
-  while (begin != end && std::isspace(static_cast<unsigned char>(*begin)) != 0) ++begin;
-  while (begin != end && std::isspace(static_cast<unsigned char>(end[-1])) != 0) --end;
-  const auto time = base::parse_time(std::string_view(begin, end));
+/// Below 0 when there is none.
+std::int64_t declared_latency(const Structure::Wrapper& link) {
+  const auto time = base::parse_time(setting_of(link, "latency"));
   return time ? time->count() : -1;
 }
 
@@ -180,7 +171,7 @@ void Figures::report_links(Report& report) const {
     link.from_cluster = shape_.structure.clusters[from.cluster];
     link.to_cluster = shape_.structure.clusters[to.cluster];
     link.is_wan = first.is_wan;
-    link.declared_nanos = declared_latency(shape_.structure.wrappers[wrapper].settings);
+    link.declared_nanos = declared_latency(shape_.structure.wrappers[wrapper]);
     for (const std::uint32_t hop : hops) {
       link.critical_rounds += hops_[hop].critical.rounds;
       link.payload_bytes += hops_[hop].payload_bytes;
@@ -285,6 +276,7 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   CriticalReport critical;
   critical.graph = shape_.graphs[tree.graph];
   critical.rounds = figures.complete;
+  critical.iterations = figures.complete + figures.answered;
   critical.incomplete_rounds = figures.incomplete;
   critical.failed_rounds = figures.failed;
   critical.iteration = figures.iteration.summary();

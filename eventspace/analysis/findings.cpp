@@ -78,7 +78,7 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
     finding.place.cluster = host.cluster;
     finding.figure = (host.factor - 1) * 100;
     finding.unit = "percent";
-    finding.cost_nanos = times(more, host.critical_rounds);
+    finding.cost_nanos = times(more, host.critical_iterations);
     finding.basis = one_clock;
     finding.sentence = fmt::format(
         "host {} computes {:.1f}% longer than the other hosts of {} (median {:.3f} ms against "
@@ -114,7 +114,7 @@ Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
   finding.thread = thread.name;
   finding.figure = (ratio(thread.base_nanos, others) - 1) * 100;
   finding.unit = "percent";
-  finding.cost_nanos = times(thread.base_nanos - others, thread.critical_rounds);
+  finding.cost_nanos = times(thread.base_nanos - others, thread.critical_iterations);
   finding.basis = one_clock;
   finding.sentence = fmt::format(
       "thread {} computes {:.1f}% longer than the other threads of {} (median {:.3f} ms against "

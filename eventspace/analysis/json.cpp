@@ -64,6 +64,7 @@ Json json_of(const CriticalReport& critical) {
   return {{"graph", critical.graph},
           {"cluster", critical.cluster},
           {"rounds", critical.rounds},
+          {"iterations", critical.iterations},
           {"incomplete_rounds", critical.incomplete_rounds},
           {"failed_rounds", critical.failed_rounds},
           {"iteration_nanos", json_of(critical.iteration)},
@@ -119,6 +120,7 @@ Json json_of(const HostReport& host) {
           {"others_without_noise_nanos", host.others_base_nanos},
           {"factor_without_noise", host.factor},
           {"critical_rounds", host.critical_rounds},
+          {"critical_iterations", host.critical_iterations},
           {"records", host.records},
           {"rounds_missing_its_records", host.missing_rounds}};
 }
@@ -137,6 +139,7 @@ Json json_of(const ThreadReport& thread) {
                {"noise_median_nanos", thread.noise_median_nanos},
                {"noise_share", thread.noise_share},
                {"critical_rounds", thread.critical_rounds},
+               {"critical_iterations", thread.critical_iterations},
                {"critical_computation_nanos", thread.critical_computation_nanos},
                {"critical_noise_nanos", thread.critical_noise_nanos}};
   Json bins = Json::array();
@@ -243,16 +246,17 @@ Json json_of(const ConditionalReport::Remote& remote) {
                {"reads", remote.reads},
                {"wanted_but_decided_without", remote.unused},
                {"cached", remote.cached},
-               {"in_flight", remote.in_flight},
-               {"late", remote.late},
                {"cached_share", remote.cached_share},
                {"first", remote.by_place.empty() ? 0 : remote.by_place[0]},
                {"rounds_by_place_of_coming", remote.by_place},
                {"wait_nanos", json_of(remote.wait)},
                {"rounds_ahead", json_of(remote.ahead)},
                {"prefetch_nanos", json_of(remote.prefetch)}};
-  if (remote.one_way_half_nanos >= 0)
+  if (remote.one_way_half_nanos >= 0) {
+    json["in_flight"] = remote.in_flight;
+    json["late"] = remote.late;
     json["one_way_nanos_half_of_two_way"] = remote.one_way_half_nanos;
+  }
   return json;
 }
 

@@ -140,7 +140,8 @@ struct ThreadReport {
   /// That is near a whole number: noise meets the same part of an iteration for a long time.
   bool resonates = false;
   std::uint64_t critical_rounds = 0;
-  std::int64_t critical_computation_nanos = 0;  ///< in those rounds
+  std::uint64_t critical_iterations = 0;  ///< with those that were answered above, before these
+  std::int64_t critical_computation_nanos = 0;  ///< in those
   std::int64_t critical_noise_nanos = 0;
 };
 
@@ -154,6 +155,7 @@ struct HostReport {
   std::int64_t others_base_nanos = 0;
   double factor = 0;  ///< of the bases; 0: not known
   std::uint64_t critical_rounds = 0;
+  std::uint64_t critical_iterations = 0;
   std::uint64_t records = 0;
   std::uint64_t missing_rounds = 0;  ///< not complete for want of its records
 };
@@ -202,10 +204,12 @@ struct CriticalReport {
   std::string graph;
   std::string cluster;  ///< when the graph has a tree for each; else ""
   std::uint64_t rounds = 0;
+  std::uint64_t iterations = 0;  ///< with those that a `periodic` of each thread answered
   std::uint64_t incomplete_rounds = 0;
   std::uint64_t failed_rounds = 0;
   /// Of the round's critical thread, which waits for nobody in joins: computation and operation
-  /// together, and each by itself.
+  /// together, and each by itself. Of iterations that were answered above, of the thread that the
+  /// next round waited for.
   Summary iteration;
   Summary computation;
   Summary communication;
@@ -249,10 +253,12 @@ struct ConditionalReport {
     double cached_share = 0;      ///< of those that were used
     /// Rounds in which its value was the first to be used, the second...: the order of coming.
     std::vector<std::uint64_t> by_place;
-    std::int64_t one_way_half_nanos = -1;  ///< half of the prefetch's two-way; below 0: not known
-    Summary wait;                          ///< of values that were used
-    Summary ahead;                         ///< rounds that the tuple was ahead
-    Summary prefetch;                      ///< from a read's leaving to the tuple's coming
+    /// Half of the prefetch's two-way, or a push's one way; below 0: not known, and then neither is
+    /// what was in flight or late.
+    std::int64_t one_way_half_nanos = -1;
+    Summary wait;      ///< of values that were used
+    Summary ahead;     ///< rounds that the tuple was ahead
+    Summary prefetch;  ///< from a read's leaving to the tuple's coming
   };
   struct Point {
     std::uint64_t sequence = 0;  ///< first of a row of rounds

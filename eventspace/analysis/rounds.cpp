@@ -13,6 +13,15 @@ constexpr std::size_t ended_max = std::size_t{1} << 14;
 
 }  // namespace
 
+bool is_answered_above(const Shape& shape, const Round& round) {
+  const Tree& tree = shape.trees[round.tree];
+  if (!tree.has_periodic || round.here > tree.leaves.size()) return false;
+  return std::all_of(tree.lanes.begin(), tree.lanes.end(), [&](std::uint32_t number) {
+    const Lane& lane = shape.lanes[number];
+    return !round.passes[lane.place].is_here || shape.hops[lane.hop].is_periodic;
+  });
+}
+
 RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
     : shape_(shape),
       bytes_max_(bytes_max),
@@ -102,7 +111,19 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record,
           true};
   round->has_failed |= (record.flags & event_failed) != 0;
   round->is_one_way |= (record.flags & event_one_way) != 0;
-  if (++round->here == round->passes.size()) hand_on(tree, key);
+  if (++round->here != round->passes.size()) return;
+  hand_on(tree, key);
+  if (shape_.trees[tree].has_periodic) hand_on_answered(tree, record.sequence);
+}
+
+/// Every thread has come further since, and each says what it did in its order.
+void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
+  std::vector<Key> answered;
+  for (const auto& [key, round] : open_[tree].rounds)
+    if (round->sequence < before && is_answered_above(shape_, *round)) answered.push_back(key);
+  std::sort(answered.begin(), answered.end(),
+            [](const Key& a, const Key& b) { return a.operation < b.operation; });
+  for (const Key& key : answered) hand_on(tree, key);
 }
 
 void RoundTable::hand_on(std::uint32_t tree, const Key& key) {

@@ -37,8 +37,12 @@ struct Round {
   bool is_complete() const { return here == passes.size(); }
 };
 
+/// By a `periodic` of each thread: nothing of it came any further.
+bool is_answered_above(const Shape& shape, const Round& round);
+
 /// Rounds of which not all records have come yet. Each is handed on once: when it is complete, or
 /// when it is given up, which are the oldest when there is no room for more, and all at the end.
+/// Those that were answered above are handed on behind the next one that is complete.
 class RoundTable {
  public:
   using Done = std::function<void(const Round&)>;
@@ -80,6 +84,7 @@ class RoundTable {
   bool has_ended(const Open& open, const EventRecord& record);
   std::size_t bytes_of(std::uint32_t tree) const;
   void hand_on(std::uint32_t tree, const Key& key);
+  void hand_on_answered(std::uint32_t tree, std::uint64_t before);
   static void note_ended(Open& open, const Round& round);
   static void forget_ended(Open& open);
   void give_up_oldest();

@@ -195,6 +195,7 @@ class Compiler {
     for (; stage != no_stage && !is_collector(wrapper_of(stage)) && hop.wrappers < 4096;
          stage = structure_.stages[stage].below) {
       ++hop.wrappers;
+      hop.is_periodic = hop.is_periodic || wrapper_of(stage).kind == "periodic";
       const HopKind kind = kind_of(wrapper_of(stage));
       if (weight(kind) <= best) continue;
       best = weight(kind);
@@ -295,6 +296,7 @@ class Compiler {
     for (std::uint32_t place = 0; place < tree.lanes.size(); ++place) {
       Lane& lane = shape_.lanes[tree.lanes[place]];
       lane.place = place;
+      tree.has_periodic = tree.has_periodic || shape_.hops[lane.hop].is_periodic;
       if (lane.leaf != none) {
         tree.leaves.push_back(lane.leaf);
         tree.graph = graph_of_path_[shape_.leaves[lane.leaf].path];

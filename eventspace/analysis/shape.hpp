@@ -45,7 +45,8 @@ struct Hop {
   std::uint32_t from_host = 0;
   std::uint32_t to_host = 0;  ///< of the collector behind; of a link: where the message arrives
   std::uint32_t role = 0;
-  bool is_wan = false;  ///< crosses from one cluster to another, or delays what does
+  bool is_wan = false;       ///< crosses from one cluster to another, or delays what does
+  bool is_periodic = false;  ///< answers some rounds itself
   /// What a move brings back is as large as what it took: it goes into an allreduce.
   bool is_answered_in_kind = false;
   /// Of a link that no crossing follows or precedes: it holds messages back on one host.
@@ -74,6 +75,7 @@ struct Tree {
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;
   std::uint32_t bottom_join = none;  ///< when its last join has no collector behind
+  bool has_periodic = false;
   bool has_joins() const { return !joins.empty(); }
 };
 

@@ -40,6 +40,12 @@ std::string range_of(const std::vector<double>& values) {
   return from == to ? from : from + " to " + to;
 }
 
+/// Those that a `periodic` of each thread answered are iterations, and no rounds.
+std::string rounds_of(std::uint64_t rounds, std::uint64_t iterations) {
+  return iterations <= rounds ? fmt::format("{} rounds", rounds)
+                              : fmt::format("{} iterations, {} rounds", iterations, rounds);
+}
+
 std::string at(const Place& place) {
   return place.position.empty() ? "" : fmt::format(" ({})", place.position);
 }
@@ -190,18 +196,32 @@ void Text::graphs() {
 
 void Text::graph(const std::vector<const CriticalReport*>& trees) {
   std::vector<double> medians, means, computations, communications;
+  std::vector<std::string> unknown;
   std::uint64_t rounds = 0;
+  std::uint64_t iterations = 0;
   for (const CriticalReport* tree : trees) {
+    if (tree->iteration.count == 0) {
+      unknown.push_back(tree->cluster);
+      continue;
+    }
     medians.push_back(static_cast<double>(tree->iteration.p50));
     means.push_back(tree->iteration.mean);
     computations.push_back(tree->computation.deviation);
     communications.push_back(tree->communication.deviation);
     rounds = std::max(rounds, tree->rounds);
+    iterations = std::max(iterations, tree->iterations);
   }
   const std::string& name = trees.front()->graph;
-  line("  {}{}: {} rounds, an iteration {} ms in the median, {} ms in the mean", name,
-       trees.size() == 1 ? "" : fmt::format(" in {} clusters", trees.size()), rounds,
-       range_of(medians), range_of(means));
+  if (medians.empty()) {
+    line("  {}: no round of which all records are there", name);
+    return;
+  }
+  line("  {}{}: {}, an iteration {} ms in the median, {} ms in the mean", name,
+       trees.size() == 1 ? "" : fmt::format(" in {} clusters", medians.size()),
+       rounds_of(rounds, iterations), range_of(medians), range_of(means));
+  if (!unknown.empty())
+    line("    not known of {}: no round there of which all records are there",
+         fmt::join(unknown, ", "));
   causes_of(trees);
   line("    standard deviation for who was last: computation {} ms, communication {}",
        range_of(computations), range_of(communications));
@@ -273,9 +293,14 @@ void Text::critical() {
   for (const CriticalReport& tree : report_.critical) {
     const std::int64_t all =
         std::accumulate(tree.by_cause.begin(), tree.by_cause.end(), std::int64_t{0});
-    line("  {}{}{}: {} rounds, an iteration {:.3f} ms in the median, {:.3f} ms in the mean",
-         tree.graph, tree.cluster.empty() ? "" : " in ", tree.cluster, tree.rounds,
-         ms(tree.iteration.p50), ms(tree.iteration.mean));
+    const std::string name =
+        fmt::format("{}{}{}", tree.graph, tree.cluster.empty() ? "" : " in ", tree.cluster);
+    if (tree.iteration.count == 0) {
+      line("  {}: no round of which all records are there", name);
+      continue;
+    }
+    line("  {}: {}, an iteration {:.3f} ms in the median, {:.3f} ms in the mean", name,
+         rounds_of(tree.rounds, tree.iterations), ms(tree.iteration.p50), ms(tree.iteration.mean));
     const auto varies = [](const Summary& one) {
       return fmt::format("{:.3f} ms, standard deviation {:.3f}", ms(one.mean), ms(one.deviation));
     };
@@ -357,6 +382,11 @@ void Text::joins() {
   table(
       report_.joins, [](const JoinReport& join) { return join.departure_spread.mean; },
       [&](const JoinReport& join) {
+        if (join.rounds == 0) {
+          line("  {} on {}{}: no round with all arrivals", join.place.wrapper, join.place.host,
+               at(join.place));
+          return;
+        }
         line("  {} on {}{}: {} rounds, departures spread over {:.3f} (p99 {:.3f})",
              join.place.wrapper, join.place.host, at(join.place), join.rounds,
              ms(join.departure_spread.mean), ms(join.departure_spread.p99));
@@ -379,6 +409,11 @@ void Text::crossings() {
   table(
       report_.crossings, [](const CrossingReport& crossing) { return crossing.two_way.mean; },
       [&](const CrossingReport& crossing) {
+        if (crossing.two_way.count == 0) {
+          line("  {} to {}: two-way not known, {} messages{}", crossing.place.host,
+               crossing.to_host, crossing.messages, crossing.is_wan ? ", WAN" : "");
+          return;
+        }
         line(
             "  {} to {}: mean {:.3f} deviation {:.3f} median {:.3f} p99 {:.3f}, one-way {:.3f}, {} "
             "messages{}",
@@ -398,6 +433,10 @@ void Text::links() {
   table(
       report_.links, [](const LinkReport& link) { return link.travel.mean; },
       [&](const LinkReport& link) {
+        if (link.travel.count == 0) {
+          line("  {}{}: no messages", link.place.wrapper, at(link.place));
+          return;
+        }
         line("  {}{}: mean {:.3f} deviation {:.3f} median {:.3f} p99 {:.3f}{}{}",
              link.place.wrapper, at(link.place), ms(link.travel.mean), ms(link.travel.deviation),
              ms(link.travel.p50), ms(link.travel.p99),
@@ -441,10 +480,13 @@ void Text::conditional(const ConditionalReport& one) {
       ms(one.time_to_decide.mean), ms(one.time_to_decide.p50), ms(one.time_to_decide.p99));
   for (const auto& remote : one.remotes) {
     line(
-        "    from {:<14} {} used: {} cached ({:.1f}%), {} in flight, {} late; {} not needed; wait "
-        "mean {:.3f} median {:.3f} p99 {:.3f}",
-        remote.cluster, remote.reads, remote.cached, 100 * remote.cached_share, remote.in_flight,
-        remote.late, remote.unused, ms(remote.wait.mean), ms(remote.wait.p50), ms(remote.wait.p99));
+        "    from {:<14} {} used: {} cached ({:.1f}%), {}; {} not needed; wait mean {:.3f} median "
+        "{:.3f} p99 {:.3f}",
+        remote.cluster, remote.reads, remote.cached, 100 * remote.cached_share,
+        remote.one_way_half_nanos < 0
+            ? fmt::format("{} came later", remote.reads - remote.cached)
+            : fmt::format("{} in flight, {} late", remote.in_flight, remote.late),
+        remote.unused, ms(remote.wait.mean), ms(remote.wait.p50), ms(remote.wait.p99));
     line("      came 1st, 2nd... in {} rounds", fmt::join(remote.by_place, ", "));
   }
   table(

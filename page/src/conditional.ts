@@ -11,9 +11,14 @@ const classes = [
   {
     text: 'in flight: at most one one-way time',
     style: '--network',
-    of: (one: Remote) => one.in_flight,
+    of: (one: Remote) => one.in_flight ?? 0,
   },
-  { text: 'late: that cluster was late', style: '--noise', of: (one: Remote) => one.late },
+  { text: 'late: that cluster was late', style: '--noise', of: (one: Remote) => one.late ?? 0 },
+  {
+    text: 'came later: in flight or late',
+    style: '--internal',
+    of: (one: Remote) => (one.late === undefined ? one.reads - one.cached : 0),
+  },
   {
     text: 'not needed: decided without',
     style: '--waiting',
@@ -126,8 +131,16 @@ function figures_of(one: Conditional): HTMLElement {
         { title: 'cluster', value: (row) => row.cluster },
         { title: 'used', value: (row) => row.reads, show: (row) => count(row.reads) },
         { title: 'already there', value: (row) => row.cached, show: (row) => count(row.cached) },
-        { title: 'in flight', value: (row) => row.in_flight, show: (row) => count(row.in_flight) },
-        { title: 'late', value: (row) => row.late, show: (row) => count(row.late) },
+        {
+          title: 'in flight',
+          value: (row) => row.in_flight ?? -1,
+          show: (row) => (row.in_flight === undefined ? '–' : count(row.in_flight)),
+        },
+        {
+          title: 'late',
+          value: (row) => row.late ?? -1,
+          show: (row) => (row.late === undefined ? '–' : count(row.late)),
+        },
         {
           title: 'not needed',
           value: (row) => row.wanted_but_decided_without,

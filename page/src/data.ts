@@ -36,6 +36,7 @@ export interface Critical {
   graph: string;
   cluster: string;
   rounds: number;
+  iterations: number;
   incomplete_rounds: number;
   failed_rounds: number;
   iteration_nanos: Summary;
@@ -166,8 +167,8 @@ export interface Remote {
   reads: number;
   wanted_but_decided_without: number;
   cached: number;
-  in_flight: number;
-  late: number;
+  in_flight?: number; // neither is known when the one-way time is not
+  late?: number;
   first: number;
   wait_nanos: Summary;
   rounds_ahead: Summary;

@@ -89,7 +89,7 @@ export function summary(data: Data): HTMLElement {
         time(slowest.iteration_nanos.p99),
         `99% of iterations are shorter${of && `, in ${slowest.cluster}`}`,
       ),
-      tile(count(slowest.rounds), 'iterations'),
+      tile(count(slowest.iterations), 'iterations'),
     );
   }
   tiles.append(
@@ -223,7 +223,7 @@ export function time_by_cause(data: Data): HTMLElement | null {
           show: (part) => time(part.nanos),
           bar: (part) => part.nanos / most,
         },
-        { title: 'iterations', value: (part) => part.rounds, show: (part) => count(part.rounds) },
+        { title: 'rounds', value: (part) => part.rounds, show: (part) => count(part.rounds) },
         {
           title: 'in the config',
           value: (part) => part.position,

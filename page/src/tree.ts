@@ -10,8 +10,9 @@ interface Node {
   join: number; // of the report; -1: threads, or others that are not shown
   children: Node[];
   shown: number; // children; the others are one node
+  threads: number; // below whose contributions go through here
   last: number; // share of the rounds in which it came last into what is below it
-  is_late: boolean; // that is twice as often as by chance
+  is_late: boolean; // that is twice as often as by chance, and no accident
   one_way: number; // half of two-way; below 0: on one host
   is_wan: boolean;
   link: string;
@@ -79,27 +80,30 @@ class Maker {
       const above = tree.join_above[way.top];
       if (above >= 0) children.push({ ...this.join(tree, above, last), ...way });
       else if (way.one_way < 0) local.push(from);
-      else children.push({ ...leaf(from.name, from.host, last), ...way });
+      else children.push({ ...leaf(from.name, from.host, last, 1), ...way });
     });
     const name = report.place.wrapper ?? 'join';
     if (children.length === 0) {
       const threads = threads_of(local, report);
       return {
-        ...leaf(name, `${report.place.host}, ${plural(local.length, 'thread')}`, share),
+        ...leaf(name, `${report.place.host}, ${plural(local.length, 'thread')}`, share, local.length),
         join: number,
         children: threads.children,
       };
     }
     if (local.length > 0) children.push(threads_of(local, report));
-    judge(children, at.contributors.length, local.length);
+    judge(children, report);
     children.sort((a, b) => b.last - a.last);
-    return { ...leaf(name, report.place.host, share), join: number, children, shown: shown_first };
+    const threads = children.reduce((sum, child) => sum + child.threads, 0);
+    const node = leaf(name, report.place.host, share, threads);
+    return { ...node, join: number, children, shown: shown_first };
   }
 }
 
-const leaf = (name: string, detail: string, last: number): Node => ({
+const leaf = (name: string, detail: string, last: number, threads: number): Node => ({
   name,
   detail,
+  threads,
   last,
   is_late: false,
   join: -1,
@@ -110,11 +114,20 @@ const leaf = (name: string, detail: string, last: number): Node => ({
   link: '',
 });
 
-/** Threads of the join's own host are one child. */
-function judge(children: Node[], contributors: number, local: number): void {
+/**
+ * By chance each thread is last as often as any other, and so a contributor as often as it has
+ * threads below. Of few rounds that may be twice as often by accident: not by four standard
+ * deviations.
+ */
+function judge(children: Node[], report: Join): void {
+  // When all come at one moment nobody waited for whoever is called the last.
+  const waits = report.contributors.some((one) => (one.arrival_wait_nanos.mean ?? 0) > 0);
+  const threads = children.reduce((sum, child) => sum + child.threads, 0);
   for (const child of children) {
-    const several = child.join < 0 && child.one_way < 0 ? Math.max(1, local) : 1;
-    child.is_late = child.last >= Math.min(0.9, (2 * several) / contributors);
+    const chance = child.threads / Math.max(1, threads);
+    const accident = 4 * Math.sqrt((chance * (1 - chance)) / Math.max(1, report.rounds));
+    const often = Math.min(Math.max(2 * chance, chance + accident), 0.99);
+    child.is_late = waits && children.length > 1 && child.last >= often;
   }
 }
 
@@ -122,12 +135,13 @@ function threads_of(local: Contributor[], report: Join): Node {
   const last = local.reduce((sum, one) => sum + one.last, 0) / Math.max(1, report.rounds);
   const most = local.reduce((best, one) => (one.last > best.last ? one : best));
   const name = local.length === 1 ? local[0].name : plural(local.length, 'thread');
-  const node = leaf(name, local.length === 1 ? report.place.host : `last: ${most.name}`, last);
+  const detail = local.length === 1 ? report.place.host : `last: ${most.name}`;
+  const node = leaf(name, detail, last, local.length);
   if (local.length > 1)
     node.children = local
-      .map((one) => leaf(one.name, '', one.last / Math.max(1, report.rounds)))
+      .map((one) => leaf(one.name, '', one.last / Math.max(1, report.rounds), 1))
       .sort((a, b) => b.last - a.last);
-  judge(node.children, local.length, 1);
+  judge(node.children, report);
   return node;
 }
 
@@ -214,6 +228,7 @@ class Drawing {
         `${plural(left.length, 'other')}`,
         'show more',
         left.reduce((sum, one) => sum + one.last, 0),
+        left.reduce((sum, one) => sum + one.threads, 0),
       );
       others.is_rest = true;
       rows.push(this.row++);
@@ -363,7 +378,7 @@ export function tree(data: Data, chosen: (join: number) => void): HTMLElement | 
       'What threads contribute flows from the right to the left. An edge says how long a message takes, and how often this contributor was the last to arrive, so that all others waited for it: the more often, the thicker. ',
       h('span', { class: 'key wan' }, 'Between clusters'),
       ' ',
-      h('span', { class: 'key late' }, 'last twice as often as by chance, or nearly always'),
+      h('span', { class: 'key late' }, 'last twice as often as by chance, by which each thread below is as often as any other; or always'),
       '. Choose a join to see its arrivals; the same is in the table of joins.',
     ),
     new Drawing(roots, chosen).element,

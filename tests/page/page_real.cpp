@@ -14,21 +14,8 @@ namespace {
 
 using eventspace::sample::ms;
 
-/// Four clusters with a slow host, a noisy thread and a slow link.
-void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::uint32_t threads,
-                  int rounds) {
-  eventspace::sample::Options options;
-  options.clusters = {"alpha", "beta", "gamma", "delta"};
-  options.hosts = hosts;
-  options.threads = threads;
-  options.slow_hosts = {{"beta-1", 1.2}};
-  options.noise = {{3, 5 * ms, 100 * ms, 7 * ms}};
-  options.slow_links = {{"wan.gamma.alpha", 2}};
-  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
-    const std::uint64_t mixed = (thread + 1) * 2654435761u ^ iteration * 0x9e3779b97f4a7c15;
-    const std::int64_t spike = thread == 9 && iteration % 100 == 99 ? 20 * ms : 0;
-    return spike + static_cast<std::int64_t>((mixed >> 29) % 300'000);
-  };
+void write_page_of(const std::filesystem::path& file, const eventspace::sample::Options& options,
+                   int rounds) {
   eventspace::sample::Run run(options);
   eventspace::Analysis analysis(run.structure);
   eventspace::PageTimeline timeline(run.structure);
@@ -47,14 +34,36 @@ void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::u
   eventspace::write_page(file, run.structure, analysis.finish(), timeline.finish(), head);
 }
 
+/// Four clusters with a slow host, a noisy thread and a slow link.
+void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::uint32_t threads,
+                  int rounds) {
+  eventspace::sample::Options options;
+  options.clusters = {"alpha", "beta", "gamma", "delta"};
+  options.hosts = hosts;
+  options.threads = threads;
+  options.slow_hosts = {{"beta-1", 1.2}};
+  options.noise = {{3, 5 * ms, 100 * ms, 7 * ms}};
+  options.slow_links = {{"wan.gamma.alpha", 2}};
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
+    const std::uint64_t mixed = (thread + 1) * 2654435761u ^ iteration * 0x9e3779b97f4a7c15;
+    const std::int64_t spike = thread == 9 && iteration % 100 == 99 ? 20 * ms : 0;
+    return spike + static_cast<std::int64_t>((mixed >> 29) % 300'000);
+  };
+  write_page_of(file, options, rounds);
+}
+
+bool has_browser() {
+  const char* chromium = std::getenv("CHROMIUM");
+  return !eventspace::page_template().empty() && !std::string(PATHS_PAGE_TEST_PACKAGES).empty() &&
+         std::filesystem::exists(chromium != nullptr ? chromium : "/usr/bin/chromium");
+}
+
 }  // namespace
 
 TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,000 threads too") {
   const char* driver = PATHS_SOURCE_DIR "/tests/page/drive.mjs";
   const std::string packages = PATHS_PAGE_TEST_PACKAGES;
-  const char* chromium = std::getenv("CHROMIUM");
-  if (eventspace::page_template().empty() || packages.empty() ||
-      !std::filesystem::exists(chromium != nullptr ? chromium : "/usr/bin/chromium")) {
+  if (!has_browser()) {
     WARN("not tried: needs Node.js, the packages of tests/page and Chromium");
     return;
   }
@@ -66,5 +75,27 @@ TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,0
   write_sample(many, 500, 5, 20);
   const std::string command = "PATHS_PAGE_TEST_PACKAGES='" + packages + "' node '" + driver +
                               "' '" + few.string() + "' '" + many.string() + "'";
+  CHECK(std::system(command.c_str()) == 0);
+}
+
+TEST_CASE("page: no edge is drawn as late by chance, and a slow host's is") {
+  if (!has_browser()) {
+    WARN("not tried: needs Node.js, the packages of tests/page and Chromium");
+    return;
+  }
+  const trace_sample::Folder folder;
+  std::filesystem::create_directories(folder.path());
+  eventspace::sample::Options options;
+  options.hosts = 6;
+  options.threads = 4;
+  options.lan = options.wan = options.join = 0;
+  // All at one moment: somebody is called the last, and nobody waits.
+  write_page_of(folder.path() / "together.html", options, 100);
+  options.slow_hosts = {{"beta-1", 1.2}};
+  write_page_of(folder.path() / "slow.html", options, 100);
+  const std::string command =
+      std::string("PATHS_PAGE_TEST_PACKAGES='" PATHS_PAGE_TEST_PACKAGES "' node '") +
+      PATHS_SOURCE_DIR "/tests/page/edges.mjs' " + (folder.path() / "together.html=0").string() +
+      " " + (folder.path() / "slow.html=2").string();
   CHECK(std::system(command.c_str()) == 0);
 }

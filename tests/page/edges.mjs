@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/page/edges.mjs — how many edges of the tree of each page are drawn as late.
+//
+//   node edges.mjs FILE.html=COUNT...
+//
+// Fails when a page has another count. Packages and browser as in drive.mjs.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = process.env.PATHS_PAGE_TEST_PACKAGES ?? dirname(fileURLToPath(import.meta.url));
+const require = createRequire(join(here, "package.json"));
+const { chromium } = require("playwright-core");
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+try {
+  for (const argument of process.argv.slice(2)) {
+    const [file, expected] = argument.split("=");
+    const page = await browser.newPage();
+    await page.goto(`file://${resolve(file)}`);
+    await page.waitForSelector("main[data-ready]", { timeout: 60000 });
+    const late = await page.$$eval("#tree .edge path.late", (edges) =>
+      edges.map((edge) => edge.parentElement.querySelector("title").textContent),
+    );
+    assert.equal(late.length, Number(expected), `${file}: ${late.join("; ")}`);
+  }
+} finally {
+  await browser.close();
+}
