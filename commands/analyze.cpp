@@ -123,7 +123,8 @@ bool needs_clocks(const AnalyzeOptions& options) {
          !options.perfetto.empty();
 }
 
-void run(const AnalyzeOptions& options) {
+/// Whether there was anything to say.
+bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
   const HostClocks clocks =
       needs_clocks(options) ? HostClocks::best(trace) : HostClocks::own(trace);
@@ -132,13 +133,14 @@ void run(const AnalyzeOptions& options) {
   if (options.compare.empty()) {
     if (!options.json.empty()) write_file(options.json, to_json(report).dump(1) + "\n");
     if (options.json != "-") std::cout << to_text(report, options.rows);
-    return;
+    return !is_unusable(report);
   }
   const TraceDirectory with(options.compare);
   const TraceReport other = eventspace::analyze_trace(with, HostClocks::own(with));
   const auto comparison = eventspace::compare(report.report, other.report);
   if (!options.json.empty()) write_file(options.json, to_json(comparison).dump(1) + "\n");
   if (options.json != "-") std::cout << to_text(comparison, options.rows);
+  return !is_unusable(report) && !is_unusable(other);
 }
 
 void add_outputs(CLI::App& command, AnalyzeOptions& options) {
@@ -198,10 +200,7 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
                "  paths run configs/two-clusters.yaml --trace trace -- noise_allreduce\n"
                "  paths analyze trace --html trace.html\n"
                "  paths analyze before --compare after\n");
-  command->callback([options, &exit_code] {
-    run(*options);
-    exit_code = succeeded;
-  });
+  command->callback([options, &exit_code] { exit_code = run(*options) ? succeeded : failed; });
 }
 
 }  // namespace commands

@@ -175,6 +175,35 @@ Structure read_structure(const Json& all) {
   return structure;
 }
 
+/// A file that was cut, or is no JSON at all: where, in lines as people count them.
+std::string where_it_ends(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte, text.size()));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const bool is_cut = text.substr(before.size()).find_first_not_of(" \n\r\t") == text.npos;
+  if (text.empty()) return "the file is empty";
+  return is_cut ? fmt::format("the file ends in the middle, in line {}", line)
+                : fmt::format("it is no JSON from line {} on", line);
+}
+" : " is no JSON from line {}
+on ", line);
+}
+
+Json parsed(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw std::runtime_error(where_it_ends(text, error.byte));
+  }
+}
+
+/// The library's words begin with a number in brackets, which helps nobody.
+std::string without_id(std::string what) {
+  const auto id = what.find("[json.exception.");
+  if (id == std::string::npos) return what;
+  const auto end = what.find("] ", id);
+  return end == std::string::npos ? what : what.erase(id, end + 2 - id);
+}
+
 /// A line each, so that people and text tools find their way in a large one.
 void append_list(std::string& text, std::string_view name, const std::vector<std::string>& lines) {
   text +=
@@ -261,7 +290,7 @@ std::string to_json(const Structure& structure) {
 
 Structure structure_from_json(std::string_view text) {
   try {
-    Structure structure = read_structure(Json::parse(text));
+    Structure structure = read_structure(parsed(text));
     Wrongs wrongs;
     check_hosts(structure, wrongs);
     check_wrappers(structure, wrongs);
@@ -270,7 +299,7 @@ Structure structure_from_json(std::string_view text) {
     wrongs.throw_if_any();
     return structure;
   } catch (const std::exception& error) {
-    throw std::runtime_error(fmt::format("the structure of the run: {}", error.what()));
+    throw std::runtime_error(fmt::format("the structure of the run: {}", without_id(error.what())));
   }
 }
 

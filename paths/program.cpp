@@ -99,6 +99,26 @@ int report(const std::vector<std::string>& failures) {
   return failures.empty() ? 0 : failed;
 }
 
+/// The exit code: a trace that was asked for and has nothing is a failure.
+int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string& program) {
+  const TraceOutcome& outcome = *options.trace.outcome;
+  const std::string where =
+      options.is_one_host ? fmt::format(" of host {}", plan.hosts[options.host].name) : "";
+  if (outcome.written == 0 && outcome.lacking > 0) {
+    say(fmt::format("{}: not traced: not one of the {} records{} could be written\n", program,
+                    outcome.lacking, where));
+    return failed;
+  }
+  const auto all = static_cast<double>(outcome.written + outcome.lacking);
+  if (outcome.lacking > 0)
+    say(fmt::format("{}: the trace lacks {} records{}, {:.1f}% of them\n", program, outcome.lacking,
+                    where, 100 * static_cast<double>(outcome.lacking) / all));
+  if (!options.is_one_host || options.host == 0)
+    say(fmt::format("{}: traced{}; `paths analyze {}` says where the time went\n", program,
+                    outcome.lacking > 0 ? " in part" : "", options.trace.directory));
+  return 0;
+}
+
 int run(CommandLine line, const std::vector<std::string>& words, const WrapperKinds& kinds,
         const Program& program) {
   line.overrides.traced = !line.trace.empty();
@@ -119,11 +139,8 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
                     "--host, PATHS_HOST or an MPI launcher would say it\n",
                     program.name, plan->hosts.size()));
   const int code = report(run_plan(plan, kinds, options, program.thread, program.finish));
-  const bool is_first = !options.is_one_host || options.host == 0;
-  if (code == 0 && is_first && !line.trace.empty())
-    say(fmt::format("{}: traced; `paths analyze {}` says where the time went\n", program.name,
-                    line.trace));
-  return code;
+  if (code != 0 || line.trace.empty()) return code;
+  return tell_of_trace(options, *plan, program.name);
 }
 
 }  // namespace

@@ -119,6 +119,8 @@ std::vector<std::string> Tracing::finish() {
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
     }
+    options_.outcome->written += one.writer->written();
+    options_.outcome->lacking += one.writer->lost() + one.host->recorder().dropped();
     std::string lack = lack_of(one);
     if (!lack.empty()) lacks.push_back(std::move(lack));
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -57,20 +58,83 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(first, ", "));
 }
 
+std::string hosts_text(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
+}
+
+/// Hosts of which records are missing among others: their figures may be of other rounds.
+std::set<std::string> damaged_hosts(const TraceReport& report) {
+  std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
+  for (std::size_t i = 0; i < report.files.size(); ++i)
+    if (!report.files[i].losses.has_none() || report.files[i].records == 0)
+      hosts.insert(report.hosts[i]);
+  return hosts;
+}
+
+/// Records are written every 50 ms, so that less between two says nothing.
+std::string died_first(const TraceReport& report) {
+  const double ms = static_cast<double>(*report.first_by_nanos) / 1e6;
+  return fmt::format("; the records of {} end first, {:.0f} ms before the next one's",
+                     report.not_ended.front(), ms);
+}
+
+/// By when their records end, on the clock of all or, as well as each host had it, in UTC.
+void find_not_ended(const HostClocks& clocks,
+                    const std::map<std::uint32_t, std::int64_t>& last_nanos, TraceReport& report) {
+  std::vector<std::pair<std::int64_t, std::string>> ends;
+  bool is_known = true;
+  for (std::size_t i = 0; i < report.files.size(); ++i) {
+    const MergedTrace::File& file = report.files[i];
+    if (file.ended) continue;
+    const auto last = last_nanos.find(file.host);
+    const std::int64_t utc = clocks.is_common() ? 0 : file.header.origin_utc_nanos.value_or(0);
+    is_known = is_known && last != last_nanos.end() && (clocks.is_common() || utc != 0);
+    std::int64_t end = 0;
+    if (is_known && __builtin_add_overflow(last->second, utc, &end)) is_known = false;
+    ends.emplace_back(end, report.hosts[i]);
+  }
+  if (is_known) std::sort(ends.begin(), ends.end());
+  for (const auto& [end, host] : ends) report.not_ended.push_back(host);
+  if (is_known && ends.size() > 1) report.first_by_nanos = ends[1].first - ends[0].first;
+}
+
+/// A host or thread is slow against its cluster's others, so that theirs matter, too.
+void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
+                         Finding& finding) {
+  const bool is_of_cluster =
+      finding.kind == FindingKind::slow_host || finding.kind == FindingKind::slow_thread;
+  for (const Structure::Host& host : structure.hosts) {
+    const bool concerns =
+        host.name == finding.place.host ||
+        (is_of_cluster && structure.clusters[host.cluster] == finding.place.cluster);
+    if (concerns && damaged.contains(host.name)) finding.rests_on_damage.push_back(host.name);
+  }
+  if (!finding.rests_on_damage.empty())
+    finding.sentence +=
+        fmt::format("; it rests on a damaged trace of {}", listed(finding.rests_on_damage));
+}
+
 }  // namespace
 
+bool is_unusable(const TraceReport& report) {
+  return report.report.coverage.operations <= report.report.coverage.unknown;
+}
+
 std::vector<std::string> losses_of(const TraceReport& report) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = report.no_traces;
   const auto line = [&](std::string words) { lines.push_back(std::move(words)); };
   if (!report.missing_hosts.empty())
-    line(fmt::format("no file of {} hosts: {}", report.missing_hosts.size(),
+    line(fmt::format("no file of {}: {}", hosts_text(report.missing_hosts.size()),
                      listed(report.missing_hosts)));
-  std::vector<std::string> cut_short;
+  if (!report.not_ended.empty())
+    line(fmt::format("{} did not end; what was not written yet is not there: {}{}",
+                     hosts_text(report.not_ended.size()), listed(report.not_ended),
+                     report.first_by_nanos ? died_first(report) : ""));
+  std::vector<std::string> empty;
   for (std::size_t i = 0; i < report.files.size(); ++i)
-    if (!report.files[i].ended) cut_short.push_back(report.hosts[i]);
-  if (!cut_short.empty())
-    line(fmt::format("{} hosts did not end; what they had not written yet is not there: {}",
-                     cut_short.size(), listed(cut_short)));
+    if (report.files[i].records == 0) empty.push_back(report.hosts[i]);
+  if (!empty.empty())
+    line(fmt::format("not one record of {}: {}", hosts_text(empty.size()), listed(empty)));
   for (std::size_t i = 0; i < report.files.size(); ++i) {
     const TraceLosses& losses = report.files[i].losses;
     for (const LossName& name : loss_names)
@@ -91,6 +155,7 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   std::uint32_t host = 0;
   std::span<const EventRecord> records;
   std::vector<EventRecord> moved;
+  std::map<std::uint32_t, std::int64_t> last_nanos;  // by host, of its records
   constexpr std::uint64_t chunks_between = 64;
   for (std::uint64_t chunks = 0; trace.next(host, records); ++chunks) {
     if (clocks.moves()) {
@@ -98,6 +163,8 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
       for (EventRecord& record : moved) clocks.apply(host, record);
       records = moved;
     }
+    const auto [last, is_first] = last_nanos.try_emplace(host, +records.back().up_nanos);
+    if (!is_first) last->second = std::max(last->second, +records.back().up_nanos);
     analysis.add(host, records);
     if (also) also(host, records);
     if (progress && chunks % chunks_between == 0) progress(trace.share_read());
@@ -109,7 +176,12 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   for (const auto& file : report.files)
     report.hosts.push_back(directory.structure.hosts[file.host].name);
   report.missing_hosts = directory.missing_hosts;
+  report.no_traces = directory.no_traces;
+  find_not_ended(clocks, last_nanos, report);
   report.report = analysis.finish();
+  const std::set<std::string> damaged = damaged_hosts(report);
+  for (Finding& finding : report.report.findings)
+    say_what_is_damaged(directory.structure, damaged, finding);
   return report;
 }
 
@@ -119,6 +191,8 @@ nlohmann::ordered_json to_json(const TraceReport& report) {
                                   {"plan", ""},
                                   {"clocks", report.clocks},
                                   {"missing_hosts", report.missing_hosts},
+                                  {"not_ended_hosts", report.not_ended},
+                                  {"no_traces", report.no_traces},
                                   {"files", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < report.files.size(); ++i) {
     if (report.files[i].losses.is_header_damaged) continue;
@@ -138,8 +212,8 @@ std::string to_text(const TraceReport& report, std::size_t rows) {
   std::string clock = "no";
   for (const auto& file : report.files)
     if (!file.losses.is_header_damaged) clock = file.header.clock;
-  return fmt::format("{}: {} hosts, {} clock; times are of {}\n{}", report.directory,
-                     report.files.size(), clock, report.clocks,
+  return fmt::format("{}: {}, {} clock; times are of {}\n{}", report.directory,
+                     hosts_text(report.files.size()), clock, report.clocks,
                      to_text(report.report, rows, losses_of(report)));
 }
 

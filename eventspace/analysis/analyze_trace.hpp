@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,13 @@ struct TraceReport {
   std::string directory;
   std::vector<MergedTrace::File> files;
   std::vector<std::string> hosts;  ///< names of those the files are of
+  /// Those that were killed or failed. By when their records end, when that is known of all: then
+  /// `first_by_nanos` is how much sooner than the next one's those of the first do.
+  std::vector<std::string> not_ended;
+  std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
-  std::string clocks;  ///< of what clocks the times are, for people
+  std::vector<std::string> no_traces;  ///< files that are none
+  std::string clocks;                  ///< of what clocks the times are, for people
   Report report;
 };
 
@@ -35,6 +41,8 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
                           const AnalysisOptions& options = {}, const Progress& progress = {},
                           const ChunkConsumer& also = {});
 
+/// Not one operation of which a record could be used: its figures say nothing.
+bool is_unusable(const TraceReport& report);
 /// What of the trace is not there or could not be used, a sentence each; for people.
 std::vector<std::string> losses_of(const TraceReport& report);
 nlohmann::ordered_json to_json(const TraceReport& report);

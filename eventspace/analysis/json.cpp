@@ -45,6 +45,7 @@ Json json_of(const Finding& finding) {
                {"cost_nanos", finding.cost_nanos},   {"basis", finding.basis},
                {"sentence", finding.sentence}};
   if (!finding.thread.empty()) json["thread"] = finding.thread;
+  if (!finding.rests_on_damage.empty()) json["rests_on_damage"] = finding.rests_on_damage;
   return json;
 }
 

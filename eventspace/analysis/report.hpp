@@ -306,6 +306,7 @@ struct Finding {
   std::int64_t cost_nanos = 0;  ///< in all, on the critical paths
   std::string basis;            ///< which clocks the figure is from
   std::string sentence;
+  std::vector<std::string> rests_on_damage;  ///< hosts whose traces lack records
 };
 
 struct CoverageReport {

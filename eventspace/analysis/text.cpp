@@ -163,7 +163,13 @@ std::vector<std::string> Text::notes() const {
 
 void Text::findings() {
   line("\nWhat costs most");
-  if (report_.findings.empty()) line("  Nothing stands out.");
+  const bool is_any =
+      std::any_of(report_.critical.begin(), report_.critical.end(),
+                  [](const CriticalReport& tree) { return tree.iteration.count > 0; });
+  if (report_.findings.empty())
+    line("  {}", is_any || (report_.critical.empty() && report_.coverage.operations > 0)
+                     ? "Nothing stands out."
+                     : "Nothing is known: there is no round of which all records are there.");
   const std::size_t shown = std::min(std::max(findings_shown, rows_), report_.findings.size());
   for (std::size_t place = 0; place < shown; ++place) {
     const Finding& finding = report_.findings[place];

@@ -70,6 +70,8 @@ TraceReader::TraceReader(const std::filesystem::path& path) : window_(path) {
   header_.host = path.stem().string();
   try {
     read_head();
+  } catch (const NoTrace& error) {
+    throw NoTrace(fmt::format("{}: {}", path.string(), error.what()));
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(fmt::format("{}: {}", path.string(), error.what()));
   }
@@ -79,7 +81,7 @@ void TraceReader::read_head() {
   constexpr std::size_t version_end = trace_mark.size() + sizeof(trace_version);
   const auto begin = window_.look(trace_prefix_bytes);
   if (text_of(begin).substr(0, trace_mark.size()) != trace_mark.substr(0, begin.size()))
-    throw std::runtime_error("is no trace of PATHS");
+    throw NoTrace("is no trace of PATHS");
   if (begin.size() >= version_end) {
     const std::uint32_t version = trace_version_in(begin);
     if (version != trace_version)
@@ -328,6 +330,8 @@ TraceDirectory::TraceDirectory(const std::vector<std::filesystem::path>& directo
         check.add(file, files);
       else
         TraceReader reader(file);  // what is wrong with it alone
+    } catch (const NoTrace& error) {
+      no_traces.emplace_back(error.what());
     } catch (const std::runtime_error& error) {
       wrongs.emplace_back(error.what());
     }
@@ -338,6 +342,8 @@ TraceDirectory::TraceDirectory(const std::vector<std::filesystem::path>& directo
     if (files[i].host == files[i - 1].host)
       wrongs.push_back(fmt::format("{}: is of the same host as {}", files[i].path.string(),
                                    files[i - 1].path.string()));
+  if (files.empty() || !wrongs.empty())
+    wrongs.insert(wrongs.end(), no_traces.begin(), no_traces.end());
   if (!wrongs.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(wrongs, "\n")));
   std::size_t at = 0;
   for (std::uint32_t host = 0; host < structure.hosts.size(); ++host) {

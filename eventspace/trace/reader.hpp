@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +52,11 @@ class FileWindow {
   std::size_t size_ = 0;
   std::uint64_t place_ = 0;  ///< in the file, behind the window
   bool is_at_end_ = false;
+};
+
+/// What begins otherwise than any trace does.
+struct NoTrace : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// One host's file, chunk by chunk, in bounded memory.
@@ -108,9 +114,11 @@ class TraceReader {
 /// The files of a run, and what they refer to: of one directory, or of several when machines that
 /// share no files each wrote their own.
 ///
+/// A file that is no trace is left out and told of, as long as there is one that is.
+///
 /// Throws: std::runtime_error with all that is wrong, a line each that names its file: no structure
-///         or a wrong one, files that are no traces, of another version, of other hosts or runs,
-///         a host that is there twice.
+///         or a wrong one, files of which none is a trace, of another version, of other hosts or
+///         runs, a host that is there twice.
 struct TraceDirectory {
   struct File {
     std::filesystem::path path;
@@ -126,6 +134,7 @@ struct TraceDirectory {
   Structure structure;
   std::vector<File> files;                 ///< in the order of the hosts
   std::vector<std::string> missing_hosts;  ///< without a file
+  std::vector<std::string> no_traces;  ///< files that are called so and are none, with the reason
 };
 
 }  // namespace eventspace

@@ -2,6 +2,8 @@
 // tests/paths/traced_algorithms_test.cpp — figures of whole runs under each algorithm, against what
 // the runs themselves did.
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,7 @@ struct TracedRun {
   std::uint64_t wan_bytes = 0;
 };
 
-TracedRun traced(const std::string& algorithm) {
-  const Folder folder;
+TracedRun traced_into(const Folder& folder, const std::string& algorithm) {
   paths::Overrides overrides;
   overrides.traced = true;
   const Sim sim(R"(
@@ -67,6 +68,29 @@ collectives:
     run.wan_bytes += cluster.wan_payload_bytes;
   }
   return run;
+}
+
+TracedRun traced(const std::string& algorithm) {
+  const Folder folder;
+  return traced_into(folder, algorithm);
+}
+
+eventspace::TraceReport analysed(const Folder& folder) {
+  const eventspace::TraceDirectory trace(folder.path());
+  return analyze_trace(trace, eventspace::HostClocks::own(trace));
+}
+
+std::string message_of(const Folder& folder) {
+  try {
+    const eventspace::TraceDirectory trace(folder.path());
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void overwrite(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::trunc) << text;
 }
 
 }  // namespace
@@ -131,4 +155,69 @@ TEST_CASE("traced run: values that are pushed are told by the cluster they come 
       }
     }
   }
+}
+
+TEST_CASE("damaged trace: a cluster without records is not known, and not 0") {
+  const Folder folder;
+  traced_into(folder, "magpie");
+  std::filesystem::resize_file(folder.path() / "beta-0.trace", 0);
+  const auto report = analysed(folder);
+  CHECK_FALSE(is_unusable(report));
+  const std::string text = to_text(report, 20);
+  CHECK_THAT(text, Catch::Contains("sum in 2 clusters: 100 rounds"));
+  CHECK_THAT(text, Catch::Contains("not known of beta"));
+  CHECK_THAT(text, Catch::Contains("not one record of 1 host: beta-0"));
+  CHECK_THAT(text, !Catch::Contains("an iteration 0.000"));
+}
+
+TEST_CASE("damaged trace: of nothing that can be used nothing is said") {
+  const Folder folder;
+  traced_into(folder, "sequential");
+  for (const auto& file : std::filesystem::directory_iterator(folder.path()))
+    if (file.path().extension() == ".trace") std::filesystem::resize_file(file.path(), 30);
+  const auto report = analysed(folder);
+  CHECK(is_unusable(report));
+  CHECK_THAT(to_text(report), Catch::Contains("Nothing is known"));
+  CHECK_THAT(to_text(report), !Catch::Contains("Nothing stands out"));
+}
+
+TEST_CASE("damaged trace: a file that is none is left out and named, unless all are none") {
+  const Folder folder;
+  traced_into(folder, "sequential");
+  overwrite(folder.path() / "alpha-1.trace", "garbage, and more of it");
+  const auto report = analysed(folder);
+  CHECK(report.missing_hosts == std::vector<std::string>{"alpha-1"});
+  CHECK_THAT(to_text(report), Catch::Contains("alpha-1.trace: is no trace of PATHS"));
+  CHECK_FALSE(is_unusable(report));
+  for (const auto& file : std::filesystem::directory_iterator(folder.path()))
+    if (file.path().extension() == ".trace") overwrite(file.path(), "garbage, and more of it");
+  CHECK_THAT(message_of(folder), Catch::Contains("beta-0.trace: is no trace of PATHS"));
+}
+
+TEST_CASE("damaged trace: a structure that was cut says where, in our words") {
+  const Folder folder;
+  traced_into(folder, "sequential");
+  const auto structure = folder.path() / "structure.json";
+  std::filesystem::resize_file(structure, std::filesystem::file_size(structure) / 2);
+  CHECK_THAT(message_of(folder), Catch::Contains("ends in the middle, in line"));
+  CHECK_THAT(message_of(folder), !Catch::Contains("exception"));
+  overwrite(structure, "{\"version\": 1}");
+  CHECK_THAT(message_of(folder), !Catch::Contains("json.exception"));
+}
+
+TEST_CASE("damaged trace: of hosts that did not end, the one whose records end first is named") {
+  const Folder folder;
+  traced_into(folder, "sequential");
+  // The end is one chunk: its head and a total of 16 bytes for the only lane. Results come to beta
+  // 10 ms after they came to alpha, whose join they are made in.
+  for (const std::string host : {"beta-0", "alpha-1"}) {
+    const auto file = folder.path() / (host + ".trace");
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 72);
+  }
+  const auto report = analysed(folder);
+  CHECK(report.not_ended == std::vector<std::string>{"alpha-1", "beta-0"});
+  CHECK(report.first_by_nanos == 10 * ms);
+  CHECK_THAT(to_text(report, 5),
+             Catch::Contains("2 hosts did not end") &&
+                 Catch::Contains("the records of alpha-1 end first, 10 ms before the next one's"));
 }
