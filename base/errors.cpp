@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/usage_error.hpp"
+#include "base/visible.hpp"
 
 namespace base {
 namespace {
@@ -41,25 +42,6 @@ std::string Position::text() const {
     text += std::to_string(number);
   }
   return text;
-}
-
-std::string visible(std::string_view text) {
-  std::string shown;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (byte == '\n') {
-      shown += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      shown += fmt::format("\\x{:02x}", byte);
-    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // terminals know these as well
-      shown += fmt::format("\\x{:02x}", next);
-      ++i;
-    } else {
-      shown += text[i];
-    }
-  }
-  return shown;
 }
 
 ConfigError::ConfigError(std::vector<Mistake> mistakes, std::size_t more)

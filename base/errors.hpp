@@ -25,10 +25,6 @@ struct Mistake {
   std::string message;
 };
 
-/// `text` with its control characters written out: "\n", "\x1b". What comes from outside must not
-/// move the cursor of whoever reads a message, or begin a line of its own.
-std::string visible(std::string_view text);
-
 /// All mistakes of an input at once, in the order of the file. what() has a line for each:
 /// "file:line:column: message", and one for how many `more` there are than are told.
 class ConfigError : public std::runtime_error {

@@ -47,7 +47,9 @@ std::string visible(std::string_view text) {
   while (!text.empty()) {
     const Character character = first_of(text);
     const std::size_t bytes = character.bytes == 0 ? 1 : character.bytes;
-    if (character.bytes != 0 && turns_or_breaks(character.code)) {
+    if (character.code == '\n') {
+      shown += "\\n";
+    } else if (character.bytes != 0 && turns_or_breaks(character.code)) {
       fmt::format_to(std::back_inserter(shown), "\\u{:04x}", character.code);
     } else if (character.bytes == 0 || is_control(character.code)) {
       for (const char one : text.substr(0, bytes))

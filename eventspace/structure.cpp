@@ -184,9 +184,6 @@ std::string where_it_ends(std::string_view text, std::size_t byte) {
   return is_cut ? fmt::format("the file ends in the middle, in line {}", line)
                 : fmt::format("it is no JSON from line {} on", line);
 }
-" : " is no JSON from line {}
-on ", line);
-}
 
 Json parsed(std::string_view text) {
   try {

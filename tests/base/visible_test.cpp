@@ -8,7 +8,7 @@
 TEST_CASE("visible: what people write stays as it is, control characters are written out") {
   CHECK(base::visible("") == "");
   CHECK(base::visible("host alpha-0: größer als 5 € 𝄞") == "host alpha-0: größer als 5 € 𝄞");
-  CHECK(base::visible("a\x1b[2Jb\r\nc\td") == "a\\x1b[2Jb\\x0d\\x0ac\\x09d");
+  CHECK(base::visible("a\x1b[2Jb\r\nc\td") == "a\\x1b[2Jb\\x0d\\nc\\x09d");
   CHECK(base::visible(std::string("a\0b\x7f", 4)) == "a\\x00b\\x7f");
   CHECK(base::visible("\xc2\x9b"
                       "5m") == "\\xc2\\x9b5m");  // a control character of its own

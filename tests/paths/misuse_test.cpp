@@ -111,7 +111,7 @@ TEST_CASE("misuse: a mistake of a thread is an error with words, and everybody i
     CHECK(run.broke == "");
     REQUIRE(run.failures.size() == 3);
     CHECK(run.failures[0] == "thread alpha-0/1: " + misuse.words);
-    const std::string told = "host alpha-0, path sum: thread alpha-0/1 failed: " + misuse.words;
+    const std::string told = "host alpha-0: thread alpha-0/1 failed: " + misuse.words;
     for (std::size_t other : {1, 2}) CHECK_THAT(run.failures[other], Catch::EndsWith(told));
   }
 }

@@ -151,10 +151,12 @@ std::uint64_t Scene::contributors(ClusterSet set) const {
 }
 
 base::Payload Scene::add(const base::Payload& left, const base::Payload& right) const {
-  if (left.empty()) return right;
-  return base::Payload::filled(left.size(), [&](std::span<std::byte> sum) {
-    std::memcpy(sum.data(), left.bytes().data(), sum.size());
-    decision.reduction.fold(sum, right.bytes());
+  const auto& operation = *decision.reduction.operation;
+  const base::Payload& first = left.empty() ? right : left;
+  return base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
+    std::memcpy(sum.data(), first.bytes().data(), sum.size());
+    if (!left.empty()) decision.reduction.fold(sum, right.bytes());
+    if (operation.normalize) operation.normalize(decision.reduction.shape, sum);
   });
 }
 
