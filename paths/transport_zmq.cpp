@@ -204,6 +204,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void lose(Outgoing& peer, std::string reason);
   void lose(Incoming& peer, std::string reason);
   void forget(ConnectionId connection);
+  void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
   void close_all();
 
   void set_options(zmq::socket_t& socket, const std::string& address);
@@ -570,26 +571,27 @@ void Sockets::lose(Incoming& peer, std::string reason) {
 void Sockets::forget(ConnectionId connection) {
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end()) return;
-  for (zmq::socket_t* socket : {&found->second.monitor, &found->second.dealer}) {
-    if (!*socket) continue;
-    unwatch(*socket);
-    socket->set(zmq::sockopt::linger, 0);
-    socket->close();
-  }
+  if (found->second.dealer) found->second.dealer.set(zmq::sockopt::linger, 0);
+  close_both(found->second.dealer, found->second.monitor);
   outgoing_.erase(found);
+}
+
+// ZeroMQ's own thread would wait for ever to tell a closed monitor something, and serve no other
+// socket meanwhile; so the telling ends first.
+void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
+  if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
+  for (zmq::socket_t* one : {&monitor, &socket}) {
+    if (!*one) continue;
+    unwatch(*one);
+    one->close();
+  }
 }
 
 void Sockets::close_all() {
   receiver_ = nullptr;
-  for (auto& [id, peer] : outgoing_) {
-    if (peer.monitor) unwatch(peer.monitor);
-    if (peer.dealer) unwatch(peer.dealer);
-  }
+  for (auto& [id, peer] : outgoing_) close_both(peer.dealer, peer.monitor);
   outgoing_.clear();
-  unwatch(router_monitor_);
-  unwatch(router_);
-  router_monitor_.close();
-  router_.close();
+  close_both(router_, router_monitor_);
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   closed_ = true;

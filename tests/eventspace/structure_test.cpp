@@ -90,7 +90,8 @@ TEST_CASE("structure: all mistakes are said, but not thousands of them") {
 TEST_CASE("structure: what is no structure is refused with the reason") {
   using Catch::Contains;
   const auto refused = [](const std::string& text) { eventspace::structure_from_json(text); };
-  CHECK_THROWS_WITH(refused("{"), Contains("the structure of the run: ") && Contains("ends in the middle, in line 1"));
+  CHECK_THROWS_WITH(refused("{"), Contains("the structure of the run: ") &&
+                                      Contains("ends in the middle, in line 1"));
   CHECK_THROWS_WITH(refused("{}"), Contains("version"));
   CHECK_THROWS_WITH(refused(R"({"version": 2})"),
                     Contains("is of version 2; this program reads version 1"));
