@@ -76,8 +76,9 @@ std::uint32_t Scene::host_count() const {
 }
 
 std::string Scene::config(const std::string& network) const {
-  std::string all = fmt::format("network: {{{}{}connection: {}}}\nclusters:\n", network,
-                                network.empty() ? "" : ", ", is_shared ? "shared" : "per_path");
+  std::string all = fmt::format("network: {{{}{}connection: {}}}\n{}clusters:\n", network,
+                                network.empty() ? "" : ", ", is_shared ? "shared" : "per_path",
+                                network.empty() ? "" : "deadline: 5s\n");
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     const Cluster& cluster = clusters[c];
     std::string names, threads;
