@@ -197,8 +197,6 @@ void Host::serve(ConnectionId connection, Frame frame) {
   }
   if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
   if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
-  if (is_farewell(frame.operation.kind) && frame.operation.failure)
-    note_failure(frame.operation.failure->what());
   spawn_service("service", [this, connection, frame = std::move(frame)]() mutable {
     const OperationKind kind = frame.operation.kind;
     const std::uint32_t path = frame.operation.path;
