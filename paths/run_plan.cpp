@@ -188,8 +188,7 @@ class PlanRun {
     return ended;
   }
 
-  // GCC hands what pthread_exit() throws over as a null reference.
-  [[gnu::no_sanitize("null")]] Ended call_application(Thread& thread) {
+  Ended call_application(Thread& thread) {
     const ApplicationCode inside;
     try {
       thread_(thread);
@@ -202,12 +201,13 @@ class PlanRun {
       return {error.mistake()};
     } catch (const std::exception& error) {
       return {error.what()};
-    } catch (const abi::__forced_unwind&) {
-      end_process(
-          fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
-                      "fails by throwing",
-                      runtime::describe_current_context()));
     } catch (...) {
+      // What pthread_exit() unwinds with has no type.
+      if (abi::__cxa_current_exception_type() == nullptr)
+        end_process(
+            fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
+                        "fails by throwing",
+                        runtime::describe_current_context()));
       return {"threw what is no std::exception"};
     }
   }
