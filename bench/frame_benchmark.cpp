@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "paths/frame.hpp"
+#include "paths/wire/frame.hpp"
 
 namespace {
 

@@ -14,9 +14,9 @@
 #include "base/errors.hpp"
 #include "base/settings.hpp"
 #include "base/version.hpp"
-#include "paths/command_line.hpp"
-#include "paths/needs.hpp"
-#include "paths/program.hpp"
+#include "paths/run/command_line.hpp"
+#include "paths/run/needs.hpp"
+#include "paths/run/program.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

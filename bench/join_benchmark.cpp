@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/settings.hpp"
-#include "paths/program.hpp"
+#include "paths/run/program.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

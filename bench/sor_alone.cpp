@@ -14,13 +14,13 @@
 #include <optional>
 
 #include "base/version.hpp"
+#include "bench/sor/block.hpp"
+#include "bench/sor/grid_files.hpp"
+#include "bench/sor/reference.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
-#include "bench/support/sor/block.hpp"
-#include "bench/support/sor/grid_files.hpp"
-#include "bench/support/sor/reference.hpp"
-#include "paths/command_line.hpp"
-#include "paths/needs.hpp"
+#include "paths/run/command_line.hpp"
+#include "paths/run/needs.hpp"
 #include "runtime/runtime.hpp"
 
 namespace {

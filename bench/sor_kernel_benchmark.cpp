@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/support/sor/block.hpp"
-#include "bench/support/sor/half_row.hpp"
+#include "bench/sor/block.hpp"
+#include "bench/sor/half_row.hpp"
 
 namespace {
 

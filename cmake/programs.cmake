@@ -17,27 +17,27 @@ if(command_main)
   set(programs paths)
 endif()
 
-# paths_programs(<folder> <result>): a program for each .cpp of the folder and for each of its
-# folders; benchmarks apart, which stay in the build tree. What folder/support/ holds is for all
-# of them. Appends the programs to <result>.
+# paths_programs(<folder> <result>): a program for each .cpp of the folder and for each main.cpp of
+# its folders; benchmarks apart, which stay in the build tree. What else its folders hold is a
+# library for all of them, and for tests. Appends the programs to <result>.
 function(paths_programs folder result)
   set(programs ${${result}})
-  file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS ${folder}/support/*.cpp)
-  if(support_sources)
-    add_library(${folder}_support STATIC ${support_sources})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  file(GLOB mains CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/main.cpp)
+  if(mains)
+    list(REMOVE_ITEM sources ${mains})
+  endif()
+  if(sources)
+    add_library(${folder}_support STATIC ${sources})
     target_link_libraries(${folder}_support PUBLIC PATHS::PATHS CLI11::CLI11)
   endif()
-  file(GLOB entries CONFIGURE_DEPENDS LIST_DIRECTORIES true ${folder}/*)
-  foreach(entry IN LISTS entries)
-    cmake_path(GET entry STEM name)
-    set(sources ${entry})
-    if(IS_DIRECTORY ${entry})
-      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${entry}/*.cpp)
+  foreach(source IN LISTS mains)
+    cmake_path(GET source STEM name)
+    if(name STREQUAL "main")
+      cmake_path(GET source PARENT_PATH home)
+      cmake_path(GET home FILENAME name)
     endif()
-    if(name STREQUAL support OR NOT "${sources}" MATCHES "\\.cpp$")
-      continue()
-    endif()
-    add_executable(${name} ${sources})
+    add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${folder}_support>
                                           PATHS::PATHS CLI11::CLI11)
     if(name MATCHES "_benchmark$")

@@ -15,7 +15,7 @@
 
 #include "commands/commands.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
-#include "eventspace/analysis/compare.hpp"
+#include "eventspace/analysis/report/compare.hpp"
 #include "eventspace/export/csv.hpp"
 #include "eventspace/export/noise.hpp"
 #include "eventspace/export/otf2.hpp"

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "paths/command_line.hpp"
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
+#include "paths/run/command_line.hpp"
 
 namespace commands {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "paths/plan.hpp"
+#include "paths/plan/plan.hpp"
 #include "paths/wrapper_kind.hpp"
 
 namespace commands {

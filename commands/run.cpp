@@ -11,10 +11,10 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
-#include "paths/identity.hpp"
-#include "paths/launch.hpp"
-#include "paths/needs.hpp"
-#include "paths/socket_folder.hpp"
+#include "paths/plan/identity.hpp"
+#include "paths/run/launch.hpp"
+#include "paths/run/needs.hpp"
+#include "paths/wire/socket_folder.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {

@@ -33,8 +33,8 @@ ROOMS = {room: {room, *uses.split()} for room, uses in {**LIBRARIES, **PROGRAMS}
 DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
-    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/transport_zmq.cpp"),
-    (r"CLI/", "commands/ bench/ examples/ paths/command_line.cpp paths/program.cpp"),
+    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/wire/transport_zmq.cpp"),
+    (r"CLI/", "commands/ bench/ examples/ paths/run/command_line.cpp paths/run/program.cpp"),
     (r"xxh", "base/"),
     (r"zlib", "eventspace/page/page.cpp"),
     (r"otf2/", "eventspace/export/otf2.cpp"),

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
 
 namespace wrappers {
 namespace {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "paths/cluster_reads.hpp"
-#include "paths/cluster_tuples.hpp"
-#include "paths/element_operation.hpp"
-#include "paths/plan.hpp"
+#include "paths/host/element_operation.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/rounds/cluster_reads.hpp"
+#include "paths/rounds/cluster_tuples.hpp"
 
 namespace wrappers {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "pastset/element.hpp"
-#include "paths/cluster_rounds.hpp"
-#include "paths/cluster_tuples.hpp"
-#include "paths/decision.hpp"
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
+#include "paths/rounds/cluster_rounds.hpp"
+#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/rounds/decision.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -60,7 +60,7 @@ struct ConditionCheckSwitches {
 ///          still bring the proof, it waits for that one.
 /// Throws:  TravelError.
 /// Records: for each round that its own value does not decide, a read of every other cluster's
-///          cache (paths/cluster_reads.hpp).
+///          cache (paths/rounds/cluster_reads.hpp).
 class ConditionCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"

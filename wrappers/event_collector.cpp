@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "eventspace/record.hpp"
-#include "paths/host.hpp"
-#include "paths/plan.hpp"
+#include "paths/host/host.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace wrappers {
 namespace {

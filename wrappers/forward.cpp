@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/near_match.hpp"
-#include "paths/host.hpp"
-#include "paths/plan.hpp"
+#include "paths/host/host.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace wrappers {
 namespace {

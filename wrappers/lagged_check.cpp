@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "paths/cluster_reads.hpp"
-#include "paths/plan.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/rounds/cluster_reads.hpp"
 
 namespace wrappers {
 

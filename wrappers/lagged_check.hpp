@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "pastset/element.hpp"
-#include "paths/cluster_rounds.hpp"
-#include "paths/cluster_tuples.hpp"
-#include "paths/decision.hpp"
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
+#include "paths/rounds/cluster_rounds.hpp"
+#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/rounds/decision.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -38,7 +38,7 @@ struct LaggedCheckSettings {
 ///          before; those fail when they need a value that was never told.
 /// Throws:  TravelError.
 /// Ends:    a batch that is not full is not sent: nobody acts on its rounds.
-/// Records: a read of every other cluster's value for each round (paths/cluster_reads.hpp).
+/// Records: a read of every other cluster's value for each round (paths/rounds/cluster_reads.hpp).
 class LaggedCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.

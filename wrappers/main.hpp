@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "paths/program.hpp"
+#include "paths/run/program.hpp"
 
 namespace paths {
 

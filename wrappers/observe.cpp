@@ -7,8 +7,8 @@
 #include <string>
 
 #include "pastset/errors.hpp"
-#include "paths/element_operation.hpp"
-#include "paths/host.hpp"
+#include "paths/host/element_operation.hpp"
+#include "paths/host/host.hpp"
 
 namespace wrappers {
 namespace {

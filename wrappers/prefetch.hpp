@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "pastset/element.hpp"
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"

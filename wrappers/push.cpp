@@ -10,8 +10,8 @@
 
 #include "base/errors.hpp"
 #include "eventspace/record.hpp"
-#include "paths/element_operation.hpp"
-#include "paths/plan.hpp"
+#include "paths/host/element_operation.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace wrappers {
 

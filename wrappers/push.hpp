@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "pastset/element.hpp"
-#include "paths/cluster_tuples.hpp"
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
+#include "paths/rounds/cluster_tuples.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"

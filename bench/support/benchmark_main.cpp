@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "paths/command_line.hpp"
+#include "paths/run/command_line.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app("", argv[0]);

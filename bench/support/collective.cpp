@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "paths/relaxation.hpp"
+#include "paths/config/relaxation.hpp"
 
 namespace bench {
 namespace {

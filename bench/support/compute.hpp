@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "paths/thread.hpp"
+#include "paths/host/thread.hpp"
 
 namespace bench {
 

@@ -10,7 +10,7 @@
 
 #include "base/units.hpp"
 #include "paths/operation.hpp"
-#include "paths/plan.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace bench {
 

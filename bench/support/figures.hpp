@@ -11,8 +11,8 @@
 #include "base/units.hpp"
 #include "bench/support/collective.hpp"
 #include "bench/support/decisions.hpp"
-#include "paths/connections.hpp"
-#include "paths/plan.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/wire/connections.hpp"
 #include "runtime/runtime.hpp"
 
 namespace bench {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "paths/plan.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace bench {
 

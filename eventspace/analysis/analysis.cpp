@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "eventspace/analysis/computation.hpp"
-#include "eventspace/analysis/conditional.hpp"
-#include "eventspace/analysis/figures.hpp"
-#include "eventspace/analysis/findings.hpp"
-#include "eventspace/analysis/rounds.hpp"
-#include "eventspace/analysis/shape.hpp"
+#include "eventspace/analysis/input/rounds.hpp"
+#include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/analysis/judgement/computation.hpp"
+#include "eventspace/analysis/judgement/conditional.hpp"
+#include "eventspace/analysis/judgement/figures.hpp"
+#include "eventspace/analysis/judgement/findings.hpp"
 
 namespace eventspace {
 namespace {

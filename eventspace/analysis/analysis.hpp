@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "eventspace/analysis/report.hpp"
+#include "eventspace/analysis/report/report.hpp"
 #include "eventspace/record.hpp"
 #include "eventspace/structure.hpp"
 

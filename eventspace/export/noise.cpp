@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "eventspace/analysis/distribution.hpp"
+#include "eventspace/analysis/report/distribution.hpp"
 
 namespace eventspace {
 namespace {

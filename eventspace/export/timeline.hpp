@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "eventspace/analysis/shape.hpp"
+#include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/export/timeline_sort.hpp"
 #include "eventspace/trace/host_clocks.hpp"
 #include "eventspace/trace/reader.hpp"

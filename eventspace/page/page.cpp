@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "eventspace/analysis/shape.hpp"
+#include "eventspace/analysis/input/shape.hpp"
 
 namespace eventspace {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eventspace/analysis/report.hpp"
+#include "eventspace/analysis/report/report.hpp"
 #include "eventspace/page/timeline.hpp"
 #include "eventspace/structure.hpp"
 

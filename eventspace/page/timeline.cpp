@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "eventspace/analysis/rounds.hpp"
-#include "eventspace/analysis/shape.hpp"
+#include "eventspace/analysis/input/rounds.hpp"
+#include "eventspace/analysis/input/shape.hpp"
 
 namespace eventspace {
 namespace {

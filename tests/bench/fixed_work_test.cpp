@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of injected noise, exactly; and that measuring real noise works at all.
-#include "bench/support/fixed_work.hpp"
+#include "bench/fixed_work/fixed_work.hpp"
 
 #include <unistd.h>
 

@@ -15,7 +15,7 @@
 #include <set>
 #include <string>
 
-#include "bench/support/noise_allreduce.hpp"
+#include "bench/noise_allreduce/noise_allreduce.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/noise_allreduce.hpp"
+#include "bench/noise_allreduce/noise_allreduce.hpp"
 #include "tests/support/sim.hpp"
 
 TEST_CASE("noise_allreduce: one process that is all hosts claims no processor time for each") {

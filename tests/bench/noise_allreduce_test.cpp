@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of the noise-allreduce microbenchmark on the virtual clock, by hand to the nanosecond.
-#include "bench/support/noise_allreduce.hpp"
+#include "bench/noise_allreduce/noise_allreduce.hpp"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/sor/block.hpp"
-#include "bench/support/sor/grid_files.hpp"
-#include "bench/support/sor/half_row.hpp"
-#include "bench/support/sor/reference.hpp"
+#include "bench/sor/block.hpp"
+#include "bench/sor/grid_files.hpp"
+#include "bench/sor/half_row.hpp"
+#include "bench/sor/reference.hpp"
 #include "bench/support/values.hpp"
 #include "runtime/random.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads solve a grid on the virtual clock: bits, decisions and times.
-#include "bench/support/sor/sor.hpp"
+#include "bench/sor/sor.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/noise_allreduce.hpp"
-#include "bench/support/sor/grid_files.hpp"
-#include "bench/support/sor/reference.hpp"
+#include "bench/noise_allreduce/noise_allreduce.hpp"
+#include "bench/sor/grid_files.hpp"
+#include "bench/sor/reference.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sim.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eventspace/analysis/analysis.hpp"
-#include "eventspace/analysis/compare.hpp"
+#include "eventspace/analysis/report/compare.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/support/environment.hpp"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "eventspace/analysis/distribution.hpp"
-#include "eventspace/analysis/period.hpp"
+#include "eventspace/analysis/judgement/period.hpp"
+#include "eventspace/analysis/report/distribution.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/compare_test.cpp — what was changed is called a difference, and nothing else.
-#include "eventspace/analysis/compare.hpp"
+#include "eventspace/analysis/report/compare.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

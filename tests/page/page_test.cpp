@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "eventspace/analysis/analysis.hpp"
-#include "eventspace/analysis/shape.hpp"
+#include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/page/timeline.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"

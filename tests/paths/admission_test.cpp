@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/admission_test.cpp — what may enter a host, field by field.
-#include "paths/admission.hpp"
+#include "paths/host/admission.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/errors.hpp"
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
 #include "tests/support/golden.hpp"
 #include "wrappers/all.hpp"
 

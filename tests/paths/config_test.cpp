@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/config_test.cpp — the low level read, printed and read again.
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
 
 #include "base/errors.hpp"
-#include "paths/cluster_tuples.hpp"
-#include "paths/condition.hpp"
+#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/rounds/condition.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/connections_test.cpp — credits, coalesced pushes, greetings and losses, by frames.
-#include "paths/connections.hpp"
+#include "paths/wire/connections.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/expand_test.cpp — clusters and collectives, written out.
-#include "paths/expand/expand.hpp"
+#include "paths/config/expand/expand.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/visible.hpp"
-#include "paths/frame.hpp"
+#include "paths/wire/frame.hpp"
 #include "runtime/random.hpp"
 
 namespace {

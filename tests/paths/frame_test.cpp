@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/frame_test.cpp — what a frame's bytes must say.
-#include "paths/frame.hpp"
+#include "paths/wire/frame.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -20,8 +20,8 @@
 #include <set>
 
 #include "base/errors.hpp"
-#include "paths/thread.hpp"
-#include "paths/transport_local.hpp"
+#include "paths/host/thread.hpp"
+#include "paths/wire/transport_local.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sim.hpp"

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "paths/transport_local.hpp"
+#include "paths/wire/transport_local.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

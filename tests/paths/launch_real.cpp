@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "paths/identity.hpp"
-#include "paths/launch.hpp"
+#include "paths/plan/identity.hpp"
+#include "paths/run/launch.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/sim.hpp"
 

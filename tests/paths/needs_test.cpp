@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/needs_test.cpp — what is refused before it is tried.
-#include "paths/needs.hpp"
+#include "paths/run/needs.hpp"
 
 #include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

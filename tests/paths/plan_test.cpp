@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/plan_test.cpp — plans built by code, and what they answer.
-#include "paths/plan.hpp"
+#include "paths/plan/plan.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "base/errors.hpp"
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, what
 // they learn, what crosses the wide area, and how they end when a part of them does not go on.
-#include "paths/relaxation.hpp"
+#include "paths/config/relaxation.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/socket_folder_test.cpp — where Unix sockets may be, and what is left of them.
-#include "paths/socket_folder.hpp"
+#include "paths/wire/socket_folder.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

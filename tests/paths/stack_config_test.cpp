@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "paths/config.hpp"
+#include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "paths/frame.hpp"
+#include "paths/wire/frame.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/processes.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "eventspace/analysis/analyze_trace.hpp"
-#include "paths/tracing.hpp"
+#include "paths/run/tracing.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"
 

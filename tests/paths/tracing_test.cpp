@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/tracing_test.cpp — a simulated run's trace directory says what the run did.
-#include "paths/tracing.hpp"
+#include "paths/run/tracing.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/trace/computation_times.hpp"
 #include "eventspace/trace/file.hpp"
-#include "paths/structure_of.hpp"
-#include "paths/transport_local.hpp"
+#include "paths/plan/structure_of.hpp"
+#include "paths/wire/transport_local.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "paths/transport_zmq.hpp"
+#include "paths/wire/transport_zmq.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/transport_local.hpp"
+#include "paths/wire/transport_local.hpp"
 #include "tests/support/sim.hpp"
 
 namespace test_support {
@@ -57,7 +57,7 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   bool is_dead_ = false, is_stopped_ = false;
 };
 
-/// All hosts of a plan. What its threads throw ends them as in a program (paths/run_plan.cpp).
+/// All hosts of a plan. What its threads throw ends them as in a program (paths/run/run_plan.cpp).
 class MortalHosts {
  public:
   using ThreadFunction = std::function<void(paths::Thread&)>;

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "paths/host.hpp"
-#include "paths/plan_shares.hpp"
+#include "paths/host/host.hpp"
+#include "paths/plan/plan_shares.hpp"
 #include "runtime/runtime.hpp"
 #include "wrappers/all.hpp"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/program.hpp"
+#include "paths/run/program.hpp"
 #include "wrappers/all.hpp"
 
 namespace test_support {

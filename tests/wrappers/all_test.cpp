@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "paths/config.hpp"
-#include "paths/path.hpp"
+#include "paths/config/config.hpp"
+#include "paths/host/path.hpp"
 #include "tests/wrappers/chain.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/host.hpp"
+#include "paths/host/host.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/one_host.hpp"
 

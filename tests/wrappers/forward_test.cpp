@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "paths/config.hpp"
-#include "paths/program.hpp"
+#include "paths/config/config.hpp"
+#include "paths/run/program.hpp"
 #include "tests/support/one_host.hpp"
 #include "wrappers/all.hpp"
 

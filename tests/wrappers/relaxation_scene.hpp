@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "paths/relaxation.hpp"
+#include "paths/config/relaxation.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/one_host.hpp"
 #include "wrappers/condition_check.hpp"

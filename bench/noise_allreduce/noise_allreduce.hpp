@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/noise_allreduce/noise_allreduce.hpp — the microbenchmark: threads compute, then allreduce.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/support/collective.hpp"
+#include "bench/support/compute.hpp"
+#include "bench/support/figures.hpp"
+#include "bench/support/values.hpp"
+#include "paths/run/program.hpp"
+#include "runtime/wait.hpp"
+
+namespace bench {
+
+struct NoiseOptions {
+  std::string collective;  ///< "" is the only one of the config
+  std::uint64_t iterations = 1000;
+  std::optional<std::uint64_t> warmup;  ///< rounds; none on the virtual clock, 10 on the steady one
+  std::string compute;                  ///< "" is declared on the virtual clock, else sort
+  std::string compute_time = "30ms";
+  std::string replay;
+  std::vector<std::string> noise;  ///< to inject: InjectedNoise
+  double variation_percent = 0;
+  std::string values = "best";
+  std::string json;
+  std::string decisions;  ///< a file for how each round of each cluster was decided
+};
+
+/// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A. One object per process: threads
+/// of all its hosts run in it and leave their figures here. When a host is a process of its own,
+/// the first thread of each moves its host's figures into the element `report`, from where thread
+/// 0 observes them.
+class NoiseAllreduce {
+ public:
+  explicit NoiseAllreduce(NoiseOptions options) : options_(std::move(options)) {}
+
+  /// Reads what the options name. Throws std::invalid_argument and base::ConfigError.
+  void prepare(const paths::Plan& plan, const paths::RunOptions& run);
+  /// One thread of the application.
+  void run(paths::Thread& thread);
+  /// What is known in this process when all its threads have ended.
+  Figures figures(const paths::RunSummary& summary) const;
+  /// Prints the table and writes the JSON, in the process of thread 0; elsewhere it does nothing.
+  /// Throws std::runtime_error when threads learnt different conditions, or the file cannot be
+  /// written.
+  void finish(const paths::RunSummary& summary) const;
+
+ private:
+  void check_durations(const paths::Plan& plan, const paths::RunOptions& run) const;
+  void iterate(paths::Thread& thread, ThreadFigures& mine);
+  void note(paths::Thread& thread, ThreadFigures& mine, std::uint64_t round,
+            const paths::Result& result);
+  void write_decisions(const paths::Plan& plan) const;
+  void report(paths::Thread& thread);
+  void wait_for_siblings(paths::Thread& thread);
+  base::Payload encode_report(paths::Thread& thread);
+  void decode_report(const base::Payload& tuple);
+
+  NoiseOptions options_;
+  std::uint64_t warmup_ = 0;
+  bool is_virtual_ = false, is_split_ = false;
+  std::vector<std::uint32_t> reporting_hosts_;  // whose threads all reach the element `report`
+  Collective collective_;
+  std::optional<Values> values_;
+  ComputeOptions compute_;
+
+  runtime::Mutex mutex_;  // guards what follows
+  runtime::WaitList ended_;
+  std::map<std::uint32_t, std::vector<ThreadFigures>> by_host_;
+  std::vector<Nanos> iterations_of_thread_0_;
+  std::map<std::uint32_t, paths::Traffic> wan_;            // by host, what reports say
+  std::map<std::uint32_t, double> cpu_seconds_;            // likewise
+  std::map<std::uint32_t, std::vector<Decided>> decided_;  // by the first host of a cluster
+};
+
+}  // namespace bench

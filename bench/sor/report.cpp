@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/sor/report.cpp — sums over threads and hosts.
+#include "bench/sor/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "bench/sor/grid_files.hpp"
+
+namespace bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Parts = std::map<std::uint32_t, SorPart>;
+
+double share(std::uint64_t part, std::uint64_t of) {
+  return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
+}
+
+double milliseconds(Nanos time, std::uint64_t over) {
+  return over == 0 ? 0 : static_cast<double>(time.count()) / 1e6 / static_cast<double>(over);
+}
+
+std::uint64_t iterations_of(const Parts& parts) {
+  return parts.empty() ? 0 : parts.begin()->second.iterations;
+}
+
+/// Gateways are in the answers that several hosts got; what was counted last is the most.
+void keep_most(paths::Traffic& known, const paths::Traffic& other) {
+  known.messages = std::max(known.messages, other.messages);
+  known.bytes = std::max(known.bytes, other.bytes);
+}
+
+bool belongs_to(const std::string& graph, const std::string& exchange) {
+  return graph.starts_with(exchange + ".");
+}
+
+/// A process that has all hosts counts there. One that does not has asked: along each border for
+/// that border only, so these add up; for the collective along ways that meet.
+struct WanTraffic {
+  std::map<std::uint32_t, paths::Traffic> collective;
+  paths::Traffic exchange;
+
+  WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
+    for (const paths::Host* host : summary.hosts)
+      collective[host->index()] = host->wan_traffic(run.collective.name);
+    const bool has_all = summary.hosts.size() == summary.plan.hosts.size();
+    for (const auto& [rank, part] : parts) {
+      for (const auto& [host, wan] : part.exchange_wan) exchange += wan;
+      for (const auto& [host, wan] : part.collective_wan) keep_most(collective[host], wan);
+    }
+    if (!has_all) return;
+    for (const paths::Host* host : summary.hosts)
+      for (const std::string& graph : summary.plan.graphs)
+        if (belongs_to(graph, run.task.exchange)) exchange += host->wan_traffic(graph);
+  }
+};
+
+Figures noise_figures(const Parts& parts, const paths::RunSummary& summary) {
+  Figures figures{summary.plan};
+  figures.iterations = figures.rounds = iterations_of(parts);
+  figures.clock = summary.clock;
+  figures.seed = summary.seed;
+  for (const auto& [rank, part] : parts) figures.threads.push_back(part.figures);
+  return figures;
+}
+
+Json traffic_to_json(const paths::Traffic& wan, std::uint64_t iterations) {
+  return {{"messages", wan.messages},
+          {"bytes", wan.bytes},
+          {"messages_per_iteration", share(wan.messages, iterations)},
+          {"bytes_per_iteration", share(wan.bytes, iterations)}};
+}
+
+Json wan_to_json(const WanTraffic& wan, std::uint64_t iterations) {
+  paths::Traffic collective, sum = wan.exchange;
+  for (const auto& [host, traffic] : wan.collective) collective += traffic;
+  sum += collective;
+  Json all = traffic_to_json(sum, iterations);
+  all["collective"] = traffic_to_json(collective, iterations);
+  all["exchange"] = traffic_to_json(wan.exchange, iterations);
+  return all;
+}
+
+/// The first and the last row of the grid are nobody's, and as the data set has them.
+Json digest_to_json(const SorTask& task, const Parts& parts) {
+  if (parts.size() < task.blocks.size()) return nullptr;
+  std::vector<double> row(task.data.size());
+  std::vector<base::Digest> rows;
+  const auto add_edge = [&](std::size_t number) {
+    task.data.fill_row(number, row);
+    rows.push_back(base::digest_of(std::as_bytes(std::span(row))));
+  };
+  add_edge(0);
+  for (const auto& [rank, part] : parts)
+    rows.insert(rows.end(), part.row_digests.begin(), part.row_digests.end());
+  add_edge(task.data.size() - 1);
+  return grid_digest(rows).text();
+}
+
+Json redundant_to_json(const Parts& parts) {
+  std::uint64_t own = 0, redundant = 0;
+  double most = 0;
+  for (const auto& [rank, part] : parts) {
+    own += part.half_rows;
+    redundant += part.redundant_half_rows;
+    most = std::max(most, share(part.redundant_half_rows, part.half_rows));
+  }
+  return {{"redundant_rows_share", share(redundant, own)}, {"redundant_rows_share_most", most}};
+}
+
+std::uint64_t most_halo(const Parts& parts) {
+  std::uint64_t most = 0;
+  for (const auto& [rank, part] : parts) most = std::max(most, part.halo);
+  return most;
+}
+
+Json computing_to_json(const Parts& parts) {
+  Nanos least = Nanos::max(), most{0};
+  for (const auto& [rank, part] : parts) {
+    least = std::min(least, part.figures.compute);
+    most = std::max(most, part.figures.compute);
+  }
+  return {{"least", milliseconds(std::min(least, most), iterations_of(parts))},
+          {"most", milliseconds(most, iterations_of(parts))}};
+}
+
+Json stop_to_json(const Parts& parts) {
+  if (parts.empty() || !parts.begin()->second.stop_iteration) return nullptr;
+  return *parts.begin()->second.stop_iteration;
+}
+
+double exchange_milliseconds(const Parts& parts) {
+  Nanos sum{0};
+  for (const auto& [rank, part] : parts) sum += part.exchange;
+  return milliseconds(sum, parts.size() * iterations_of(parts));
+}
+
+}  // namespace
+
+Json sor_figures(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
+  const std::uint64_t iterations = iterations_of(parts);
+  const WanTraffic wan(run, parts, summary);
+  Figures figures = noise_figures(parts, summary);
+  figures.collective = run.collective;
+  figures.wan = wan.collective;
+  const Json noise = to_json(figures);
+  Json json = {{"data", run.data},
+               {"size", run.task.data.size()},
+               {"data_seed", run.data_seed},
+               {"omega", run.task.omega},
+               {"algorithm", noise["algorithm"]},
+               {"halo", run.task.halo.text()},
+               {"halo_iterations", most_halo(parts)},
+               {"iterations", iterations},
+               {"stop_iteration", stop_to_json(parts)},
+               {"converged", !stop_to_json(parts).is_null()}};
+  for (const char* key : {"clock", "threads", "hosts", "ms_per_iteration", "compute_ms"})
+    json[key] = noise[key];
+  json["compute_ms_by_thread"] = computing_to_json(parts);
+  json["exchange_ms"] = exchange_milliseconds(parts);
+  json["allreduce_ms"] = noise["allreduce_ms"];
+  json["wan"] = wan_to_json(wan, iterations);
+  json.update(redundant_to_json(parts));
+  json["clusters"] = noise["clusters"];
+  json["grid_digest"] = digest_to_json(run.task, parts);
+  for (const char* key : {"conditions", "seed", "config_digest"}) json[key] = noise[key];
+  return json;
+}
+
+std::string sor_table(const Json& json) {
+  const auto number = [](const Json& value) { return value.get<double>(); };
+  const Json& times = json["ms_per_iteration"];
+  const Json& wan = json["wan"];
+  std::string text = fmt::format(
+      "{} {} x {}, {}, halo {}: {} threads on {} host{}, {} clock\n\n",
+      json["data"].get<std::string>(), json["size"].dump(), json["size"].dump(),
+      json["algorithm"].get<std::string>(), json["halo"].get<std::string>(), json["threads"].dump(),
+      json["hosts"].dump(), json["hosts"] == 1 ? "" : "s", json["clock"].get<std::string>());
+  text += fmt::format("{:<18} {:>10} {}\n", "iterations", json["iterations"].dump(),
+                      json["converged"] == true ? "the sum of changes of number " +
+                                                      json["stop_iteration"].dump() + " said stop"
+                                                : std::string("not converged"));
+  text += fmt::format("{:<18} {:>10.4f} mean  {:.4f} p50  {:.4f} p99  {:.4f} max\n",
+                      "ms per iteration", number(times["mean"]), number(times["p50"]),
+                      number(times["p99"]), number(times["max"]));
+  text +=
+      fmt::format("{:<18} {:>10.4f} computing  {:.4f} waiting for rows  {:.4f} in the allreduce\n",
+                  "ms of a thread", number(json["compute_ms"]), number(json["exchange_ms"]),
+                  number(json["allreduce_ms"]));
+  text += fmt::format("{:<18} {:>10.2f} messages  {:.1f} bytes\n", "WAN per iteration",
+                      number(wan["messages_per_iteration"]), number(wan["bytes_per_iteration"]));
+  text += fmt::format("{:<18} {:>9.1f}% of all rows  {:.1f}% of one thread's\n", "redundant rows",
+                      100 * number(json["redundant_rows_share"]),
+                      100 * number(json["redundant_rows_share_most"]));
+  const Json& digest = json["grid_digest"];
+  return text + fmt::format("\ngrid {}\n",
+                            digest.is_null() ? "not known here" : digest.get<std::string>());
+}
+
+std::string sor_disagreement(const Parts& parts, const paths::RunSummary& summary) {
+  return disagreement(noise_figures(parts, summary));
+}
+
+}  // namespace bench

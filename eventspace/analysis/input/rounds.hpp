@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/input/rounds.hpp — gathers the records of a round, which come from many
+// hosts.
+#pragma once
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/record.hpp"
+
+namespace eventspace {
+
+/// What is kept of a record until its round is whole.
+struct Pass {
+  std::int64_t down_nanos = 0;
+  std::int64_t up_nanos = 0;
+  std::int64_t computation_nanos = -1;  ///< of the thread before it came; below 0: not known
+  std::uint32_t bytes = 0;
+  std::uint8_t flags = 0;
+  bool is_here = false;
+};
+
+/// One operation of all contributors of a tree.
+struct Round {
+  std::uint32_t tree = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t kind = 0;
+  std::uint32_t here = 0;
+  bool has_failed = false;
+  bool is_one_way = false;
+  std::vector<Pass> passes;  ///< by place in the tree
+  bool is_complete() const { return here == passes.size(); }
+};
+
+/// By a `periodic` of each thread: nothing of it came any further.
+bool is_answered_above(const Shape& shape, const Round& round);
+
+/// Rounds of which not all records have come yet. Each is handed on once: when it is complete, or
+/// when it is given up, which are the oldest when there is no room for more, and all at the end.
+/// Those that were answered above are handed on behind the next one that is complete.
+class RoundTable {
+ public:
+  using Done = std::function<void(const Round&)>;
+  RoundTable(const Shape& shape, std::size_t bytes_max, Done done);
+
+  void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos);
+  void finish();
+
+  std::uint64_t passed_by() const { return passed_by_; }  ///< operations that joins let through
+  std::uint64_t late() const { return late_; }            ///< records of rounds given up before
+  std::uint64_t repeated() const { return repeated_; }    ///< records that were there before
+
+ private:
+  struct Key {
+    std::uint64_t operation = 0;  // sequence and kind
+    std::uint64_t repeat = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
+    }
+  };
+  /// Moves that were handed on, so that records which come later do not begin them again.
+  struct Ended {
+    static constexpr std::uint64_t rounds = 4096;
+    std::bitset<rounds> any;
+    std::bitset<rounds> complete;
+  };
+  struct Open {
+    std::unordered_map<Key, std::unique_ptr<Round>, Hash> rounds;
+    std::deque<Key> by_age;
+    std::unordered_map<std::uint64_t, Ended> ended;  // by sequence, so many rounds in each
+    std::vector<std::unique_ptr<Round>> spare;
+  };
+
+  Key key_of(std::uint32_t lane, const EventRecord& record);
+  Round* round_of(std::uint32_t tree, const Key& key, const EventRecord& record);
+  bool has_ended(const Open& open, const EventRecord& record);
+  std::size_t bytes_of(std::uint32_t tree) const;
+  void hand_on(std::uint32_t tree, const Key& key);
+  void hand_on_answered(std::uint32_t tree, std::uint64_t before);
+  static void note_ended(Open& open, const Round& round);
+  static void forget_ended(Open& open);
+  void give_up_oldest();
+
+  const Shape& shape_;
+  std::size_t bytes_max_;
+  Done done_;
+  std::vector<Open> open_;  // by tree
+  std::vector<Key> last_;   // by lane
+  std::size_t bytes_ = 0;
+  std::uint64_t passed_by_ = 0;
+  std::uint64_t late_ = 0;
+  std::uint64_t repeated_ = 0;
+};
+
+}  // namespace eventspace

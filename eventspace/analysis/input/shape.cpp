@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/input/shape.cpp — which records belong together: the trees collectors form.
+#include "eventspace/analysis/input/shape.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+namespace eventspace {
+
+bool is_collector(const Structure::Wrapper& wrapper) { return wrapper.kind == "event_collector"; }
+
+bool is_join(const Structure::Wrapper& wrapper) {
+  return wrapper.kind == "allreduce" || wrapper.kind == "reduce" || wrapper.kind == "barrier" ||
+         wrapper.kind == "broadcast";
+}
+
+namespace {
+
+/// More than any run has that fits a machine; a damaged structure may have more.
+constexpr std::uint64_t lanes_max = std::uint64_t{1} << 27;
+
+class Compiler {
+ public:
+  explicit Compiler(Shape& shape) : shape_(shape), structure_(shape.structure) {}
+  void compile() {
+    if (structure_.stages.empty()) {
+      shape_.first_lane.assign(1, 0);
+      return;
+    }
+    count_lanes();
+    make_lanes();
+    make_leaves();
+    make_trees();
+  }
+
+ private:
+  struct Crossing {
+    std::uint32_t from = none;
+    std::uint32_t to = none;
+  };
+
+  const Structure::Wrapper& wrapper_of(std::uint32_t stage) const {
+    return structure_.wrapper_of(stage);
+  }
+  std::uint32_t slot_below(std::uint32_t stage, std::uint32_t slot) const {
+    return structure_.stages[stage].slot + (is_join(wrapper_of(stage)) ? 0 : slot);
+  }
+
+  /// Paths have no cycles; a structure that was read from a damaged file may.
+  std::vector<std::uint32_t> way_of(const Structure::Path& path) const {
+    std::vector<std::uint32_t> way;
+    for (std::uint32_t stage = path.stage; stage != no_stage && way.size() < 4096;
+         stage = structure_.stages[stage].below)
+      way.push_back(stage);
+    return way;
+  }
+
+  void count_lanes() {
+    std::vector<std::uint64_t> lanes(structure_.stages.size(), 0);
+    crossings_.resize(structure_.stages.size());
+    for (const Structure::Path& path : structure_.paths) {
+      const auto way = way_of(path);
+      std::uint32_t slot = path.slot;
+      std::uint64_t slots = std::max(1u, path.threads);
+      for (const std::uint32_t stage : way) {
+        if (is_collector(wrapper_of(stage))) lanes[stage] = std::max(lanes[stage], slot + slots);
+        slot = slot_below(stage, slot);
+        if (is_join(wrapper_of(stage))) slots = 1;
+      }
+      find_crossings(way);
+    }
+    shape_.first_lane.assign(1, 0);
+    std::uint64_t all = 0;
+    for (const std::uint64_t count : lanes) {
+      all += count;
+      if (all > lanes_max)
+        throw std::runtime_error("the structure has more places of records than can be analysed");
+      shape_.first_lane.push_back(static_cast<std::uint32_t>(all));
+    }
+  }
+
+  /// A link on the way down delays what the forward behind it will send, one on the way up what
+  /// the forward in front of it will bring back; a link next to neither delays on one host.
+  void find_crossings(const std::vector<std::uint32_t>& way) {
+    const auto is_transparent = [&](std::uint32_t stage) {
+      return is_collector(wrapper_of(stage)) || wrapper_of(stage).kind == "emulate_link";
+    };
+    for (std::size_t place = 0; place < way.size(); ++place) {
+      if (wrapper_of(way[place]).kind != "emulate_link") continue;
+      const bool is_up = structure_.stages[way[place]].role == 1;
+      std::size_t at = place;
+      while (is_transparent(way[at]) && (is_up ? at > 0 : at + 1 < way.size())) {
+        if (is_up) {
+          --at;
+        } else {
+          ++at;
+        }
+      }
+      if (wrapper_of(way[at]).kind != "forward" || at + 1 >= way.size()) continue;
+      const std::uint32_t near = structure_.host_of(way[at]);
+      const std::uint32_t far = structure_.host_of(way[at + 1]);
+      crossings_[way[place]] = is_up ? Crossing{far, near} : Crossing{near, far};
+    }
+  }
+
+  void make_lanes() {
+    shape_.lanes.resize(shape_.first_lane.back());
+    std::unordered_map<std::uint32_t, std::uint32_t> joins;  // by stage
+    for (std::uint32_t stage = 0; stage < structure_.stages.size(); ++stage) {
+      const std::uint32_t first = shape_.first_lane[stage];
+      const std::uint32_t end = shape_.first_lane[stage + 1];
+      if (first == end) continue;
+      for (std::uint32_t lane = first; lane < end; ++lane) {
+        shape_.lanes[lane].stage = stage;
+        shape_.lanes[lane].slot = lane - first;
+        shape_.lanes[lane].hop = static_cast<std::uint32_t>(shape_.hops.size());
+        connect(lane, joins);
+      }
+      make_hop(stage);
+    }
+    for (const Lane& lane : shape_.lanes) {
+      if (lane.below == none) continue;
+      const bool crosses =
+          structure_.host_of(lane.stage) != structure_.host_of(shape_.lanes[lane.below].stage);
+      if (crosses) mark_remote(lane.below);
+    }
+  }
+
+  void connect(std::uint32_t lane, std::unordered_map<std::uint32_t, std::uint32_t>& joins) {
+    Lane& here = shape_.lanes[lane];
+    std::uint32_t slot = slot_below(here.stage, here.slot);
+    std::uint32_t stage = structure_.stages[here.stage].below;
+    std::size_t steps = 0;
+    while (stage != no_stage && !is_collector(wrapper_of(stage)) && ++steps < 4096) {
+      if (is_join(wrapper_of(stage)) && here.join == none) {
+        const auto [join, is_new] =
+            joins.emplace(stage, static_cast<std::uint32_t>(shape_.joins.size()));
+        if (is_new) shape_.joins.emplace_back().wrapper = structure_.stages[stage].wrapper;
+        here.join = join->second;
+        shape_.joins[here.join].contributors.push_back(lane);
+      }
+      slot = slot_below(stage, slot);
+      stage = structure_.stages[stage].below;
+    }
+    if (stage == no_stage || !is_collector(wrapper_of(stage))) return;
+    here.below = shape_.lane_of(stage, slot);
+    if (here.below == none) return;
+    if (here.join == none) {
+      shape_.lanes[here.below].above = lane;
+    } else {
+      shape_.lanes[here.below].join_above = here.join;
+      shape_.joins[here.join].below = here.below;
+    }
+  }
+
+  /// Up to the next join, what enters has come from where it crossed.
+  void mark_remote(std::uint32_t lane) {
+    while (lane != none && !shape_.lanes[lane].is_remote) {
+      shape_.lanes[lane].is_remote = true;
+      if (shape_.lanes[lane].join != none) return;
+      lane = shape_.lanes[lane].below;
+    }
+  }
+
+  static int weight(HopKind kind) {
+    switch (kind) {
+      case HopKind::join: return 5;
+      case HopKind::crossing: return 4;
+      case HopKind::check: return 3;
+      case HopKind::link: return 2;
+      case HopKind::internal: return 1;
+      case HopKind::end: return 0;
+    }
+    return 0;
+  }
+
+  HopKind kind_of(const Structure::Wrapper& wrapper) const {
+    if (is_join(wrapper)) return HopKind::join;
+    if (wrapper.kind == "forward") return HopKind::crossing;
+    if (wrapper.kind == "condition_check" || wrapper.kind == "lagged_check") return HopKind::check;
+    if (wrapper.kind == "emulate_link") return HopKind::link;
+    return HopKind::internal;
+  }
+
+  void make_hop(std::uint32_t collector) {
+    Hop hop;
+    hop.stage = collector;
+    hop.from_host = hop.to_host = structure_.host_of(collector);
+    hop.wrapper = structure_.stages[collector].wrapper;
+    int best = -1;
+    std::uint32_t stage = structure_.stages[collector].below;
+    for (; stage != no_stage && !is_collector(wrapper_of(stage)) && hop.wrappers < 4096;
+         stage = structure_.stages[stage].below) {
+      ++hop.wrappers;
+      hop.is_periodic = hop.is_periodic || wrapper_of(stage).kind == "periodic";
+      const HopKind kind = kind_of(wrapper_of(stage));
+      if (weight(kind) <= best) continue;
+      best = weight(kind);
+      hop.kind = kind;
+      hop.wrapper = structure_.stages[stage].wrapper;
+      hop.role = structure_.stages[stage].role;
+      if (kind == HopKind::link) set_crossing(hop, crossings_[stage]);
+    }
+    if (stage == no_stage) {
+      // A condition check that ends a path was decided by what happened inside it.
+      if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
+    } else {
+      if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);
+      if (hop.kind == HopKind::crossing && hop.from_host == hop.to_host)
+        hop.kind = HopKind::internal;
+    }
+    hop.is_answered_in_kind = goes_into_allreduce(collector);
+    const auto& hosts = structure_.hosts;
+    hop.is_wan = hosts[hop.from_host].cluster != hosts[hop.to_host].cluster;
+    shape_.hops.push_back(hop);
+  }
+
+  bool goes_into_allreduce(std::uint32_t stage) const {
+    for (std::size_t steps = 0; stage != no_stage && steps < 4096; ++steps) {
+      if (is_join(wrapper_of(stage))) return wrapper_of(stage).kind == "allreduce";
+      stage = structure_.stages[stage].below;
+    }
+    return false;
+  }
+
+  static void set_crossing(Hop& hop, const Crossing& crossing) {
+    hop.is_hold = crossing.from == none;
+    if (hop.is_hold) return;
+    hop.from_host = crossing.from;
+    hop.to_host = crossing.to;
+  }
+
+  void make_leaves() {
+    std::map<std::string, std::uint32_t> graphs;
+    for (std::uint32_t number = 0; number < structure_.paths.size(); ++number) {
+      const Structure::Path& path = structure_.paths[number];
+      const auto [graph, is_new] =
+          graphs.emplace(path.graph, static_cast<std::uint32_t>(shape_.graphs.size()));
+      if (is_new) shape_.graphs.push_back(path.graph);
+      graph_of_path_.push_back(graph->second);
+      add_leaves(path, number);
+    }
+  }
+
+  void add_leaves(const Structure::Path& path, std::uint32_t number) {
+    std::uint32_t slot = path.slot;
+    for (const std::uint32_t stage : way_of(path)) {
+      if (is_join(wrapper_of(stage))) return;  // nothing tells its threads apart
+      if (is_collector(wrapper_of(stage))) {
+        for (std::uint32_t thread = 0; thread < std::max(1u, path.threads); ++thread) {
+          const std::uint32_t lane = shape_.lane_of(stage, slot + thread);
+          if (lane == none) continue;
+          Leaf leaf{lane, number, none};
+          if (path.threads > 0)
+            leaf.thread = structure_.hosts[path.host].first_thread + path.first_thread + thread;
+          shape_.lanes[lane].leaf = static_cast<std::uint32_t>(shape_.leaves.size());
+          shape_.leaves.push_back(leaf);
+        }
+        return;
+      }
+      slot = slot_below(stage, slot);
+    }
+  }
+
+  void make_trees() {
+    std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;  // is a join, its number
+    for (std::uint32_t number = 0; number < shape_.lanes.size(); ++number) {
+      std::uint32_t lane = number;
+      std::uint32_t depth = 0;
+      while (shape_.lanes[lane].below != none && depth < shape_.lanes.size()) {
+        lane = shape_.lanes[lane].below;
+        ++depth;
+      }
+      const std::uint32_t join = shape_.lanes[lane].join;
+      const std::pair<bool, std::uint32_t> bottom{join != none, join != none ? join : lane};
+      const auto [tree, is_new] =
+          trees.emplace(bottom, static_cast<std::uint32_t>(shape_.trees.size()));
+      if (is_new) {
+        Tree& made = shape_.trees.emplace_back();
+        (join != none ? made.bottom_join : made.bottom_lane) = bottom.second;
+      }
+      depth_.push_back(depth);
+      shape_.lanes[number].tree = tree->second;
+      shape_.trees[tree->second].lanes.push_back(number);
+    }
+    for (std::uint32_t number = 0; number < shape_.trees.size(); ++number) finish_tree(number);
+  }
+
+  void finish_tree(std::uint32_t number) {
+    Tree& tree = shape_.trees[number];
+    std::stable_sort(tree.lanes.begin(), tree.lanes.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return depth_[a] < depth_[b]; });
+    for (std::uint32_t place = 0; place < tree.lanes.size(); ++place) {
+      Lane& lane = shape_.lanes[tree.lanes[place]];
+      lane.place = place;
+      tree.has_periodic = tree.has_periodic || shape_.hops[lane.hop].is_periodic;
+      if (lane.leaf != none) {
+        tree.leaves.push_back(lane.leaf);
+        tree.graph = graph_of_path_[shape_.leaves[lane.leaf].path];
+      }
+      if (lane.join == none || shape_.joins[lane.join].tree != none) continue;
+      shape_.joins[lane.join].tree = number;
+      tree.joins.push_back(lane.join);
+    }
+    std::reverse(tree.joins.begin(), tree.joins.end());
+  }
+
+  Shape& shape_;
+  const Structure& structure_;
+  std::vector<Crossing> crossings_;  // of links, by stage
+  std::vector<std::uint32_t> graph_of_path_;
+  std::vector<std::uint32_t> depth_;
+};
+
+}  // namespace
+
+Shape::Shape(const Structure& given) : structure(given) { Compiler(*this).compile(); }
+
+}  // namespace eventspace

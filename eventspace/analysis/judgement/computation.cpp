@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/computation.cpp — what threads do between operations: slow, late,
+// noisy.
+#include "eventspace/analysis/judgement/computation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "eventspace/analysis/judgement/findings.hpp"
+#include "eventspace/analysis/judgement/others.hpp"
+#include "eventspace/analysis/judgement/period.hpp"
+
+namespace eventspace {
+namespace {
+
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+constexpr std::uint32_t in_micros = 1u << 31;
+
+/// Longer than anybody computes, half a year: what a damaged record says.
+constexpr std::int64_t computation_max = std::int64_t{1} << 54;
+
+std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
+  return static_cast<std::int64_t>(
+      std::max({outlier_share * static_cast<double>(base), static_cast<double>(outlier_nanos),
+                outlier_spreads * static_cast<double>(spread)}));
+}
+
+/// What is rarer than a computation has a period that foretells it, which a shorter one does not as
+/// well.
+bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
+  constexpr double least_agreement = 0.9;
+  constexpr double clearly = 0.1;
+  const auto period = find_period(computed);
+  return period && period->agreement >= least_agreement &&
+         period->agreement > agreement_of_frequent_noise(computed, frequent) + clearly;
+}
+
+}  // namespace
+
+/// To the nanosecond below two seconds, to the microsecond above.
+Computation::Kept::Kept(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence)
+    : begin_(begin), sequence_(static_cast<std::uint32_t>(sequence)) {
+  if (nanos < in_micros) {
+    span_ = static_cast<std::uint32_t>(nanos);
+  } else {
+    span_ =
+        in_micros | static_cast<std::uint32_t>(std::min<std::int64_t>(nanos / 1000, in_micros - 1));
+  }
+}
+
+std::int64_t Computation::Kept::nanos() const {
+  if ((span_ & in_micros) == 0) return span_;
+  return static_cast<std::int64_t>(span_ & ~in_micros) * 1000;
+}
+
+Computation::Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
+                         std::size_t exact_max)
+    : shape_(shape),
+      figures_(figures),
+      kept_max_(kept_max),
+      leaves_(shape.leaves.size(), LeafState(exact_max)),
+      graphs_(shape.graphs.size()) {
+  std::uint32_t threads = 0;
+  for (const Leaf& leaf : shape.leaves)
+    if (leaf.thread != none) threads = std::max(threads, leaf.thread + 1);
+  threads_.resize(threads);
+}
+
+std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation) {
+  const std::uint32_t rank = shape_.leaves[number].thread;
+  if (rank == none) return -1;
+  ThreadState& thread = threads_[rank];
+  LeafState& leaf = leaves_[number];
+  const bool is_move = operation.kind == move_operation;
+  // Operations that were lost, and what was computed between them, must not count as one.
+  const bool is_next = !is_move || operation.sequence == leaf.next_sequence;
+  if (is_move) leaf.next_sequence = operation.sequence + 1;
+  const bool had_begun = thread.has_begun;
+  const std::int64_t begin = thread.last_up;
+  if (!had_begun) {
+    thread = {true, operation.up_nanos, operation.down_nanos, is_next ? number : none,
+              operation.sequence};
+    return -1;
+  }
+  thread.last_up = std::max(begin, +operation.up_nanos);
+  const std::int64_t nanos = operation.down_nanos - begin;
+  if (!is_next || nanos < 0 || nanos > computation_max) {
+    ++unknown_;
+    return -1;
+  }
+  // Others pass by joins, and have no round that could have been late.
+  if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
+    return nanos;
+  keep(number, begin, nanos, operation.sequence);
+  return nanos;
+}
+
+void Computation::add_thread(const EventRecord& life) {
+  if (life.place >= threads_.size()) return;
+  ThreadState& thread = threads_[life.place];
+  if (!thread.has_begun) {  // said when it began
+    thread.has_begun = true;
+    thread.last_up = life.down_nanos;
+    return;
+  }
+  const std::int64_t nanos = thread.first_down - life.down_nanos;
+  if (thread.first_leaf == none || nanos < 0 || nanos > computation_max) return;
+  keep(thread.first_leaf, life.down_nanos, nanos, thread.first_sequence);
+  thread.first_leaf = none;
+}
+
+void Computation::keep(std::uint32_t leaf, std::int64_t begin, std::int64_t nanos,
+                       std::uint64_t sequence) {
+  if (kept_ >= kept_max_) judge(false);
+  leaves_[leaf].all.add(nanos);
+  leaves_[leaf].blocks.add(nanos);
+  leaves_[leaf].kept.emplace_back(begin, nanos, sequence);
+  ++kept_;
+}
+
+void Computation::finish() { judge(true); }
+
+std::uint32_t Computation::group_of(std::uint32_t number) const {
+  const std::uint32_t graph = shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].graph;
+  const auto clusters = static_cast<std::uint32_t>(shape_.structure.clusters.size());
+  return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
+}
+
+/// A host that is slow is so in all its threads: a thread is held against those first.
+std::vector<Computation::Usual> Computation::usual() const {
+  const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
+  std::vector<std::vector<std::int64_t>> medians(groups);
+  std::vector<std::vector<std::int64_t>> spreads(groups);
+  std::vector<std::vector<std::int64_t>> far_spreads(groups);
+  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // by group and host
+  std::vector<std::int64_t> own(leaves_.size(), 0);
+  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    const Distribution& all = leaves_[leaf].all;
+    if (all.count() == 0) continue;
+    own[leaf] = all.quantile(0.5);
+    medians[group_of(leaf)].push_back(own[leaf]);
+    spreads[group_of(leaf)].push_back(own[leaf] - all.quantile(0.1));
+    far_spreads[group_of(leaf)].push_back(own[leaf] - all.quantile(0.01));
+    of_hosts[{group_of(leaf), host_of(leaf)}].add(own[leaf]);
+  }
+  for (auto& [host, threads] : of_hosts) threads.sort();
+  std::vector<Usual> of_groups(groups);
+  for (std::size_t group = 0; group < groups; ++group)
+    of_groups[group] = {median_of(medians[group]), median_of(spreads[group]),
+                        median_of(far_spreads[group])};
+  std::vector<Usual> usual(leaves_.size());
+  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (leaves_[leaf].all.count() == 0) continue;
+    usual[leaf] = of_groups[group_of(leaf)];
+    const auto mates = of_hosts.at({group_of(leaf), host_of(leaf)}).median_without(own[leaf]);
+    if (mates > 0) usual[leaf].median = mates;
+  }
+  return usual;
+}
+
+/// Noise in most computations shifts a thread's median, but not its least hundredth: from there,
+/// by what is usual in its cluster, begins the search for what it computes without noise. That is
+/// taken of those below the bound, and the bound of that, until it is the same.
+Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& like) const {
+  const Distribution& all = leaves_[number].all;
+  const std::int64_t median = all.quantile(0.5);
+  Bounds bounds;
+  bounds.mean = all.mean();
+  bounds.base = std::min(median, all.quantile(0.01) + like.far_spread);
+  std::int64_t spread = std::min(median - all.quantile(0.1), like.spread);
+  double share = 0;
+  for (int round = 0; round < 10; ++round) {
+    bounds.outlier = bounds.base + least_noise(bounds.base, spread);
+    const double below =
+        static_cast<double>(all.count_at_most(bounds.outlier)) / static_cast<double>(all.count());
+    if (below == share || below == 0) break;
+    share = below;
+    bounds.base = all.quantile(0.5 * share);
+    spread = bounds.base - all.quantile(0.1 * share);
+  }
+  return bounds;
+}
+
+/// Noise that comes more often than once in a computation leaves none without it: some have it
+/// once and some twice, so that what they differ by is also by what all are longer than others'.
+/// A thread that is slow by as much looks the same, but for the period of its noise.
+void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
+  const Distribution& all = leaf.all;
+  const double below =
+      static_cast<double>(all.count_at_most(bounds.outlier)) / static_cast<double>(all.count());
+  if (1 - below < noise_in_all_share) return;
+  const std::int64_t noise = all.quantile((1 + below) / 2) - bounds.base;
+  const std::int64_t more = bounds.base - like.median;
+  const std::int64_t times = (more + noise / 2) / noise;
+  if (times < 1 || times > noise_in_all_times) return;
+  if (std::abs(more - times * noise) > std::min(like.median / 100, noise / 10)) return;
+  leaf.is_noise_rare =
+      is_rare(computed_of(leaf, bounds),
+              {.computation_nanos = static_cast<double>(bounds.base - times * noise),
+               .nanos = static_cast<double>(noise),
+               .least_ticks = static_cast<double>(times)});
+  if (leaf.is_noise_rare) return;
+  bounds.base -= times * noise;
+  bounds.outlier = bounds.base + noise / 2;
+}
+
+void Computation::judge(bool all) {
+  const std::vector<Usual> like = usual();
+  for (std::uint32_t number = 0; number < leaves_.size(); ++number) {
+    LeafState& leaf = leaves_[number];
+    if (leaf.kept.empty()) continue;
+    Bounds bounds = bounds_of(number, like[number]);
+    find_noise_in_all(leaf, like[number], bounds);
+    leaf.base = bounds.base;
+    leaf.outlier = bounds.outlier;
+    const std::size_t count = all ? leaf.kept.size() : (leaf.kept.size() + 1) / 2;
+    for (std::size_t place = 0; place < count; ++place) judge_one(number, leaf.kept[place], bounds);
+    kept_ -= count;
+    if (all) look_for_period(number, bounds);
+    if (!all) judged_early_ += count;
+    leaf.kept.erase(leaf.kept.begin(), leaf.kept.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+}
+
+void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds& bounds) {
+  const Lane& lane = shape_.lanes[shape_.leaves[number].lane];
+  const Tree& tree = shape_.trees[lane.tree];
+  GraphState& graph = graphs_[tree.graph];
+  LeafState& leaf = leaves_[number];
+  const std::int64_t nanos = kept.nanos();
+  Iteration* iteration = nullptr;
+  if (tree.has_joins()) {
+    iteration = &graph.iterations.at(kept.sequence());
+    iteration->is_seen = true;
+    const double late = static_cast<double>(nanos) - bounds.mean;
+    const auto over =
+        std::count_if(lateness_bounds_nanos.begin(), lateness_bounds_nanos.end(),
+                      [late](std::int64_t bound) { return late > static_cast<double>(bound); });
+    iteration->lateness = std::max(iteration->lateness, static_cast<std::uint8_t>(over));
+  }
+  if (nanos <= bounds.outlier) return;
+  const std::int64_t noise = nanos - bounds.base;
+  leaf.noise.add(noise);
+  if (iteration == nullptr) return;
+  iteration->greatest_noise = std::max(iteration->greatest_noise, static_cast<float>(noise));
+  const RoundNote* note = figures_.note(lane.tree, kept.sequence());
+  if (note == nullptr || note->critical_leaf == none) return;
+  add_to(graph.noise, noise);
+  if (note->critical_leaf != number) return;
+  add_to(leaf.critical_noise, noise);
+  if (leaf.lead_of != note->complete) leaf.lead_used = 0;
+  leaf.lead_of = note->complete;
+  const std::int64_t effective = std::min(noise, note->lead_nanos - leaf.lead_used);
+  leaf.lead_used += effective;
+  add_to(graph.effective, effective);
+  graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
+}
+
+/// From one computation's begin to the next one's, in the mean: what noise or waiting makes longer
+/// counts, because time goes on for the noise as well.
+double Computation::iteration_of(const std::vector<Kept>& kept) {
+  const auto [first, last] = std::minmax_element(
+      kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.begin() < b.begin(); });
+  const std::uint32_t iterations = last->sequence() - first->sequence();
+  if (iterations == 0) return 0;
+  return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(iterations);
+}
+
+/// Of the computations that are still kept: a run's last part, when it was very long.
+std::vector<Computed> Computation::computed_of(const LeafState& leaf, const Bounds& bounds) {
+  std::vector<Computed> computed;
+  computed.reserve(leaf.kept.size());
+  for (const Kept& kept : leaf.kept) {
+    const bool is_late = kept.nanos() > bounds.outlier;
+    computed.push_back({kept.begin(), is_late ? bounds.base : kept.nanos(), is_late});
+  }
+  std::sort(computed.begin(), computed.end(),
+            [](const Computed& a, const Computed& b) { return a.begin_nanos < b.begin_nanos; });
+  return computed;
+}
+
+void Computation::look_for_period(std::uint32_t number, const Bounds& bounds) {
+  LeafState& leaf = leaves_[number];
+  if (leaf.noise.count() < noisy_outliers) return;
+  const auto period = find_period(computed_of(leaf, bounds));
+  if (!period) return;
+  leaf.period_nanos = period->nanos;
+  leaf.period_agreement = period->agreement;
+  leaf.iteration = iteration_of(leaf.kept);
+  leaf.spectrum = period->spectrum;
+}
+
+std::vector<std::int64_t> Computation::critical_noise() const {
+  std::vector<std::int64_t> noise;
+  for (const LeafState& leaf : leaves_) noise.push_back(leaf.critical_noise);
+  return noise;
+}
+
+namespace {
+
+/// A spectrum takes as much room as all else that is said of a thread.
+void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
+  constexpr std::size_t spectra_max = 32;
+  std::vector<ThreadReport*> with;
+  for (ThreadReport& thread : threads)
+    if (!thread.spectrum.empty()) with.push_back(&thread);
+  std::stable_sort(with.begin(), with.end(), [](const ThreadReport* a, const ThreadReport* b) {
+    return a->noise_nanos > b->noise_nanos;
+  });
+  for (std::size_t place = spectra_max; place < with.size(); ++place) with[place]->spectrum = {};
+}
+
+}  // namespace
+
+void Computation::report(Report& report, const Conditional& conditional) const {
+  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (shape_.leaves[leaf].thread == none || leaves_[leaf].all.count() == 0) continue;
+    report.threads.push_back(report_thread(leaf));
+    const ThreadReport& thread = report.threads.back();
+    report.series.push_back({"computation", fmt::format("{} before {}", thread.name, thread.graph),
+                             leaves_[leaf].blocks.rows()});
+  }
+  keep_spectra_of_noisiest(report.threads);
+  report_hosts(report);
+  report_lateness(report, conditional);
+}
+
+ThreadReport Computation::report_thread(std::uint32_t number) const {
+  const Leaf& leaf = shape_.leaves[number];
+  const LeafState& state = leaves_[number];
+  const Structure::Path& path = shape_.structure.paths[leaf.path];
+  const Structure::Host& host = shape_.structure.hosts[path.host];
+  ThreadReport thread;
+  thread.name = shape_.structure.thread_name(leaf.thread);
+  thread.rank = leaf.thread;
+  thread.graph = path.graph;
+  thread.host = host.name;
+  thread.cluster = shape_.structure.clusters[host.cluster];
+  thread.computation = state.all.summary();
+  thread.computation_bins = state.all.bins();
+  thread.base_nanos = state.base;
+  thread.outlier_nanos = state.outlier;
+  thread.outliers = state.noise.count();
+  thread.noise_nanos = state.noise.sum();
+  thread.noise_median_nanos = state.noise.quantile(0.5);
+  if (state.all.sum() > 0)
+    thread.noise_share =
+        static_cast<double>(state.noise.sum()) / static_cast<double>(state.all.sum());
+  thread.is_noise_rare = state.is_noise_rare;
+  thread.period_nanos = state.period_nanos;
+  thread.spectrum = state.spectrum;
+  thread.period_agreement = state.period_agreement;
+  if (state.period_nanos && state.iteration > 0) {
+    thread.iterations_per_period = *state.period_nanos / state.iteration;
+    const double whole = std::round(thread.iterations_per_period);
+    thread.resonates = whole >= 1 && whole <= resonance_iterations &&
+                       std::abs(thread.iterations_per_period - whole) <= resonance_share;
+  }
+  thread.critical_rounds = figures_.critical_rounds(number);
+  thread.critical_iterations = figures_.critical_iterations(number);
+  thread.critical_computation_nanos = figures_.critical_computation(number);
+  thread.critical_noise_nanos = state.critical_noise;
+  return thread;
+}
+
+void Computation::report_hosts(Report& report) const {
+  const Structure& structure = shape_.structure;
+  std::vector<std::vector<std::int64_t>> medians(structure.hosts.size());
+  std::vector<std::vector<std::int64_t>> bases(structure.hosts.size());
+  report.hosts.resize(structure.hosts.size());
+  for (std::uint32_t number = 0; number < leaves_.size(); ++number) {
+    const std::uint32_t host = host_of(number);
+    report.hosts[host].critical_rounds += figures_.critical_rounds(number);
+    report.hosts[host].critical_iterations += figures_.critical_iterations(number);
+    if (leaves_[number].all.count() == 0) continue;
+    medians[host].push_back(leaves_[number].all.quantile(0.5));
+    bases[host].push_back(leaves_[number].base);
+  }
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_cluster;
+  for (std::uint32_t number = 0; number < structure.hosts.size(); ++number) {
+    HostReport& host = report.hosts[number];
+    host.name = structure.hosts[number].name;
+    host.cluster = structure.clusters[structure.hosts[number].cluster];
+    host.threads = structure.hosts[number].threads;
+    host.computation_nanos = median_of(medians[number]);
+    host.base_nanos = median_of(bases[number]);
+    host.missing_rounds = figures_.incomplete_rounds_of(number);
+    if (!medians[number].empty()) by_cluster[structure.hosts[number].cluster].push_back(number);
+  }
+  for (const auto& [cluster, hosts] : by_cluster)
+    for (const std::uint32_t number : hosts) compare_with_others(report.hosts, hosts, number);
+}
+
+void Computation::compare_with_others(std::vector<HostReport>& all,
+                                      const std::vector<std::uint32_t>& hosts,
+                                      std::uint32_t number) {
+  std::vector<std::int64_t> medians;
+  std::vector<std::int64_t> bases;
+  for (const std::uint32_t other : hosts) {
+    if (other == number) continue;
+    medians.push_back(all[other].computation_nanos);
+    bases.push_back(all[other].base_nanos);
+  }
+  HostReport& host = all[number];
+  host.others_nanos = median_of(std::move(medians));
+  host.others_base_nanos = median_of(std::move(bases));
+  if (host.others_base_nanos > 0)
+    host.factor =
+        static_cast<double>(host.base_nanos) / static_cast<double>(host.others_base_nanos);
+}
+
+void Computation::report_lateness(Report& report, const Conditional& conditional) const {
+  for (std::uint32_t graph = 0; graph < graphs_.size(); ++graph) {
+    const GraphState& state = graphs_[graph];
+    LatenessReport lateness;
+    lateness.graph = shape_.graphs[graph];
+    state.iterations.for_each([&](std::uint64_t, const Iteration& iteration) {
+      lateness.iterations += iteration.is_seen;
+      for (std::size_t bound = 0; bound < iteration.lateness; ++bound) ++lateness.over[bound];
+    });
+    if (lateness.iterations == 0) continue;
+    lateness.noise_nanos = state.noise;
+    lateness.effective_noise_nanos = state.effective;
+    lateness.absorbed_noise_nanos = state.noise - state.effective;
+    const double waited = state.lost - static_cast<double>(state.effective);
+    lateness.waited_for_noise_nanos = static_cast<std::int64_t>(std::min(waited, 9e18));
+    if (state.noise > 0)
+      lateness.noise_amplification = state.lost / static_cast<double>(state.noise);
+    for (std::uint32_t tree = 0; tree < shape_.trees.size(); ++tree)
+      if (shape_.trees[tree].graph == graph) add_wan(tree, conditional, lateness);
+    report.lateness.push_back(lateness);
+  }
+}
+
+void Computation::add_wan(std::uint32_t tree, const Conditional& conditional,
+                          LatenessReport& lateness) const {
+  const GraphState& state = graphs_[shape_.trees[tree].graph];
+  const auto add = [&](std::uint64_t sequence, std::int64_t nanos, std::int64_t& sum,
+                       std::int64_t& hideable) {
+    add_to(sum, nanos);
+    const Iteration* iteration = state.iterations.find(sequence);
+    const auto noise =
+        iteration == nullptr ? 0 : static_cast<std::int64_t>(iteration->greatest_noise);
+    add_to(hideable, std::clamp<std::int64_t>(nanos, 0, noise));
+  };
+  figures_.for_each_note(tree, [&](std::uint64_t sequence, const RoundNote& note) {
+    if (note.critical_leaf != none)
+      add(sequence, note.wan_nanos, lateness.critical_wan_two_way_nanos,
+          lateness.hideable_wan_nanos);
+  });
+  conditional.for_each_wan_wait(tree, figures_, [&](std::uint64_t sequence, std::int64_t nanos) {
+    add(sequence, nanos, lateness.check_wan_one_way_nanos, lateness.hideable_check_wan_nanos);
+  });
+}
+
+}  // namespace eventspace

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/figures.cpp — latencies, joins and critical paths of rounds.
+#include "eventspace/analysis/judgement/figures.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "eventspace/analysis/judgement/findings.hpp"
+
+namespace eventspace {
+namespace {
+
+/// Two clocks may go differently by this part of a time, and are read at moments so far apart.
+constexpr std::int64_t clocks_differ_part = 1000;
+constexpr std::int64_t clocks_differ_nanos = 1'000'000;
+
+}  // namespace
+
+Cause cause_of(const Hop& hop) {
+  switch (hop.kind) {
+    case HopKind::join: return Cause::join;
+    case HopKind::crossing: return Cause::network;
+    case HopKind::link: return hop.is_hold ? Cause::broadcast_delay : Cause::link;
+    case HopKind::check: return Cause::check;
+    case HopKind::internal:
+    case HopKind::end: break;
+  }
+  return Cause::internal;
+}
+
+Figures::Figures(const Shape& shape, std::size_t exact_max, bool has_common_clock)
+    : shape_(shape),
+      hops_(shape.hops.size(), HopFigures(exact_max)),
+      tree_of_hop_(shape.hops.size(), 0),
+      joins_(shape.joins.size(), JoinFigures(exact_max)),
+      paths_(shape.structure.paths.size(), PathFigures(exact_max)),
+      trees_(shape.trees.size(), TreeFigures(exact_max)),
+      critical_leaves_(shape.leaves.size()),
+      missing_(shape.structure.hosts.size(), 0),
+      exact_max_(exact_max),
+      has_common_clock_(has_common_clock),
+      last_(shape.joins.size(), none),
+      lead_(shape.joins.size(), 0) {
+  for (const Lane& lane : shape.lanes) tree_of_hop_[lane.hop] = lane.tree;
+  for (std::size_t join = 0; join < joins_.size(); ++join)
+    joins_[join].contributors.assign(shape.joins[join].contributors.size(),
+                                     ContributorFigures(exact_max));
+}
+
+void Figures::add(const Round& round) {
+  TreeFigures& tree = trees_[round.tree];
+  if (round.has_failed) {
+    ++tree.failed;
+    return;
+  }
+  if (is_contradictory(round)) {
+    ++contradictory_;
+    return;
+  }
+  if (round.is_complete()) {
+    ++tree.complete;
+  } else if (is_answered_above(shape_, round)) {
+    add_answered(round);
+    return;
+  } else {
+    ++tree.incomplete;
+    count_missing(round);
+  }
+  add_hops(round);
+  add_paths(round);
+  if (round.kind != move_operation && round.is_one_way) return;
+  for (const std::uint32_t join : shape_.trees[round.tree].joins) add_join(round, join);
+  if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
+}
+
+/// Nobody waited in it. It lengthened the next round that was complete as much as it took the
+/// thread that all waited for then.
+void Figures::add_answered(const Round& round) {
+  TreeFigures& tree = trees_[round.tree];
+  ++tree.answered;
+  const std::uint32_t number = tree.latest.critical_leaf;
+  if (number == none) return;
+  const std::uint32_t lane = shape_.leaves[number].lane;
+  const Pass* pass = pass_of(round, lane);
+  if (pass == nullptr) return;
+  std::array<std::int64_t, causes> by_cause = {};
+  const std::int64_t computed = std::max<std::int64_t>(0, pass->computation_nanos);
+  by_cause[static_cast<std::size_t>(Cause::computation)] = computed;
+  add_to(critical_leaves_[number].nanos, computed);
+  ++critical_leaves_[number].iterations;
+  const std::int64_t nanos = pass->up_nanos - pass->down_nanos;
+  const Cause cause = cause_of(shape_.hops[shape_.lanes[lane].hop]);
+  add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
+  add_to(hops_[shape_.lanes[lane].hop].critical.nanos, nanos);
+  for (std::size_t one = 0; one < causes; ++one) add_to(tree.by_cause[one], by_cause[one]);
+  if (pass->computation_nanos >= 0) add_iteration(round, *pass, by_cause);
+  tree.notes.at(round.sequence) = tree.latest;
+  tree.notes.at(round.sequence).wan_nanos = 0;
+}
+
+const Pass* Figures::pass_of(const Round& round, std::uint32_t lane) const {
+  if (lane == none) return nullptr;
+  const Pass& pass = round.passes[shape_.lanes[lane].place];
+  return pass.is_here ? &pass : nullptr;
+}
+
+void Figures::count_missing(const Round& round) {
+  std::vector<std::uint32_t> hosts;
+  for (const std::uint32_t lane : shape_.trees[round.tree].lanes) {
+    if (pass_of(round, lane) == nullptr)
+      hosts.push_back(shape_.structure.host_of(shape_.lanes[lane].stage));
+  }
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  for (const std::uint32_t host : hosts) ++missing_[host];
+}
+
+/// What a collector saw is within what the one in front of it saw; two clocks may go a little
+/// differently. Behind a join it is so only for who waited.
+bool Figures::is_contradictory(const Round& round) const {
+  if (round.is_one_way) return false;
+  for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
+    const Lane& lane = shape_.lanes[number];
+    const Pass* here = pass_of(round, number);
+    const Pass* below = pass_of(round, lane.below);
+    if (here == nullptr || below == nullptr || lane.join != none) continue;
+    const std::int64_t within = below->up_nanos - below->down_nanos;
+    const std::int64_t unsure = clocks_differ_nanos + within / clocks_differ_part;
+    const std::uint32_t far = shape_.structure.host_of(shape_.lanes[lane.below].stage);
+    if (shape_.structure.host_of(lane.stage) != far) {
+      if (within > here->up_nanos - here->down_nanos + unsure) return true;
+    } else if (!is_around(round, number)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Figures::is_around(const Round& round, std::uint32_t number) const {
+  const Pass& here = round.passes[shape_.lanes[number].place];
+  const Pass* below = pass_of(round, shape_.lanes[number].below);
+  return below == nullptr ||
+         (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
+}
+
+/// Lanes below come before those above, so that what is below is known.
+void Figures::add_hops(const Round& round) {
+  const Tree& tree = shape_.trees[round.tree];
+  on_the_way_.assign(tree.lanes.size(), {});
+  for (const std::uint32_t number : tree.lanes) {
+    const Lane& lane = shape_.lanes[number];
+    const Pass* here = pass_of(round, number);
+    if (here == nullptr) continue;
+    const Hop& hop = shape_.hops[lane.hop];
+    const Pass* below = pass_of(round, lane.below);
+    add_hop(round, hop, hops_[lane.hop], *here, below);
+    on_the_way_[lane.place] = way_of(lane, hop, *here, below, round.is_one_way);
+  }
+}
+
+void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
+                      const Pass* below) {
+  const bool is_one_way = round.is_one_way;
+  const bool is_move = round.kind == move_operation;
+  if (hop.kind == HopKind::crossing) {
+    figures.messages += is_one_way ? 1 : 2;
+    const bool comes_back = is_move && !is_one_way && hop.is_answered_in_kind;
+    figures.payload_bytes += (comes_back ? 2 : 1) * std::uint64_t{here.bytes};
+    if (below != nullptr && !is_one_way)
+      figures.both.add((here.up_nanos - here.down_nanos) - (below->up_nanos - below->down_nanos));
+    if (below != nullptr && has_common_clock_) {
+      figures.down.add(below->down_nanos - here.down_nanos);
+      if (!is_one_way) figures.up.add(here.up_nanos - below->up_nanos);
+    }
+    return;
+  }
+  if (hop.kind == HopKind::join) return;
+  if (below == nullptr) {
+    if (hop.kind == HopKind::end || hop.kind == HopKind::check)
+      figures.both.add(here.up_nanos - here.down_nanos);
+    return;
+  }
+  const std::int64_t down = below->down_nanos - here.down_nanos;
+  const std::int64_t up = here.up_nanos - below->up_nanos;
+  figures.down.add(down);
+  if (!is_one_way) figures.up.add(up);
+  if (hop.kind == HopKind::link) figures.travel.add(hop.role == 1 ? up : down);
+  figures.payload_bytes += here.bytes;
+}
+
+/// Of a push what is known of its one way: links, and with a common clock all.
+Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
+                                  const Pass* below, bool is_one_way) const {
+  if (below == nullptr) return {};
+  OnTheWay way = on_the_way_[shape_.lanes[lane.below].place];
+  if (hop.kind != HopKind::crossing && (hop.kind != HopKind::link || hop.is_hold)) return way;
+  if (is_one_way) {
+    if (hop.kind == HopKind::link || has_common_clock_)
+      add_to(way.network, below->down_nanos - here.down_nanos);
+    return way;
+  }
+  const std::int64_t nanos =
+      (here.up_nanos - here.down_nanos) - (below->up_nanos - below->down_nanos);
+  add_to(way.network, nanos);
+  if (hop.is_wan) add_to(way.wan, nanos);
+  return way;
+}
+
+void Figures::add_paths(const Round& round) {
+  if (!round.is_complete()) return;
+  for (const std::uint32_t number : shape_.trees[round.tree].leaves) {
+    const Leaf& leaf = shape_.leaves[number];
+    const Lane& lane = shape_.lanes[leaf.lane];
+    const Pass& pass = round.passes[lane.place];
+    PathFigures& path = paths_[leaf.path];
+    if (round.is_one_way) {
+      path.one_way.add(on_the_way_[lane.place].network);
+      continue;
+    }
+    path.total.add(pass.up_nanos - pass.down_nanos);
+    path.network.add(on_the_way_[lane.place].network);
+    path.wan.add(on_the_way_[lane.place].wan);
+  }
+}
+
+void Figures::add_join(const Round& round, std::uint32_t number) {
+  const Join& join = shape_.joins[number];
+  JoinFigures& figures = joins_[number];
+  figures.is_reply_late = false;
+  last_[number] = find_last(round, number);
+  if (last_[number] == none) return;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+  std::int64_t latest = never;
+  std::int64_t second = never;
+  for (const std::uint32_t lane : join.contributors) {
+    const std::int64_t down = pass_of(round, lane)->down_nanos;
+    second = std::max(second, std::min(latest, down));
+    latest = std::max(latest, down);
+  }
+  lead_[number] = second == never ? std::numeric_limits<std::int64_t>::max() : latest - second;
+  ++figures.rounds;
+  for (std::size_t place = 0; place < join.contributors.size(); ++place) {
+    ContributorFigures& from = figures.contributors[place];
+    const std::int64_t wait = latest - pass_of(round, join.contributors[place])->down_nanos;
+    from.last += join.contributors[place] == last_[number];
+    from.wait.add(wait);
+    from.waits.add(wait);
+  }
+  add_through(round, number);
+  if (!round.is_one_way) add_departures(round, number);
+}
+
+/// Who is last, the join itself knows; the clock does when it did not say, or two are equal.
+std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
+  const Pass* last = nullptr;
+  std::uint32_t last_lane = none;
+  for (const std::uint32_t lane : shape_.joins[number].contributors) {
+    const Pass* pass = pass_of(round, lane);
+    if (pass == nullptr) return none;
+    const bool says_so = (pass->flags & event_last_arriver) != 0;
+    const bool was_said = last != nullptr && (last->flags & event_last_arriver) != 0;
+    if (last != nullptr && !says_so && (was_said || pass->down_nanos < last->down_nanos)) continue;
+    last = pass;
+    last_lane = lane;
+  }
+  return last_lane;
+}
+
+/// The last arriver takes the round down, or as in a broadcast one before: who came right before
+/// it went on.
+void Figures::add_through(const Round& round, std::uint32_t number) {
+  const Join& join = shape_.joins[number];
+  const Pass* below = pass_of(round, join.below);
+  if (below == nullptr) return;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+  std::int64_t carrier = never;
+  for (const std::uint32_t lane : join.contributors) {
+    const std::int64_t down = pass_of(round, lane)->down_nanos;
+    if (down <= below->down_nanos) carrier = std::max(carrier, down);
+  }
+  if (carrier == never) return;
+  joins_[number].through.add(below->down_nanos - carrier);
+  if (!round.is_one_way) joins_[number].below.add(below->up_nanos - below->down_nanos);
+}
+
+void Figures::add_departures(const Round& round, std::uint32_t number) {
+  const Join& join = shape_.joins[number];
+  JoinFigures& figures = joins_[number];
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first = never;
+  std::int64_t last = -never;
+  std::int64_t first_local = never;
+  std::int64_t last_remote = -never;
+  std::size_t latest_reply = 0;
+  std::size_t left_first = 0;
+  std::size_t left_last = 0;
+  for (std::size_t place = 0; place < join.contributors.size(); ++place) {
+    const std::int64_t up = pass_of(round, join.contributors[place])->up_nanos;
+    if (up < first) left_first = place;
+    if (up > last) left_last = place;
+    first = std::min(first, up);
+    last = std::max(last, up);
+    const bool is_remote = shape_.lanes[join.contributors[place]].is_remote;
+    if (!is_remote) first_local = std::min(first_local, up);
+    if (is_remote && up > last_remote) {
+      last_remote = up;
+      latest_reply = place;
+    }
+  }
+  const Pass* below = pass_of(round, join.below);
+  const std::int64_t came_up = below != nullptr ? below->up_nanos : first;
+  figures.spread.add(last - first);
+  figures.spreads.add(last - first);
+  if (last > first) {
+    ++figures.contributors[left_first].left_first;
+    ++figures.contributors[left_last].left_last;
+  }
+  for (std::size_t place = 0; place < join.contributors.size(); ++place) {
+    const std::int64_t up = pass_of(round, join.contributors[place])->up_nanos;
+    figures.contributors[place].departure.add(up - came_up);
+  }
+  figures.is_reply_late =
+      first_local < last_remote && last_remote - came_up >= late_reply_least_nanos;
+  if (!figures.is_reply_late) return;
+  ++figures.late_replies;
+  add_to(figures.late_reply_nanos, last_remote - came_up);
+  ++figures.contributors[latest_reply].latest_reply;
+}
+
+std::uint32_t Figures::find_critical_leaf(const Round& round) const {
+  const Tree& tree = shape_.trees[round.tree];
+  std::uint32_t lane = tree.bottom_join != none ? last_[tree.bottom_join] : tree.bottom_lane;
+  while (lane != none) {
+    const Lane& here = shape_.lanes[lane];
+    if (here.leaf != none) return here.leaf;
+    lane = here.join_above != none ? last_[here.join_above] : here.above;
+  }
+  return none;
+}
+
+/// The least of the joins on its way.
+std::int64_t Figures::lead_of(std::uint32_t lane) const {
+  std::int64_t lead = std::numeric_limits<std::int64_t>::max();
+  for (; lane != none; lane = shape_.lanes[lane].below)
+    if (shape_.lanes[lane].join != none) lead = std::min(lead, lead_[shape_.lanes[lane].join]);
+  return lead;
+}
+
+/// Where somebody does not wait for what comes up behind a join, his way ends in the join.
+void Figures::add_critical(const Round& round) {
+  const std::uint32_t number = find_critical_leaf(round);
+  if (number == none) return;
+  TreeFigures& tree = trees_[round.tree];
+  const std::uint32_t leaf_lane = shape_.leaves[number].lane;
+  const Pass& pass = round.passes[shape_.lanes[leaf_lane].place];
+  Total& leaf = critical_leaves_[number];
+  const std::int64_t computed = std::max<std::int64_t>(0, pass.computation_nanos);
+  ++leaf.rounds;
+  ++leaf.iterations;
+  add_to(leaf.nanos, computed);
+  std::array<std::int64_t, causes> by_cause = {};
+  by_cause[static_cast<std::size_t>(Cause::computation)] = computed;
+  for (std::uint32_t lane = leaf_lane; lane != none;) {
+    const Pass& here = round.passes[shape_.lanes[lane].place];
+    const bool joins = shape_.hops[shape_.lanes[lane].hop].kind == HopKind::join;
+    const Pass* below = pass_of(round, shape_.lanes[lane].below);
+    if (joins && !is_around(round, lane)) below = nullptr;
+    std::int64_t nanos = here.up_nanos - here.down_nanos;
+    if (below != nullptr) nanos -= below->up_nanos - below->down_nanos;
+    const Cause cause = add_critical_hop(lane, nanos);
+    if (joins && below != nullptr) add_critical_reply(lane, here.up_nanos - below->up_nanos);
+    add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
+    lane = below == nullptr ? none : shape_.lanes[lane].below;
+  }
+  for (std::size_t cause = 0; cause < causes; ++cause)
+    add_to(tree.by_cause[cause], by_cause[cause]);
+  if (pass.computation_nanos >= 0) add_iteration(round, pass, by_cause);
+  tree.latest = {number, on_the_way_[shape_.lanes[leaf_lane].place].wan, lead_of(leaf_lane),
+                 round.sequence};
+  tree.notes.at(round.sequence) = tree.latest;
+}
+
+/// By the critical thread's own pass.
+void Figures::add_iteration(const Round& round, const Pass& pass,
+                            const std::array<std::int64_t, causes>& by_cause) {
+  TreeFigures& tree = trees_[round.tree];
+  const std::int64_t communication = pass.up_nanos - pass.down_nanos;
+  const std::int64_t iteration = pass.computation_nanos + communication;
+  tree.iteration.add(iteration);
+  tree.computation.add(pass.computation_nanos);
+  tree.communication.add(communication);
+  tree.iterations.add(iteration);
+  for (std::size_t cause = 0; cause < causes; ++cause)
+    tree.causes_of_rounds[cause].add(by_cause[cause]);
+}
+
+Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
+  const Lane& lane = shape_.lanes[number];
+  const Cause cause = cause_of(shape_.hops[lane.hop]);
+  Total& total = cause == Cause::join ? joins_[lane.join].critical : hops_[lane.hop].critical;
+  ++total.rounds;
+  add_to(total.nanos, nanos);
+  return cause;
+}
+
+/// What of a late broadcast the round's critical thread waited for.
+void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
+  const Lane& lane = shape_.lanes[number];
+  JoinFigures& join = joins_[lane.join];
+  if (!join.is_reply_late || !lane.is_remote || nanos < late_reply_least_nanos) return;
+  ++join.critical_late_replies.rounds;
+  add_to(join.critical_late_replies.nanos, nanos);
+}
+
+void Figures::add_link(const EventRecord& record) {
+  if (record.place >= shape_.structure.stages.size()) return;
+  const std::uint32_t wrapper = shape_.structure.stages[record.place].wrapper;
+  LinkFigures& link = links_.try_emplace(wrapper, exact_max_).first->second;
+  const std::int64_t queued = record.slot;
+  link.queued.add(queued);
+  const std::int64_t travel = record.up_nanos - record.down_nanos - queued;
+  link.travel.add(travel);
+  link.travels.add(travel);
+  link.payload_bytes += record.bytes;
+}
+
+}  // namespace eventspace

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/figures.hpp — latencies, joins and critical paths of rounds.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "eventspace/analysis/input/rounds.hpp"
+#include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/analysis/report/distribution.hpp"
+#include "eventspace/analysis/report/report.hpp"
+
+namespace eventspace {
+
+/// What judging a round's noise needs to know of it later: the thread that it waited for.
+struct RoundNote {
+  std::uint32_t critical_leaf = none;
+  std::int64_t wan_nanos = 0;  ///< two-way, on that thread's way
+  /// How much earlier it could have come before the round would have waited for another one.
+  std::int64_t lead_nanos = 0;
+  /// The round that was complete: another one when this was answered above.
+  std::uint64_t complete = 0;
+};
+
+/// By sequence, in pages, so that a stray number costs a page only. What comes when there are very
+/// many is not kept.
+template <typename Note>
+class Notes {
+ public:
+  Note& at(std::uint64_t sequence) {
+    if (pages_.size() >= pages_max && !pages_.contains(sequence / page_size))
+      return not_kept_ = Note{};
+    auto& page = pages_[sequence / page_size];
+    if (page.empty()) page.resize(page_size);
+    return page[sequence % page_size];
+  }
+  const Note* find(std::uint64_t sequence) const {
+    const auto page = pages_.find(sequence / page_size);
+    return page == pages_.end() ? nullptr : &page->second[sequence % page_size];
+  }
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& [number, page] : pages_)
+      for (std::size_t place = 0; place < page.size(); ++place)
+        visit(number * page_size + place, page[place]);
+  }
+
+ private:
+  static constexpr std::uint64_t page_size = 1024;
+  static constexpr std::size_t pages_max = 4096;
+  std::unordered_map<std::uint64_t, std::vector<Note>> pages_;
+  Note not_kept_;
+};
+
+/// What the time of a hop counts as on a critical path.
+Cause cause_of(const Hop& hop);
+
+class Figures {
+ public:
+  Figures(const Shape& shape, std::size_t exact_max, bool has_common_clock);
+  void add(const Round& round);
+  void add_link(const EventRecord& record);
+
+  /// Joins, crossings, links, stages, paths and critical paths. `noise`: by leaf, what of its
+  /// critical computation was noise.
+  void report(Report& report, const std::vector<std::int64_t>& noise) const;
+
+  const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
+    return trees_[tree].notes.find(sequence);
+  }
+  template <typename Visit>
+  void for_each_note(std::uint32_t tree, const Visit& visit) const {
+    trees_[tree].notes.for_each(visit);
+  }
+  Summary path_network(std::uint32_t path) const { return paths_[path].network.summary(); }
+  Summary path_one_way(std::uint32_t path) const { return paths_[path].one_way.summary(); }
+  std::uint64_t critical_rounds(std::uint32_t leaf) const { return critical_leaves_[leaf].rounds; }
+  std::uint64_t critical_iterations(std::uint32_t leaf) const {
+    return critical_leaves_[leaf].iterations;
+  }
+  std::int64_t critical_computation(std::uint32_t leaf) const {
+    return critical_leaves_[leaf].nanos;
+  }
+  std::uint64_t contradictory() const { return contradictory_; }
+  std::uint64_t incomplete_rounds_of(std::uint32_t host) const { return missing_[host]; }
+
+ private:
+  struct Total {
+    std::int64_t nanos = 0;
+    std::uint64_t rounds = 0;
+    std::uint64_t iterations = 0;  // of a thread: with those that were answered above
+  };
+  struct HopFigures {
+    explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
+    Distribution down, up, both;
+    Blocks travel;  // of a link
+    std::uint64_t messages = 0;
+    std::uint64_t payload_bytes = 0;
+    Total critical;
+  };
+  struct ContributorFigures {
+    explicit ContributorFigures(std::size_t exact) : wait(exact), departure(exact) {}
+    Distribution wait, departure;
+    Blocks waits;
+    std::uint64_t last = 0;
+    std::uint64_t left_first = 0;
+    std::uint64_t left_last = 0;
+    std::uint64_t latest_reply = 0;
+  };
+  struct JoinFigures {
+    explicit JoinFigures(std::size_t exact) : through(exact), below(exact), spread(exact) {}
+    Distribution through, below, spread;
+    Blocks spreads;
+    std::vector<ContributorFigures> contributors;
+    std::uint64_t rounds = 0;
+    std::uint64_t late_replies = 0;
+    std::int64_t late_reply_nanos = 0;
+    Total critical;
+    Total critical_late_replies;
+    bool is_reply_late = false;  // in the round in hand
+  };
+  struct PathFigures {
+    explicit PathFigures(std::size_t exact)
+        : total(exact), network(exact), wan(exact), one_way(exact) {}
+    Distribution total, network, wan;
+    Distribution one_way;  // of pushes
+  };
+  struct LinkFigures {
+    explicit LinkFigures(std::size_t exact) : travel(exact), queued(exact) {}
+    Distribution travel, queued;
+    Blocks travels;
+    std::uint64_t payload_bytes = 0;
+  };
+  struct TreeFigures {
+    explicit TreeFigures(std::size_t exact)
+        : iteration(exact), computation(exact), communication(exact) {}
+    Distribution iteration, computation, communication;
+    Blocks iterations;
+    std::array<Blocks, causes> causes_of_rounds;
+    std::uint64_t complete = 0;
+    std::uint64_t incomplete = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t answered = 0;
+    RoundNote latest;  // of those complete
+    std::array<std::int64_t, causes> by_cause = {};
+    Notes<RoundNote> notes;
+  };
+  struct OnTheWay {  // from a lane down
+    std::int64_t network = 0;
+    std::int64_t wan = 0;
+  };
+
+  const Pass* pass_of(const Round& round, std::uint32_t lane) const;
+  bool is_contradictory(const Round& round) const;
+  void add_hops(const Round& round);
+  void add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
+               const Pass* below);
+  OnTheWay way_of(const Lane& lane, const Hop& hop, const Pass& here, const Pass* below,
+                  bool is_one_way) const;
+  void add_paths(const Round& round);
+  void add_join(const Round& round, std::uint32_t number);
+  std::uint32_t find_last(const Round& round, std::uint32_t number) const;
+  void add_through(const Round& round, std::uint32_t number);
+  void add_departures(const Round& round, std::uint32_t number);
+  std::uint32_t find_critical_leaf(const Round& round) const;
+  void add_iteration(const Round& round, const Pass& pass,
+                     const std::array<std::int64_t, causes>& by_cause);
+  std::int64_t lead_of(std::uint32_t lane) const;
+  void add_critical(const Round& round);
+  Cause add_critical_hop(std::uint32_t lane, std::int64_t nanos);
+  void add_critical_reply(std::uint32_t lane, std::int64_t nanos);
+  bool is_around(const Round& round, std::uint32_t lane) const;
+  void add_answered(const Round& round);
+  void count_missing(const Round& round);
+
+  void report_joins(Report& report) const;
+  void report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
+                     Report& report) const;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> hops_of_links() const;
+  std::uint32_t busiest_of(const std::vector<std::uint32_t>& hops) const;
+  std::string cluster_of(std::uint32_t tree) const;
+  JoinReport::Contributor report_contributor(std::uint32_t lane,
+                                             const ContributorFigures& figures) const;
+  void report_hops(Report& report) const;
+  void report_links(Report& report) const;
+  void report_paths(Report& report) const;
+  void report_critical(Report& report, const std::vector<std::int64_t>& noise) const;
+  CriticalReport report_tree(std::uint32_t number, const std::vector<std::int64_t>& noise) const;
+  std::string graph_of(std::uint32_t tree) const { return shape_.graphs[shape_.trees[tree].graph]; }
+
+  const Shape& shape_;
+  std::vector<HopFigures> hops_;
+  std::vector<std::uint32_t> tree_of_hop_;
+  std::vector<JoinFigures> joins_;
+  std::vector<PathFigures> paths_;
+  std::vector<TreeFigures> trees_;
+  std::vector<Total> critical_leaves_;
+  std::unordered_map<std::uint32_t, LinkFigures> links_;  // by wrapper
+  std::vector<std::uint64_t> missing_;                    // by host
+  std::size_t exact_max_;
+  const bool has_common_clock_;
+  std::uint64_t contradictory_ = 0;
+  // Of the round in hand.
+  std::vector<OnTheWay> on_the_way_;  // by place
+  std::vector<std::uint32_t> last_;   // by join: the lane that arrived last, or none
+  std::vector<std::int64_t> lead_;    // by join: of the last arrival on the one before
+};
+
+}  // namespace eventspace

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/findings.hpp — what in a report stands out enough to be named.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "eventspace/analysis/report/report.hpp"
+
+namespace eventspace {
+
+// What must be the case for something to be named. Below these nothing is, so that a run in which
+// nothing is wrong has no findings.
+
+/// slow_host: without its noise it computes so much longer than the others of its cluster, and by
+/// so much in time.
+inline constexpr double slow_host_factor = 1.03;
+inline constexpr std::int64_t slow_host_nanos = 20'000;
+
+/// slow_thread: as much longer than the other threads of its cluster, by its median without noise
+/// and by its least tenth, when it is not its host that is slow, nor noise that it is named for.
+
+/// A computation is an outlier when it takes more than its thread's base by this share of it, by
+/// this much, and by this many times the usual spread (from the least tenth to the median).
+inline constexpr double outlier_share = 0.02;
+inline constexpr std::int64_t outlier_nanos = 50'000;
+inline constexpr double outlier_spreads = 4;
+/// When at least this share are outliers, the others may have had noise as well, but less of it:
+/// by what it takes, so many times at most.
+inline constexpr double noise_in_all_share = 0.05;
+inline constexpr std::int64_t noise_in_all_times = 3;
+/// noisy_thread: so many outliers, and so much of its computation.
+inline constexpr std::uint64_t noisy_outliers = 5;
+inline constexpr double noisy_share = 0.001;
+/// Its period resonates when it is so many iterations at most, but for this share of one.
+inline constexpr double resonance_iterations = 20;
+inline constexpr double resonance_share = 0.02;
+
+/// slow_link: its median time against the one declared, against the same link the other way, or
+/// against the links of its kind (between clusters, or within one cluster) when there are three at
+/// least and the middle half of them are within like_links_factor; and by so much in time.
+inline constexpr double slow_link_factor = 1.2;
+inline constexpr double like_links_factor = 1.1;
+inline constexpr std::int64_t slow_link_nanos = 50'000;
+
+/// slow_network: the median two-way time of a forward against those between the same clusters,
+/// three others at least and as like each other.
+inline constexpr double slow_network_factor = 1.5;
+inline constexpr std::int64_t slow_network_nanos = 300'000;
+
+/// late_broadcast: a reply to another host that left so long after the result had come up, and
+/// after somebody of the same host had departed; in so many of the join's rounds. Or a link that
+/// holds a reply back on one host for so long (median).
+inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
+inline constexpr double late_reply_rounds = 0.002;
+
+std::vector<Finding> find_what_stands_out(const Report& report);
+
+}  // namespace eventspace

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/others.hpp — a figure of some threads, for the median of all but
+// one of them.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace eventspace {
+
+class Others {
+ public:
+  void add(std::int64_t value) { values_.push_back(value); }
+  /// Once, behind the last add() and before the first question.
+  void sort() { std::sort(values_.begin(), values_.end()); }
+  /// 0 when there are no others.
+  std::int64_t median_without(std::int64_t value) const {
+    if (values_.size() < 2) return 0;
+    const auto place = std::lower_bound(values_.begin(), values_.end(), value) - values_.begin();
+    const auto middle = static_cast<std::ptrdiff_t>((values_.size() - 2) / 2);
+    return values_[static_cast<std::size_t>(place <= middle ? middle + 1 : middle)];
+  }
+
+ private:
+  std::vector<std::int64_t> values_;
+};
+
+}  // namespace eventspace

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/period.cpp — the period of noise that is seen only while somebody
+// computes.
+#include "eventspace/analysis/judgement/period.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <vector>
+
+namespace eventspace {
+namespace {
+
+constexpr std::size_t least_late = 8;
+constexpr std::size_t first_look = 128;  // times that are searched for all periods in question
+constexpr std::size_t peaks_kept = 12;
+/// How much shorter than the guess the period may be: a little, or else much, when its ticks fall
+/// more often than not where nobody computes.
+constexpr double search_factors[] = {1.6, 5};
+constexpr double oversampling = 4;
+/// The mean over n random times exceeds it in exp(-power) of all periods: 1e-5 of them, when
+/// thousands are tried.
+constexpr double least_power = 12;
+constexpr double least_agreement = 0.6;
+constexpr double as_good = 0.02;
+constexpr std::size_t spectrum_points = 256;
+
+struct Peak {
+  double frequency = 0;  // per nanosecond
+  double power = 0;      // n r^2 of the unit vectors at the times
+  double phase = 0;      // in turns, of the mean
+};
+
+Peak peak_at(std::span<const double> times, double frequency) {
+  std::complex<double> sum;
+  for (const double time : times) {
+    const double turns = time * frequency;
+    sum += std::polar(1.0, 2 * std::numbers::pi * (turns - std::floor(turns)));
+  }
+  return {frequency, std::norm(sum) / static_cast<double>(times.size()),
+          std::arg(sum) / (2 * std::numbers::pi)};
+}
+
+/// How strong each frequency between two is, in steps that no peak falls between.
+std::vector<Peak> powers_between(std::span<const double> times, double from, double to) {
+  const double step = 1 / (oversampling * (times.back() - times.front()));
+  std::vector<Peak> all;
+  for (double frequency = from; frequency <= to; frequency += step)
+    all.push_back(peak_at(times, frequency));
+  return all;
+}
+
+/// The greatest of neighbours, when there are too many to draw.
+std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
+  const std::size_t together = (all.size() + spectrum_points - 1) / spectrum_points;
+  std::vector<SpectrumPoint> points;
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    const SpectrumPoint point{all[place].frequency * 1e9, all[place].power};
+    if (place % together == 0) {
+      points.push_back(point);
+    } else if (point.power > points.back().power) {
+      points.back() = point;
+    }
+  }
+  return points;
+}
+
+/// The local maxima, the greatest first.
+std::vector<Peak> peaks_of(const std::vector<Peak>& all) {
+  std::vector<Peak> peaks;
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    const bool rises = place == 0 || all[place].power >= all[place - 1].power;
+    const bool falls = place + 1 == all.size() || all[place].power > all[place + 1].power;
+    if (rises && falls) peaks.push_back(all[place]);
+  }
+  const auto kept = std::min(peaks_kept, peaks.size());
+  std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(kept), peaks.end(),
+                    [](const Peak& a, const Peak& b) { return a.power > b.power; });
+  peaks.resize(kept);
+  return peaks;
+}
+
+Peak best_near(std::span<const double> times, double frequency, double reach) {
+  constexpr int steps = 20;
+  Peak best = peak_at(times, frequency);
+  for (int place = -steps; place <= steps; ++place) {
+    const Peak near = peak_at(times, frequency + place * reach / steps);
+    if (near.power > best.power) best = near;
+  }
+  return best;
+}
+
+/// The more times, the sharper the peak, so that each step looks only as far as the one before was
+/// unsure.
+Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
+  const auto unsure = [&] { return 1 / (oversampling * (times[known - 1] - times.front())); };
+  while (known < times.size()) {
+    const double reach = unsure();
+    known = std::min(times.size(), 2 * known);
+    peak = best_near(times.first(known), peak.frequency, reach);
+  }
+  peak = best_near(times, peak.frequency, unsure());
+  return best_near(times, peak.frequency, unsure() / 20);
+}
+
+/// The correlation of being late and being foretold: to be late most of the time and foretold
+/// always is no agreement.
+class Agreement {
+ public:
+  void add(bool is_late, bool is_foretold) {
+    ++all_;
+    late_ += is_late;
+    foretold_ += is_foretold;
+    both_ += is_late && is_foretold;
+  }
+  double value() const {
+    const double spread = late_ * (all_ - late_) * foretold_ * (all_ - foretold_);
+    return spread <= 0 ? 0 : (all_ * both_ - late_ * foretold_) / std::sqrt(spread);
+  }
+
+ private:
+  double all_ = 0, late_ = 0, foretold_ = 0, both_ = 0;
+};
+
+double agreement_of(std::span<const Computed> computations, const Peak& peak, double origin) {
+  Agreement agreement;
+  for (const Computed& one : computations) {
+    const double begin = static_cast<double>(one.begin_nanos) - origin;
+    const double end = begin + static_cast<double>(one.nanos);
+    const double first = std::ceil(begin * peak.frequency - peak.phase);
+    agreement.add(one.is_late, first <= end * peak.frequency - peak.phase);
+  }
+  return agreement.value();
+}
+
+/// Periods that foretell who is late, near peaks of the first `known` times.
+std::vector<Period> fitting_of(std::span<const Computed> computations,
+                               std::span<const double> times, std::size_t known,
+                               const std::vector<Peak>& peaks) {
+  const auto origin = static_cast<double>(computations.front().begin_nanos);
+  std::vector<Period> fitting;
+  for (Peak peak : peaks) {
+    if (peak.power < std::min(least_power, static_cast<double>(known) * 0.6)) continue;
+    peak = sharpen(times, peak, known);
+    if (peak.power < 0.1 * static_cast<double>(times.size())) continue;
+    const double agreement = agreement_of(computations, peak, origin);
+    if (agreement >= least_agreement) fitting.push_back({1 / peak.frequency, agreement, {}});
+  }
+  return fitting;
+}
+
+/// Those that agree about equally well are told apart by the guess.
+std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
+  double most = 0;
+  for (const Period& one : fitting) most = std::max(most, one.agreement);
+  std::optional<Period> best;
+  const auto distance = [guess](const Period& one) {
+    return std::abs(std::log(one.nanos / guess));
+  };
+  for (const Period& one : fitting) {
+    if (one.agreement < most - as_good) continue;
+    if (!best || distance(one) < distance(*best)) best = one;
+  }
+  return best;
+}
+
+/// Each tick puts off the rest of the computation and the next tick comes a period later, so that
+/// one has a tick more when its first comes early enough.
+double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
+                                double origin, const FrequentNoise& noise) {
+  const double period = 1 / peak.frequency;
+  const double early =
+      (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
+  Agreement agreement;
+  for (const Computed& one : computations) {
+    // The phase is that of the begins of those late, and so of the middle of what is early.
+    const double turns =
+        (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
+    agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);
+  }
+  return agreement.value();
+}
+
+}  // namespace
+
+double agreement_of_frequent_noise(std::span<const Computed> computations,
+                                   const FrequentNoise& noise) {
+  constexpr std::size_t looked_at = 1024;
+  const auto some = computations.first(std::min(looked_at, computations.size()));
+  std::vector<double> begins;  // of those late
+  for (const Computed& one : some)
+    if (one.is_late)
+      begins.push_back(static_cast<double>(one.begin_nanos - some.front().begin_nanos));
+  if (begins.size() < least_late || begins.back() <= begins.front()) return 0;
+  const double longest =
+      (noise.computation_nanos + (noise.least_ticks - 1) * noise.nanos) / noise.least_ticks;
+  const double shortest = noise.computation_nanos / (noise.least_ticks + 2) + noise.nanos;
+  const double reach = 1 / (oversampling * (begins.back() - begins.front()));
+  double best = 0;
+  for (const Peak& peak : peaks_of(powers_between(begins, 1 / longest, 1 / shortest)))
+    best = std::max(best,
+                    agreement_of_early_ticks(some, best_near(begins, peak.frequency, reach),
+                                             static_cast<double>(some.front().begin_nanos), noise));
+  return best;
+}
+
+std::optional<Period> find_period(std::span<const Computed> computations) {
+  if (computations.empty()) return std::nullopt;
+  const auto origin = static_cast<double>(computations.front().begin_nanos);
+  std::vector<double> times;  // the middle of those late, where their tick was
+  double computed = 0;
+  for (const Computed& one : computations) {
+    computed += static_cast<double>(one.nanos);
+    if (!one.is_late) continue;
+    times.push_back(static_cast<double>(one.begin_nanos) - origin +
+                    static_cast<double>(one.nanos) / 2);
+  }
+  if (times.size() < least_late || times.back() <= times.front()) return std::nullopt;
+  const double guess = computed / static_cast<double>(times.size());
+  if (guess < computed / static_cast<double>(computations.size()) * 1.02) return std::nullopt;
+  // Each tick makes one computation late at most. Many more than chance would have are seen when
+  // the period is a multiple of the iteration, so the guess is no upper bound.
+  const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
+  const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
+  const std::size_t known = std::min(first_look, times.size());
+  for (const double factor : search_factors) {
+    const auto powers = powers_between(std::span(times).first(known), 1 / longest, factor / guess);
+    auto best = best_of(fitting_of(computations, times, known, peaks_of(powers)), guess);
+    if (!best) continue;
+    best->spectrum = spectrum_of(powers);
+    return best;
+  }
+  return std::nullopt;
+}
+
+}  // namespace eventspace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/cluster_tree.cpp — a tree of a cluster's hosts.
+#include "paths/config/expand/cluster_tree.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace paths::expansion {
+
+ClusterTree cluster_tree(const MultiCluster& all, const MultiCluster::Collective& collective,
+                         std::uint32_t cluster) {
+  ClusterTree tree;
+  tree.hosts = all.computing(cluster);
+  tree.root = cluster == collective.root_cluster ? collective.root_host : tree.hosts.front();
+  std::vector<std::uint32_t> order = tree.hosts;
+  const auto root = std::find(order.begin(), order.end(), tree.root);
+  std::rotate(order.begin(), root, root + 1);
+  for (std::size_t place = 1; place < order.size(); ++place) {
+    const std::size_t above = collective.fan_out == 0 ? 0 : (place - 1) / collective.fan_out;
+    tree.parent.emplace(order[place], order[above]);
+    ++tree.children[order[above]];
+  }
+  return tree;
+}
+
+std::uint32_t ClusterTree::root_slot() const {
+  std::set<std::uint32_t> before;
+  for (std::uint32_t host : hosts) {
+    if (host == root) break;
+    while (parent.at(host) != root) host = parent.at(host);
+    before.insert(host);
+  }
+  return static_cast<std::uint32_t>(before.size());
+}
+
+}  // namespace paths::expansion

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/exchange.hpp — the elements between neighbours, and the paths to them.
+#pragma once
+#include "paths/config/expand/routes.hpp"
+#include "paths/config/expand/writer.hpp"
+
+namespace paths::expansion {
+
+/// Writes one exchange between all threads; too many of them are a mistake.
+void write_exchange(const MultiCluster& all, const MultiCluster::Exchange& exchange, Writer& writer,
+                    Routes& routes, base::Mistakes& mistakes);
+
+}  // namespace paths::expansion

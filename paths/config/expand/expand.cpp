@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/expand.cpp — writes what is declared of clusters out as hosts, wrappers and
+// paths.
+#include "paths/config/expand/expand.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "paths/config/expand/collective.hpp"
+#include "paths/config/expand/exchange.hpp"
+#include "paths/config/expand/routes.hpp"
+#include "paths/config/expand/writer.hpp"
+#include "paths/run/needs.hpp"
+
+namespace paths {
+namespace {
+
+/// An element with the paths of the threads that reach it.
+void write_element(const MultiCluster& all, const MultiCluster::Element& element,
+                   expansion::Writer& writer, expansion::Routes& routes) {
+  writer.element(element.name, element.settings);
+  const auto home = all.host_named(element.host.text());
+  if (!home) return;
+  for (const std::uint32_t host : element.reach) {
+    expansion::Way way;
+    routes.route(way, host, *home, element.name);
+    way.push_back(expansion::in_place("store", {expansion::entry("element", element.name)},
+                                      element.name.position()));
+    writer.path(element.name, {host, 0, all.hosts[host].threads}, std::move(way), {});
+  }
+}
+
+/// Written out, a config may be very much larger than it is: of clusters that all tell each other,
+/// by their square.
+void check_size(const MultiCluster& all, const base::Position& position, base::Mistakes& mistakes) {
+  constexpr std::uint64_t path_bytes_least = 2 << 10;
+  std::uint64_t paths = all.hosts.size();
+  for (const MultiCluster::Collective& collective : all.collectives)
+    paths += all.hosts.size() +
+             (collective.all_to_all ? all.clusters.size() * (all.clusters.size() - 1) : 0);
+  for (const MultiCluster::Element& element : all.elements) paths += element.reach.size();
+  const std::uint64_t bytes = paths * path_bytes_least, most = runtime::machine().memory_bytes;
+  if (bytes > most)
+    mistakes.add(position, fmt::format("its {} hosts and paths, written out, need {} of memory at "
+                                       "least, but there are {}",
+                                       paths, rounded_bytes(bytes), rounded_bytes(most)));
+}
+
+}  // namespace
+
+bool is_high_level(const base::Settings& settings) {
+  for (const std::string_view key : {"clusters", "links", "collectives", "exchanges"})
+    if (settings.find(key) != nullptr) return true;
+  return false;
+}
+
+base::Settings expand(const base::Settings& settings, const Overrides& overrides,
+                      base::Mistakes& mistakes) {
+  const MultiCluster all = read_multi_cluster(settings, overrides, mistakes);
+  if (mistakes.empty()) check_size(all, settings.position(), mistakes);
+  if (!mistakes.empty()) return settings;
+  expansion::Writer writer(all);
+  expansion::Routes routes(all, writer, mistakes);
+  for (const MultiCluster::Cluster& cluster : all.clusters)
+    for (const std::uint32_t host : cluster.hosts) writer.host(host);
+  for (const MultiCluster::Collective& collective : all.collectives)
+    expansion::CollectiveExpansion(all, collective, writer, routes).write(mistakes);
+  for (const MultiCluster::Exchange& exchange : all.exchanges)
+    expansion::write_exchange(all, exchange, writer, routes, mistakes);
+  for (const MultiCluster::Element& element : all.elements)
+    write_element(all, element, writer, routes);
+  return writer.finish(settings);
+}
+
+}  // namespace paths

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/expand.hpp — the high level of the config, written out as the low level.
+#pragma once
+#include "base/settings.hpp"
+#include "paths/config/config.hpp"
+
+namespace paths {
+
+/// Whether the config speaks of clusters and collectives.
+bool is_high_level(const base::Settings& settings);
+
+/// The low level that the high level stands for; what it makes has the position of what it was
+/// made from. Nothing to use when there were mistakes.
+base::Settings expand(const base::Settings& settings, const Overrides& overrides,
+                      base::Mistakes& mistakes);
+
+}  // namespace paths

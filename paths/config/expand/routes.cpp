@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/routes.cpp — hops inside clusters and between them.
+#include "paths/config/expand/routes.hpp"
+
+#include <fmt/format.h>
+
+namespace paths::expansion {
+
+using base::Settings;
+
+Settings Routes::forward(std::uint32_t host) {
+  const auto [found, is_new] = forwards_.try_emplace(host);
+  if (is_new) {
+    const Settings& name = all_.hosts[host].name;
+    found->second = in_place("forward", {entry("to", name)}, name.position());
+  }
+  return found->second;
+}
+
+Settings Routes::link_stage(const std::string& name, std::uint32_t host, const Settings& settings,
+                            std::string_view role) {
+  writer_.share(name, "emulate_link", host, settings, settings.position());
+  return Settings::map(
+      {{word(name, settings.position()), word(std::string(role), settings.position())}},
+      settings.position());
+}
+
+/// One hop inside a cluster.
+void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
+  if (from == to) return;
+  const auto& network = all_.clusters[cluster_of(from)].network;
+  if (network) way.push_back(link_stage("network." + all_.host_name(from), from, *network, "down"));
+  way.push_back(forward(to));
+  if (network) way.push_back(link_stage("network." + all_.host_name(to), to, *network, "up"));
+}
+
+const MultiCluster::Link* Routes::link(std::uint32_t from, std::uint32_t to,
+                                       const Settings& asker) {
+  const auto found = all_.links.find({from, to});
+  if (found != all_.links.end()) return &found->second;
+  const bool one_way = all_.links.contains({to, from});
+  const bool is_new =
+      missing_links_.insert({from, to}).second && (one_way || !missing_links_.contains({to, from}));
+  if (is_new)
+    mistakes_.add(
+        asker.position(),
+        fmt::format("links: {} needs one {} {} {} {}{}, found none", asker.text(),
+                    one_way ? "from" : "between", all_.cluster_name(from), one_way ? "to" : "and",
+                    all_.cluster_name(to),
+                    one_way ? ", as there is one the other way and answers must come back" : ""));
+  return nullptr;
+}
+
+bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) {
+  const bool there = link(a, b, asker) != nullptr;
+  return link(b, a, asker) != nullptr && there;
+}
+
+/// The hop between two clusters: what leaves each is delayed where it leaves.
+void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  if (!has_links(from, to, asker)) return;
+  const MultiCluster::Link* there = link(from, to, asker);
+  const MultiCluster::Link* back = link(to, from, asker);
+  const std::string& a = all_.cluster_name(from);
+  const std::string& b = all_.cluster_name(to);
+  if (there->delays)
+    way.push_back(link_stage(fmt::format("wan.{}.{}", a, b), exit(from), there->settings, "down"));
+  way.push_back(forward(exit(to)));
+  if (back->delays)
+    way.push_back(link_stage(fmt::format("wan.{}.{}", b, a), exit(to), back->settings, "up"));
+}
+
+void Routes::route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  if (cluster_of(from) == cluster_of(to)) return hop(way, from, to);
+  hop(way, from, exit(cluster_of(from)));
+  cross(way, cluster_of(from), cluster_of(to), asker);
+  hop(way, exit(cluster_of(to)), to);
+}
+
+}  // namespace paths::expansion

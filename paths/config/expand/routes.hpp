@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/routes.hpp — how a path gets from one host to another.
+#pragma once
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "paths/config/expand/writer.hpp"
+
+namespace paths::expansion {
+
+/// Ways between hosts: over the networks of their clusters, through exits, over the links between
+/// clusters, each of which delays where something leaves it.
+class Routes {
+ public:
+  /// All outlive it.
+  Routes(const MultiCluster& all, Writer& writer, base::Mistakes& mistakes)
+      : all_(all), writer_(writer), mistakes_(mistakes) {}
+
+  /// Adds the way between two hosts, of one cluster or of two. A link that is not declared is a
+  /// mistake of `asker`.
+  void route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
+  /// Whether two clusters have links both ways; those that are not declared are mistakes of
+  /// `asker`.
+  bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
+  /// One direction of an emulated link that others share, on a host.
+  base::Settings link_stage(const std::string& name, std::uint32_t host,
+                            const base::Settings& settings, std::string_view role);
+
+ private:
+  void hop(Way& way, std::uint32_t from, std::uint32_t to);
+  void cross(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
+  const MultiCluster::Link* link(std::uint32_t from, std::uint32_t to, const base::Settings& asker);
+  base::Settings forward(std::uint32_t host);
+  std::uint32_t exit(std::uint32_t cluster) const { return all_.clusters[cluster].exit; }
+  std::uint32_t cluster_of(std::uint32_t host) const { return all_.hosts[host].cluster; }
+
+  const MultiCluster& all_;
+  Writer& writer_;
+  base::Mistakes& mistakes_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
+  std::unordered_map<std::uint32_t, base::Settings> forwards_;
+};
+
+}  // namespace paths::expansion

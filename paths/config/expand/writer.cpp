@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/writer.cpp — sections of the low level, as settings.
+#include "paths/config/expand/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "paths/config/instrument.hpp"
+#include "paths/config/low_level.hpp"
+
+namespace paths::expansion {
+
+using base::Settings;
+
+Settings word(std::string text, const base::Position& position) {
+  return Settings::scalar(std::move(text), position);
+}
+
+Settings::Entry entry(std::string key, Settings value) {
+  const base::Position position = value.position();
+  return {word(std::move(key), position), std::move(value)};
+}
+
+Settings in_place(std::string kind, Entries settings, const base::Position& position) {
+  return Settings::map(
+      {{word(std::move(kind), position), Settings::map(std::move(settings), position)}}, position);
+}
+
+Settings store(const std::string& element, const base::Position& position) {
+  return in_place("store", {entry("element", word(element, position))}, position);
+}
+
+Settings marked_store(const std::string& element, std::string marks,
+                      const base::Position& position) {
+  return in_place(
+      "store",
+      {entry("element", word(element, position)), entry("marks", word(std::move(marks), position))},
+      position);
+}
+
+void append(Way& way, const Way& rest) { way.insert(way.end(), rest.begin(), rest.end()); }
+
+void Writer::host(std::uint32_t index) {
+  const MultiCluster::Host& host = all_.hosts[index];
+  const base::Position& position = host.name.position();
+  Entries settings = {entry("cluster", all_.clusters[host.cluster].name),
+                      entry("threads", word(std::to_string(host.threads), position))};
+  if (!host.speed.is_null()) settings.push_back(entry("speed", host.speed));
+  if (!host.address.is_null()) settings.push_back(entry("address", host.address));
+  hosts_.emplace_back(host.name, Settings::map(std::move(settings), position));
+}
+
+void Writer::element(const Settings& name, const Settings& settings) {
+  elements_.emplace_back(name, settings);
+}
+
+void Writer::element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
+                     std::uint64_t keep_newest, const base::Position& position) {
+  Entries settings = {entry("host", word(all_.host_name(host), position)),
+                      entry("template", word(tuple.text(), position)),
+                      entry("keep_newest", word(std::to_string(keep_newest), position))};
+  elements_.push_back(entry(name, Settings::map(std::move(settings), position)));
+}
+
+void Writer::share(const std::string& name, std::string_view kind, std::uint32_t host,
+                   const Settings& settings, const base::Position& position) {
+  if (!shared_.insert(name).second) return;
+  Entries map = {entry("kind", word(std::string(kind), position)),
+                 entry("host", word(all_.host_name(host), position))};
+  map.insert(map.end(), settings.entries().begin(), settings.entries().end());
+  wrappers_.emplace_back(word(name, position), Settings::map(std::move(map), position));
+}
+
+void Writer::path(const Settings& graph, const Threads& threads, Way way,
+                  const std::vector<std::string>& instrumented) {
+  const base::Position& position = graph.position();
+  Entries path = {entry("graph", graph),
+                  entry("host", word(all_.host_name(threads.host), position))};
+  const std::string first = std::to_string(threads.first);
+  const std::uint32_t last = threads.first + threads.count - 1;
+  if (threads.count > 0)
+    path.push_back(entry(
+        "threads", word(threads.count == 1 ? first : fmt::format("{}-{}", first, last), position)));
+  way = instrument(instrumented, threads.count > 0, std::move(way));
+  path.push_back(entry("through", Settings::list(std::move(way), position)));
+  paths_.push_back(Settings::map(std::move(path), position));
+}
+
+Way Writer::instrument(const std::vector<std::string>& instrumented, bool has_threads,
+                       Way way) const {
+  if (instrumented.empty()) return way;
+  const bool is_all = instrumented.front() == "true";
+  const Settings named = is_all ? Settings() : Settings::map(wrappers_);
+  return with_collectors(way, has_threads, [&](const Settings& wrapper) {
+    const auto is = [&](const std::string& kind) { return kind == kind_in_way(wrapper, named); };
+    return is_all || std::any_of(instrumented.begin(), instrumented.end(), is);
+  });
+}
+
+Settings Writer::finish(const Settings& settings) {
+  Entries low_level;
+  for (const std::string_view key : {"network", "deadline", "stack"})
+    for (const auto& written : settings.entries())
+      if (written.first.text() == key) low_level.push_back(written);
+  if (const Settings* own = settings.find("wrappers"))
+    wrappers_.insert(wrappers_.end(), own->entries().begin(), own->entries().end());
+  if (const Settings* own = settings.find("paths"))
+    paths_.insert(paths_.end(), own->items().begin(), own->items().end());
+  const base::Position& position = settings.position();
+  low_level.push_back(entry("hosts", Settings::map(std::move(hosts_), position)));
+  low_level.push_back(entry("elements", Settings::map(std::move(elements_), position)));
+  low_level.push_back(entry("wrappers", Settings::map(std::move(wrappers_), position)));
+  low_level.push_back(entry("paths", Settings::list(std::move(paths_), position)));
+  return Settings::map(std::move(low_level), position);
+}
+
+}  // namespace paths::expansion

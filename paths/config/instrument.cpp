@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/instrument.cpp — event collectors on the ways of a config.
+#include "paths/config/instrument.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace paths {
+namespace {
+
+using base::Settings;
+
+constexpr const char* collector_kind = "event_collector";
+
+Settings collector_at(const base::Position& position) {
+  return Settings::map({{Settings::scalar(collector_kind, position), Settings::map({}, position)}},
+                       position);
+}
+
+/// The map with another value at `key`.
+Settings replaced(const Settings& map, std::string_view key, Settings value) {
+  std::vector<Settings::Entry> entries = map.entries();
+  for (Settings::Entry& entry : entries)
+    if (entry.first.text() == key) entry.second = std::move(value);
+  return Settings::map(std::move(entries), map.position());
+}
+
+}  // namespace
+
+std::string kind_in_way(const Settings& item, const Settings& wrappers) {
+  const bool is_map = item.is_map() && !item.entries().empty();
+  const std::string& name = is_map ? item.entries().front().first.text() : item.text();
+  const Settings* wrapper = wrappers.find(name);
+  const Settings* kind = wrapper != nullptr ? wrapper->find("kind") : nullptr;
+  if (kind != nullptr) return kind->text();
+  return is_map ? name : "";
+}
+
+std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has_threads,
+                                      const std::function<bool(const Settings&)>& is_wanted) {
+  std::vector<Settings> collected;
+  for (std::size_t place = 0; place < way.size(); ++place) {
+    // It lets only some rounds through, which would leave the others half recorded.
+    const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";
+    const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check";
+    const bool is_behind = place > 0 && is_wanted(way[place - 1]);
+    if (may_stand_here && (is_behind || is_wanted(way[place])))
+      collected.push_back(collector_at(way[place].position()));
+    collected.push_back(way[place]);
+  }
+  return collected;
+}
+
+Settings with_collectors(const Settings& low_level) {
+  const Settings* paths = low_level.find("paths");
+  if (paths == nullptr) return low_level;
+  const Settings* named = low_level.find("wrappers");
+  const Settings wrappers = named != nullptr ? *named : Settings();
+  std::vector<Settings> collected;
+  for (const Settings& path : paths->items()) {
+    const Settings* through = path.find("through");
+    if (through == nullptr || !through->is_list()) return low_level;  // a mistake, found later
+    const bool has_some = std::any_of(
+        through->items().begin(), through->items().end(),
+        [&](const Settings& item) { return kind_in_way(item, wrappers) == collector_kind; });
+    if (has_some) return low_level;
+    auto way = with_collectors(through->items(), path.find("threads") != nullptr,
+                               [](const Settings&) { return true; });
+    collected.push_back(
+        replaced(path, "through", Settings::list(std::move(way), through->position())));
+  }
+  return replaced(low_level, "paths", Settings::list(std::move(collected), paths->position()));
+}
+
+}  // namespace paths

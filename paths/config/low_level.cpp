@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/low_level.cpp — hosts, elements, wrappers and paths as written, into a plan.
+#include "paths/config/low_level.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "base/near_match.hpp"
+
+namespace paths {
+namespace {
+
+std::optional<std::uint32_t> read_host(base::MapReader& reader, const Plan& plan) {
+  const base::Settings host = reader.take_required("host", "the name of a host");
+  if (host.is_null() && !reader.has("host")) return std::nullopt;
+  const auto index = plan.host_named(host.text());
+  if (!index) reader.mistake("host", not_named("the name of a host", host, names_of(plan.hosts)));
+  return index;
+}
+
+void read_element(const base::Settings& name, const base::Settings& value, Plan& plan,
+                  base::Mistakes& mistakes) {
+  Plan::PlanElement element;
+  element.name = name.text();
+  element.position = name.position();
+  base::MapReader reader(value, mistakes, "element " + element.name);
+  element.host = read_host(reader, plan).value_or(0);
+  const base::Settings written = reader.take_required("template", "a template such as f64");
+  std::string wrong;
+  if (written.is_scalar()) {
+    if (const auto parsed = pastset::Template::parse(written.text(), &wrong))
+      element.tuple_template = *parsed;
+    else
+      reader.mistake("template", wrong);
+  } else if (reader.has("template")) {
+    reader.mistake("template", "expected a template such as f64, found " + written.describe());
+  }
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  element.delta = static_cast<std::uint64_t>(reader.integer("delta", 0, 0, most));
+  element.keep_newest = static_cast<std::uint64_t>(reader.integer("keep_newest", 0, 0, most));
+  if (element.delta > 0 && element.keep_newest > 0)
+    reader.mistake("delta", "an element that keeps only its newest never makes a mover wait");
+  reader.finish();
+  plan.elements.push_back(std::move(element));
+}
+
+void read_elements(const base::Settings& section, Plan& plan, base::Mistakes& mistakes) {
+  for (const auto& [name, value] : section.entries())
+    if (check_name(name, "an element", mistakes)) read_element(name, value, plan, mistakes);
+}
+
+/// The settings without the keys that are the same for every kind.
+base::Settings own_settings(const base::Settings& map) {
+  std::vector<base::Settings::Entry> own;
+  for (const auto& entry : map.entries()) {
+    const std::string& key = entry.first.text();
+    if (key != "kind" && key != "host" && key != "contributors") own.push_back(entry);
+  }
+  return base::Settings::map(std::move(own), map.position());
+}
+
+bool read_wrapper(const base::Settings& name, const base::Settings& value,
+                  const WrapperKinds& kinds, Plan& plan, PlanText& text, base::Mistakes& mistakes) {
+  if (!value.is_map()) {
+    mistakes.add(value.is_null() ? name.position() : value.position(),
+                 fmt::format("wrapper {}: expected {{kind: ..., host: ..., settings}}, found {}",
+                             name.text(), value.describe()));
+    return false;
+  }
+  // The rest belongs to the kind, which reads it when its surroundings are known.
+  std::vector<base::Settings::Entry> common;
+  for (const auto& entry : value.entries())
+    if (entry.first.text() == "kind" || entry.first.text() == "host") common.push_back(entry);
+  base::MapReader reader(base::Settings::map(std::move(common), value.position()), mistakes,
+                         "wrapper " + name.text());
+  Plan::PlanWrapper wrapper;
+  wrapper.name = name.text();
+  const base::Settings kind = reader.take_required("kind", "a kind of wrapper");
+  wrapper.kind = kind.text();
+  const bool known = kinds.find(wrapper.kind) != nullptr;
+  if (reader.has("kind") && !known)
+    reader.mistake("kind", not_named("a kind of wrapper", kind, kinds.names()));
+  const auto host = read_host(reader, plan);
+  reader.finish();
+  if (!known || !host) return false;
+  wrapper.host = *host;
+  wrapper.settings = own_settings(value);
+  plan.wrappers.push_back(std::move(wrapper));
+  const base::Settings* contributors = value.find("contributors");
+  text.contributors.push_back(contributors != nullptr ? *contributors : base::Settings());
+  text.wrappers.push_back(name);
+  return true;
+}
+
+/// A text cannot repeat a key, but what was expanded can meet what was written beside it.
+void refuse_repeated(const base::Settings& section, std::string_view what, PlanText& text,
+                     base::Mistakes& mistakes) {
+  std::unordered_map<std::string_view, const base::Settings*> first;
+  for (const auto& [name, value] : section.entries()) {
+    const auto [found, is_new] = first.try_emplace(name.text(), &name);
+    if (is_new) continue;
+    mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
+                                              also_at(found->second->position())));
+    text.whole = false;
+  }
+}
+
+void read_deadline(base::MapReader& reader, Plan& plan) {
+  const auto deadline = reader.time("deadline");
+  if (!deadline) return;
+  plan.deadline = *deadline;
+  plan.deadline_written = true;
+  if (plan.deadline <= base::Nanos{0})
+    reader.mistake("deadline", fmt::format("expected more than 0, found {}",
+                                           reader.take("deadline").describe()));
+}
+
+constexpr std::uint64_t stack_bytes_min = std::uint64_t{64} << 10;
+constexpr std::uint64_t stack_bytes_max = std::uint64_t{64} << 30;
+
+bool is_stack(std::uint64_t bytes) { return bytes >= stack_bytes_min && bytes <= stack_bytes_max; }
+
+/// Said of a stack that is none.
+std::string expected_stack(std::string_view found) {
+  return fmt::format("expected a size from {} to {}, found {}", base::format_bytes(stack_bytes_min),
+                     base::format_bytes(stack_bytes_max), found);
+}
+
+void read_stack(base::MapReader& reader, const Overrides& overrides, Plan& plan,
+                base::Mistakes& mistakes) {
+  if (reader.has("stack")) {
+    const base::Settings written = reader.take("stack");
+    plan.stack_bytes = base::parse_bytes(written.text()).value_or(0);
+    if (!is_stack(plan.stack_bytes)) reader.mistake("stack", expected_stack(written.describe()));
+  }
+  if (!overrides.stack) return;
+  plan.stack_bytes = base::parse_bytes(*overrides.stack).value_or(0);
+  if (!is_stack(plan.stack_bytes))
+    mistakes.add({"command line", 0, 0},
+                 "--stack: " + expected_stack(fmt::format("'{}'", *overrides.stack)));
+}
+
+bool is_name(std::string_view text) {
+  const auto is_word = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '_';
+  };
+  return !text.empty() && is_word(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char letter) {
+           return is_word(letter) || letter == '-' || letter == '.';
+         });
+}
+
+}  // namespace
+
+base::Position PlanText::of_stage(StageId stage) const {
+  return stage < stages.size() ? stages[stage].position() : base::Position{};
+}
+
+base::Position PlanText::of_wrapper(std::uint32_t wrapper) const {
+  return wrapper < wrappers.size() ? wrappers[wrapper].position() : base::Position{};
+}
+
+std::string not_named(std::string_view expected, const base::Settings& found,
+                      const std::vector<std::string_view>& names) {
+  const auto near = base::near_match(found.text(), names);
+  std::string hint;
+  if (near)
+    hint = fmt::format("; did you mean '{}'?", *near);
+  else if (!names.empty() && names.size() <= 12)
+    hint = fmt::format("; there {} {}", names.size() == 1 ? "is" : "are", base::either_of(names));
+  return fmt::format("expected {}, found {}{}", expected, found.describe(), hint);
+}
+
+bool check_name(const base::Settings& name, std::string_view what, base::Mistakes& mistakes) {
+  constexpr std::size_t name_bytes_max = 200;
+  if (is_name(name.text()) && name.text().size() <= name_bytes_max) return true;
+  mistakes.add(name.position(), fmt::format("expected a name for {}: letters, digits, '_', and "
+                                            "inside '-' and '.', found {}",
+                                            what, name.describe()));
+  return false;
+}
+
+std::string also_at(const base::Position& first) {
+  return first.line > 0 ? fmt::format(" (the first is at {})", first.text()) : "";
+}
+
+void check_network(const base::Settings& settings, const Overrides& overrides,
+                   base::Mistakes& mistakes) {
+  std::vector<base::Settings::Entry> entries;
+  for (const auto& entry : settings.entries())
+    if (entry.first.text() == "deadline" || entry.first.text() == "stack") entries.push_back(entry);
+  Plan plan;
+  base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
+  read_deadline(reader, plan);
+  read_stack(reader, overrides, plan, mistakes);
+  reader.finish();
+  const base::Settings* network = settings.find("network");
+  if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
+}
+
+Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
+                    const Overrides& overrides, PlanText& text, base::Mistakes& mistakes) {
+  Plan plan;
+  base::MapReader reader(settings, mistakes, "the config");
+  // Without the section, what it would say still depends on the config's name.
+  const base::Settings network = settings.find("network") != nullptr
+                                     ? reader.take("network")
+                                     : base::Settings::map({}, settings.position());
+  read_deadline(reader, plan);
+  read_stack(reader, overrides, plan, mistakes);
+  const auto section = [&](std::string_view key, base::Settings::Kind kind) {
+    const base::Settings value = reader.take(key);
+    if (!value.is_null() && value.kind() != kind)
+      reader.mistake(key, fmt::format("expected {}, found {}",
+                                      kind == base::Settings::Kind::map ? "a map" : "a list",
+                                      value.describe()));
+    return value;
+  };
+  const base::Settings hosts = section("hosts", base::Settings::Kind::map);
+  const base::Settings elements = section("elements", base::Settings::Kind::map);
+  const base::Settings wrappers = section("wrappers", base::Settings::Kind::map);
+  const base::Settings paths = section("paths", base::Settings::Kind::list);
+  reader.finish();
+  if (hosts.entries().empty())
+    mistakes.add(settings.position(),
+                 "hosts: missing in the config, expected a map of hosts "
+                 "(or of clusters, at the high level)");
+  refuse_repeated(elements, "element", text, mistakes);
+  refuse_repeated(wrappers, "wrapper", text, mistakes);
+  read_hosts(hosts, network, plan, overrides, mistakes);
+  read_elements(elements, plan, mistakes);
+  plan.index_names();
+  for (const auto& [name, value] : wrappers.entries()) {
+    if (check_name(name, "a wrapper", mistakes) &&
+        read_wrapper(name, value, kinds, plan, text, mistakes))
+      continue;
+    text.broken.insert(name.text());
+    text.whole = false;
+  }
+  read_paths(paths, kinds, plan, text, mistakes);
+  return plan;
+}
+
+}  // namespace paths

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/multi_cluster.cpp — reads clusters, links, exchanges and elements.
+#include "paths/config/multi_cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/near_match.hpp"
+#include "paths/config/low_level.hpp"
+
+namespace paths {
+namespace {
+
+using base::Settings;
+
+constexpr std::int64_t cluster_hosts_max = 100'000;
+constexpr std::uint64_t hosts_max = 1'000'000;
+constexpr std::int64_t host_threads_max = 1'000'000;
+
+template <class Named>
+std::vector<std::string_view> written_names(const std::vector<Named>& all) {
+  std::vector<std::string_view> names;
+  for (const Named& one : all) names.emplace_back(one.name.text());
+  return names;
+}
+
+template <class Named>
+std::optional<std::uint32_t> search(const std::vector<Named>& all, std::string_view name) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Named& one) { return one.name.text() == name; });
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - all.begin());
+}
+
+/// "30/36", for hosts whose speed was measured as a ratio of times.
+Settings as_decimal(const Settings& written) {
+  const std::string& text = written.text();
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) return written;
+  const auto over = base::parse_number(std::string_view(text).substr(0, slash));
+  const auto under = base::parse_number(std::string_view(text).substr(slash + 1));
+  if (!over || !under || !(*under > 0) || !std::isfinite(*over / *under)) return written;
+  return Settings::scalar(fmt::format("{}", *over / *under), written.position());
+}
+
+/// The settings of an emulated link among those of `reader`, checked.
+MultiCluster::Link read_link_settings(base::MapReader& reader) {
+  MultiCluster::Link link;
+  std::vector<Settings::Entry> entries;
+  for (const auto& entry : reader.map().entries()) {
+    const std::string& key = entry.first.text();
+    if (key == "latency" || key == "bandwidth" || key == "trace") entries.push_back(entry);
+  }
+  link.settings = Settings::map(std::move(entries), reader.position());
+  const bool has_latency = reader.time("latency", base::Nanos{0}) > base::Nanos{0};
+  const bool has_bandwidth = reader.bits_per_second("bandwidth", 0) > 0;
+  const bool has_trace = reader.word("trace").has_value();
+  if (has_trace && reader.has("latency"))
+    reader.mistake("trace", "expected either latency or trace, found both");
+  link.delays = has_latency || has_bandwidth || has_trace;
+  return link;
+}
+
+class ClusterReader {
+ public:
+  ClusterReader(MultiCluster& all, base::Mistakes& mistakes) : all_(all), mistakes_(mistakes) {}
+
+  void read(const Settings& name, const Settings& value) {
+    index_ = static_cast<std::uint32_t>(all_.clusters.size());
+    all_.clusters.emplace_back();
+    all_.clusters.back().name = name;
+    base::MapReader reader(value, mistakes_, "cluster " + name.text());
+    const Settings hosts = reader.take_required("hosts", "a number of hosts, or their names");
+    if (reader.has("hosts")) read_hosts(name, hosts);
+    read_per_host(reader);
+    read_gateway(reader);
+    const Settings network = reader.take("network");
+    if (reader.has("network")) {
+      base::MapReader inside(network, mistakes_, "network");
+      const MultiCluster::Link link = read_link_settings(inside);
+      inside.finish();
+      if (link.delays) cluster().network = link.settings;
+    }
+    const Settings delay = reader.take("broadcast_delay");
+    if (reader.time("broadcast_delay", base::Nanos{0}) > base::Nanos{0})
+      cluster().broadcast_delay = delay;
+    reader.finish();
+  }
+
+  void check_names() {
+    for (const MultiCluster::Cluster& cluster : all_.clusters)
+      if (const auto host = hosts_.find(cluster.name.text()); host != hosts_.end())
+        mistakes_.add(all_.hosts[host->second].name.position(),
+                      fmt::format("host {} has the name of a cluster{}", cluster.name.text(),
+                                  also_at(cluster.name.position())));
+  }
+
+ private:
+  MultiCluster::Cluster& cluster() { return all_.clusters[index_]; }
+
+  void add_host(const Settings& name, std::uint32_t threads) {
+    const auto index = static_cast<std::uint32_t>(all_.hosts.size());
+    const auto [found, is_new] = hosts_.try_emplace(name.text(), index);
+    if (!is_new) {
+      mistakes_.add(name.position(),
+                    fmt::format("a second host is named {}{}", name.text(),
+                                also_at(all_.hosts[found->second].name.position())));
+      return;
+    }
+    all_.hosts.push_back({name, index_, threads, {}, {}});
+    cluster().hosts.push_back(index);
+  }
+
+  void read_hosts(const Settings& name, const Settings& hosts) {
+    if (hosts.is_list()) {
+      if (hosts.items().empty())
+        mistakes_.add(hosts.position(), "hosts: expected at least one, found an empty list");
+      for (const Settings& host : hosts.items())
+        if (check_name(host, "a host", mistakes_)) add_host(host, 1);
+      return;
+    }
+    const auto count =
+        base::read_integer(hosts, mistakes_, "hosts", 1, cluster_hosts_max).value_or(0);
+    for (std::int64_t host = 0; host < count; ++host)
+      add_host(Settings::scalar(fmt::format("{}-{}", name.text(), host), hosts.position()), 1);
+  }
+
+  /// A setting of all hosts alike, or a map with those of some hosts.
+  template <class Use>
+  void for_hosts(const Settings& value, std::string_view key, Use&& use) {
+    if (!value.is_map()) {
+      for (const std::uint32_t host : cluster().hosts) use(host, value);
+      return;
+    }
+    std::unordered_map<std::string, std::uint32_t> mine;
+    for (const std::uint32_t host : cluster().hosts) mine.emplace(all_.host_name(host), host);
+    for (const auto& [name, entry] : value.entries()) {
+      if (const auto found = mine.find(name.text()); found != mine.end()) {
+        use(found->second, entry);
+        continue;
+      }
+      std::vector<std::string_view> names;
+      for (const auto& [host, index] : mine) names.emplace_back(host);
+      std::sort(names.begin(), names.end());
+      mistakes_.add(
+          name.position(),
+          fmt::format("{}: {}", key,
+                      not_named("a host of cluster " + cluster().name.text(), name, names)));
+    }
+  }
+
+  void read_per_host(base::MapReader& reader) {
+    if (reader.has("threads"))
+      for_hosts(reader.take("threads"), "threads", [&](std::uint32_t host, const Settings& value) {
+        all_.hosts[host].threads = static_cast<std::uint32_t>(
+            base::read_integer(value, mistakes_, "threads", 0, host_threads_max).value_or(1));
+      });
+    if (reader.has("speed"))
+      for_hosts(reader.take("speed"), "speed", [&](std::uint32_t host, const Settings& value) {
+        const Settings decimal = as_decimal(value);
+        const auto speed = base::read_number(decimal, mistakes_, "speed");
+        if (speed && !(*speed > 0))
+          mistakes_.add(value.position(),
+                        fmt::format("speed: expected more than 0, found {}", value.describe()));
+        all_.hosts[host].speed = decimal;
+      });
+    if (reader.has("address"))
+      for_hosts(reader.take("address"), "address", [&](std::uint32_t host, const Settings& value) {
+        all_.hosts[host].address = value;
+      });
+  }
+
+  void read_gateway(base::MapReader& reader) {
+    const Settings gateway = reader.take("gateway");
+    const bool is_yes_or_no =
+        gateway.is_scalar() && (gateway.text() == "true" || gateway.text() == "false");
+    if (is_yes_or_no)
+      reader.mistake("gateway",
+                     fmt::format("expected the name of a host, found '{}'", gateway.text()));
+    if (!reader.has("gateway") || is_yes_or_no || !check_name(gateway, "a gateway", mistakes_)) {
+      if (!cluster().hosts.empty()) cluster().exit = cluster().hosts.front();
+      return;
+    }
+    for (const std::uint32_t host : cluster().hosts)
+      if (all_.host_name(host) == gateway.text()) {
+        cluster().exit = host;
+        return;
+      }
+    cluster().exit = static_cast<std::uint32_t>(all_.hosts.size());
+    add_host(gateway, 0);
+  }
+
+  MultiCluster& all_;
+  base::Mistakes& mistakes_;
+  std::uint32_t index_ = 0;
+  std::unordered_map<std::string, std::uint32_t> hosts_;
+};
+
+class LinkReader {
+ public:
+  LinkReader(MultiCluster& all, base::Mistakes& mistakes) : all_(all), mistakes_(mistakes) {}
+
+  void read(const Settings& value) {
+    base::MapReader reader(value, mistakes_, "link");
+    const Settings between = reader.take("between");
+    const Settings from = reader.take("from");
+    const Settings to = reader.take("to");
+    const MultiCluster::Link link = read_link_settings(reader);
+    reader.finish();
+    if (!value.is_map()) return;
+    const bool both = reader.has("between");
+    if (both == (reader.has("from") || reader.has("to"))) {
+      mistakes_.add(value.position(), "link: expected either between: [A, B] or from: A, to: B");
+      return;
+    }
+    if (!both) {
+      add(from, to, value, link);
+    } else if (!between.is_list() || between.items().size() != 2) {
+      mistakes_.add(between.position(), fmt::format("between: expected two clusters such as "
+                                                    "[alpha, beta], found {}",
+                                                    between.describe()));
+    } else {
+      if (add(between.items()[0], between.items()[1], value, link))
+        add(between.items()[1], between.items()[0], value, link);
+    }
+  }
+
+ private:
+  std::optional<std::uint32_t> cluster(const Settings& name, const Settings& link) {
+    const auto found = all_.cluster_named(name.text());
+    if (!found)
+      mistakes_.add(
+          name.is_null() ? link.position() : name.position(),
+          "link: " + not_named("the name of a cluster", name, written_names(all_.clusters)));
+    return found;
+  }
+
+  bool add(const Settings& from, const Settings& to, const Settings& value,
+           const MultiCluster::Link& link) {
+    const auto source = cluster(from, value);
+    const auto target = cluster(to, value);
+    if (!source || !target) return false;
+    if (source == target) {
+      mistakes_.add(to.position(), fmt::format("link: expected two clusters, found {} twice; what "
+                                               "is inside a cluster is its network",
+                                               to.text()));
+      return false;
+    }
+    const bool is_first = all_.links.emplace(std::pair(*source, *target), link).second;
+    if (!is_first)
+      mistakes_.add(value.position(),
+                    fmt::format("link: a second one from {} to {}", from.text(), to.text()));
+    return is_first;
+  }
+
+  MultiCluster& all_;
+  base::Mistakes& mistakes_;
+};
+
+void add_reached(const Settings& name, const MultiCluster& all, MultiCluster::Element& element,
+                 base::Mistakes& mistakes) {
+  if (const auto cluster = all.cluster_named(name.text())) {
+    const auto hosts = all.computing(*cluster);
+    element.reach.insert(element.reach.end(), hosts.begin(), hosts.end());
+  } else if (const auto host = all.host_named(name.text())) {
+    if (all.hosts[*host].threads == 0)
+      mistakes.add(name.position(), fmt::format("reach: host {} has no threads", name.text()));
+    else
+      element.reach.push_back(*host);
+  } else {
+    auto names = written_names(all.clusters);
+    for (const MultiCluster::Host& one : all.hosts) names.emplace_back(one.name.text());
+    mistakes.add(name.position(), "reach: " + not_named("all, hosts or clusters", name, names));
+  }
+}
+
+void read_element(const Settings& name, const Settings& value, MultiCluster& all,
+                  base::Mistakes& mistakes) {
+  MultiCluster::Element element;
+  element.name = name;
+  std::vector<Settings::Entry> rest;
+  for (const auto& entry : value.entries()) {
+    if (entry.first.text() == "host") element.host = entry.second;
+    if (entry.first.text() != "reach") rest.push_back(entry);
+  }
+  // What is no map is passed on, for the low level to complain about.
+  element.settings = value.is_map() ? Settings::map(std::move(rest), value.position()) : value;
+  if (const Settings* reach = value.find("reach")) {
+    if (reach->is_list()) {
+      for (const Settings& one : reach->items()) add_reached(one, all, element, mistakes);
+    } else if (reach->text() == "all") {
+      for (std::uint32_t host = 0; host < all.hosts.size(); ++host)
+        if (all.hosts[host].threads > 0) element.reach.push_back(host);
+    } else {
+      add_reached(*reach, all, element, mistakes);
+    }
+  }
+  std::sort(element.reach.begin(), element.reach.end());
+  element.reach.erase(std::unique(element.reach.begin(), element.reach.end()), element.reach.end());
+  if (!element.reach.empty() && element.host.is_scalar() && !all.host_named(element.host.text()))
+    mistakes.add(element.host.position(), "host: " + not_named("the name of a host", element.host,
+                                                               written_names(all.hosts)));
+  all.elements.push_back(std::move(element));
+}
+
+void read_exchange(const Settings& name, const Settings& value, const Overrides& overrides,
+                   MultiCluster& all, base::Mistakes& mistakes) {
+  base::MapReader reader(value, mistakes, "exchange " + name.text());
+  const std::string text = reader.required_word("template", "a template such as f64[]");
+  std::string wrong;
+  const bool is_written = reader.take("template").is_scalar();
+  if (is_written && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
+  const auto instrumented =
+      read_instrument(reader, overrides, {"forward", "emulate_link", "store"});
+  all.exchanges.push_back(
+      {name, Settings::scalar(text, reader.position_of("template")), instrumented});
+  reader.finish();
+}
+
+std::vector<std::string> read_instrumented_kinds(base::MapReader& reader, const Settings& value,
+                                                 const std::vector<std::string_view>& known) {
+  std::vector<std::string> kinds;
+  const std::vector<Settings> alone = {value};
+  for (const Settings& item : value.is_list() ? value.items() : alone) {
+    const auto found = std::find(known.begin(), known.end(), item.text());
+    if (item.is_scalar() && found != known.end()) {
+      kinds.push_back(item.text());
+      continue;
+    }
+    const auto near = base::near_match(item.text(), known);
+    reader.mistake(
+        "instrument",
+        fmt::format("expected true, false or kinds of wrappers, found {}{}", item.describe(),
+                    near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
+  return kinds;
+}
+
+/// Counted before they are made: a line of a config may stand for very many.
+std::uint64_t declared_hosts(const Settings& clusters) {
+  std::uint64_t count = 0;
+  for (const auto& [name, cluster] : clusters.entries())
+    if (const Settings* hosts = cluster.find("hosts")) {
+      const auto number = base::parse_natural(hosts->text()).value_or(hosts->items().size());
+      count += std::min<std::uint64_t>(number, cluster_hosts_max);
+    }
+  return count;
+}
+
+Settings section(base::MapReader& reader, std::string_view key, Settings::Kind kind) {
+  Settings value = reader.take(key);
+  if (!value.is_null() && value.kind() != kind)
+    reader.mistake(
+        key, fmt::format("expected {}, found {}", kind == Settings::Kind::map ? "a map" : "a list",
+                         value.describe()));
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> MultiCluster::host_named(std::string_view name) const {
+  return search(hosts, name);
+}
+
+std::optional<std::uint32_t> MultiCluster::cluster_named(std::string_view name) const {
+  return search(clusters, name);
+}
+
+std::uint64_t MultiCluster::thread_count() const {
+  std::uint64_t count = 0;
+  for (const Host& host : hosts) count += host.threads;
+  return count;
+}
+
+std::vector<std::uint32_t> MultiCluster::computing(std::uint32_t cluster) const {
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t host : clusters[cluster].hosts)
+    if (hosts[host].threads > 0) found.push_back(host);
+  return found;
+}
+
+std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
+                                         const std::vector<std::string_view>& kinds) {
+  const Settings value = reader.take("instrument");
+  const bool is_flag = value.is_scalar() && (value.text() == "true" || value.text() == "false");
+  std::vector<std::string> chosen;
+  if (value.is_null() ? overrides.traced : is_flag && value.text() == "true") chosen = {"true"};
+  if (!value.is_null() && !is_flag) chosen = read_instrumented_kinds(reader, value, kinds);
+  if (overrides.instrument)
+    chosen = *overrides.instrument ? std::vector<std::string>{"true"} : std::vector<std::string>{};
+  return chosen;
+}
+
+MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overrides,
+                                base::Mistakes& mistakes) {
+  MultiCluster all;
+  base::MapReader reader(settings, mistakes, "the config");
+  const Settings clusters = section(reader, "clusters", Settings::Kind::map);
+  const Settings links = section(reader, "links", Settings::Kind::list);
+  const Settings collectives = section(reader, "collectives", Settings::Kind::map);
+  const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
+  const Settings elements = section(reader, "elements", Settings::Kind::map);
+  for (const std::string_view low_level : {"network", "deadline", "stack", "wrappers", "paths"})
+    reader.has(low_level);
+  if (settings.find("hosts") != nullptr) {
+    reader.has("hosts");
+    reader.mistake("hosts", "expected hosts inside clusters, because the config has clusters");
+  }
+  reader.finish();
+  if (clusters.entries().empty())
+    mistakes.add(settings.position(),
+                 "clusters: missing in the config, expected a map of clusters");
+  if (const std::uint64_t hosts = declared_hosts(clusters); hosts > hosts_max) {
+    mistakes.add(clusters.position(), fmt::format("clusters: expected at most {} hosts in all, "
+                                                  "found {}",
+                                                  hosts_max, hosts));
+    return all;
+  }
+  ClusterReader cluster_reader(all, mistakes);
+  for (const auto& [name, value] : clusters.entries())
+    if (check_name(name, "a cluster", mistakes)) cluster_reader.read(name, value);
+  cluster_reader.check_names();
+  LinkReader link_reader(all, mistakes);
+  for (const Settings& link : links.items()) link_reader.read(link);
+  read_collectives(collectives, overrides, all, mistakes);
+  const auto refuse_name_of = [&](const Settings& others, std::string_view other,
+                                  const Settings& name, std::string_view what) {
+    if (others.find(name.text()) != nullptr)
+      mistakes.add(name.position(),
+                   fmt::format("{} {} has the name of {}", what, name.text(), other));
+  };
+  for (const auto& [name, value] : exchanges.entries()) {
+    refuse_name_of(collectives, "a collective", name, "exchange");
+    if (check_name(name, "an exchange", mistakes))
+      read_exchange(name, value, overrides, all, mistakes);
+  }
+  for (const auto& [name, value] : elements.entries()) {
+    refuse_name_of(collectives, "a collective", name, "element");
+    refuse_name_of(exchanges, "an exchange", name, "element");
+    if (check_name(name, "an element", mistakes)) read_element(name, value, all, mistakes);
+  }
+  return all;
+}
+
+}  // namespace paths

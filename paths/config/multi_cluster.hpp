@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/multi_cluster.hpp — the high level of the config, read: clusters, links, what is on
+// them.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "pastset/template.hpp"
+#include "paths/config/config.hpp"
+#include "paths/config/relaxation.hpp"
+#include "paths/rounds/condition.hpp"
+
+namespace paths {
+
+/// Everything declared at the high level. What is passed on as it was written is kept as Settings,
+/// so that mistakes found later point at it.
+struct MultiCluster {
+  struct Host {
+    base::Settings name;
+    std::uint32_t cluster = 0;
+    std::uint32_t threads = 0;
+    base::Settings speed, address;  ///< null when not written
+  };
+  struct Cluster {
+    base::Settings name;
+    std::vector<std::uint32_t> hosts;       ///< a gateway of its own last
+    std::uint32_t exit = 0;                 ///< the host through which it talks to other clusters
+    std::optional<base::Settings> network;  ///< an emulated link's settings, of each host
+    std::optional<base::Settings> broadcast_delay;
+  };
+  /// One direction.
+  struct Link {
+    base::Settings settings;  ///< of the emulated link
+    bool delays = false;      ///< false: declared, but nothing to emulate
+  };
+  struct Collective {
+    base::Settings name;
+    std::string kind, operation;
+    base::Settings settings;  ///< operation, template, contributions, as its joins take them
+    base::Settings written_condition;  ///< null when there is none
+    pastset::Template value;
+    bool all_to_all = false;
+    Relaxation relaxation;
+    std::uint32_t root_cluster = 0;
+    std::uint32_t root_host = 0;
+    std::uint32_t fan_out = 0;  ///< 0: all hosts of a cluster meet in one join
+    /// "true" alone for all; else the kinds of wrappers that get event collectors.
+    std::vector<std::string> instrumented;
+  };
+  /// Neighbours in order of rank send each other tuples.
+  struct Exchange {
+    base::Settings name, tuple_template;
+    std::vector<std::string> instrumented;  ///< as of a collective
+  };
+  struct Element {
+    base::Settings name, host;
+    base::Settings settings;           ///< without reach
+    std::vector<std::uint32_t> reach;  ///< hosts whose threads get a path
+  };
+
+  std::vector<Host> hosts;
+  std::vector<Cluster> clusters;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Link> links;
+  std::vector<Collective> collectives;
+  std::vector<Exchange> exchanges;
+  std::vector<Element> elements;
+
+  std::string host_name(std::uint32_t host) const { return hosts[host].name.text(); }
+  std::string cluster_name(std::uint32_t cluster) const { return clusters[cluster].name.text(); }
+  std::optional<std::uint32_t> host_named(std::string_view name) const;
+  std::optional<std::uint32_t> cluster_named(std::string_view name) const;
+  std::uint64_t thread_count() const;
+  /// Hosts of the cluster that have threads, in order.
+  std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
+};
+
+/// Reads it with every mistake. What other sections hold is not looked at.
+MultiCluster read_multi_cluster(const base::Settings& settings, const Overrides& overrides,
+                                base::Mistakes& mistakes);
+/// The part of it that is about collectives; clusters are known.
+void read_collectives(const base::Settings& section, const Overrides& overrides,
+                      MultiCluster& multi_cluster, base::Mistakes& mistakes);
+/// Which wrappers get event collectors: true, false, or some of `kinds`. What the command line says
+/// goes before, even to a list.
+std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
+                                         const std::vector<std::string_view>& kinds);
+
+}  // namespace paths

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/read_hosts.cpp — hosts, and the addresses they are found at.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "paths/config/low_level.hpp"
+
+namespace paths {
+namespace {
+
+constexpr std::uint16_t default_port = 7700, port_max = 65535;
+constexpr std::string_view default_interface = "127.0.0.1";
+/// What fits into a socket's address with room for a file name.
+constexpr std::size_t ipc_path_bytes_max = 100;
+constexpr std::int64_t host_threads_max = 1'000'000;
+constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
+
+/// Where generated addresses are.
+struct Generated {
+  std::string interface { default_interface };
+  std::uint16_t port = default_port;
+  std::string directory;
+  base::Position position;  ///< of what says the port, if that is written
+  bool says_port = false;
+};
+
+/// 127.anything is one only as four numbers: 127.0.0.1.example.com is somewhere else.
+bool is_loopback(const std::string& interface) {
+  in_addr address{};
+  const bool is_numbers = inet_pton(AF_INET, interface.c_str(), &address) == 1;
+  return (is_numbers && interface.starts_with("127.")) || interface == "localhost" ||
+         interface == "[::1]";
+}
+
+/// What names of machines, interfaces and addresses are made of.
+bool is_interface(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+    return std::isalnum(letter) != 0 ||
+           std::string_view("-._:[]%*").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+}
+
+/// The config's name without folders and endings: "two-clusters".
+std::string stem(std::string_view file) {
+  if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
+    file.remove_prefix(slash + 1);
+  return std::string(file.substr(0, file.find('.')));
+}
+
+/// Loopback has sixteen million addresses, each with ports of its own: large configs spill over,
+/// unless somebody counts on a port.
+std::string generated_tcp(const Generated& generated, std::uint32_t host) {
+  const std::uint32_t ports = 65536u - generated.port;
+  if (generated.interface != default_interface || generated.says_port || host < ports)
+    return fmt::format("tcp://{}:{}", generated.interface, generated.port + host);
+  const std::uint32_t address = 1 + host / ports;
+  return fmt::format("tcp://127.{}.{}.{}:{}", address >> 16, (address >> 8) & 255u, address & 255u,
+                     generated.port + host % ports);
+}
+
+std::string generated_address(const Plan& plan, const Generated& generated, std::uint32_t host) {
+  if (plan.transport == Plan::Transport::tcp) return generated_tcp(generated, host);
+  return fmt::format("ipc://{}/{}", generated.directory, plan.hosts[host].name);
+}
+
+/// Splits "tcp://INTERFACE:PORT"; nothing when it is not one.
+std::optional<std::pair<std::string, std::uint64_t>> parse_tcp(std::string_view address) {
+  if (!address.starts_with("tcp://")) return std::nullopt;
+  address.remove_prefix(6);
+  const auto colon = address.rfind(':');
+  if (colon == std::string_view::npos || !is_interface(address.substr(0, colon)))
+    return std::nullopt;
+  const auto port = base::parse_natural(address.substr(colon + 1));
+  if (!port || *port == 0) return std::nullopt;
+  return std::pair(std::string(address.substr(0, colon)), *port);
+}
+
+/// Whether counting on from the first port has led beyond the last one.
+bool counts_beyond(const std::string& address, const base::Settings& written) {
+  const auto parts = parse_tcp(address);
+  return parts && parts->second > port_max && written.text() != address;
+}
+
+void check_tcp(const Plan& plan, const std::string& address, const base::Position& position,
+               base::Mistakes& mistakes) {
+  const auto parts = parse_tcp(address);
+  if (!parts) {
+    mistakes.add(position, fmt::format("address: expected one such as tcp://127.0.0.1:7700, "
+                                       "found '{}'",
+                                       address));
+  } else if (parts->second > port_max) {
+    mistakes.add(position, fmt::format("address: port {} is beyond {}, found '{}'", parts->second,
+                                       port_max, address));
+  } else if (parts->first == "*" || parts->first == "0.0.0.0" || parts->first == "[::]") {
+    mistakes.add(position, fmt::format("address: '{}' is no address that other hosts can connect "
+                                       "to; expected the host's own",
+                                       address));
+  } else if (!is_loopback(parts->first) && !plan.security_plain) {
+    mistakes.add(position, fmt::format("address: '{}' is beyond loopback, where frames travel "
+                                       "unencrypted; expected 127.0.0.1, or security: plain in "
+                                       "network to allow it",
+                                       address));
+  }
+}
+
+void check_address(const Plan& plan, const std::string& address, const base::Position& position,
+                   base::Mistakes& mistakes) {
+  if (plan.transport == Plan::Transport::tcp) return check_tcp(plan, address, position, mistakes);
+  if (!address.starts_with("ipc://") || address.ends_with('/'))
+    mistakes.add(position, fmt::format("address: expected one such as ipc:///tmp/paths/alpha-0, "
+                                       "because the transport is ipc, found '{}'",
+                                       address));
+  else if (address.size() > ipc_path_bytes_max)
+    mistakes.add(position, fmt::format("address: '{}' is longer than the {} characters that "
+                                       "sockets allow",
+                                       address, ipc_path_bytes_max));
+}
+
+Generated read_network(const base::Settings& section, Plan& plan, const Overrides& overrides,
+                       base::Mistakes& mistakes) {
+  base::MapReader reader(section, mistakes, "network");
+  Generated generated;
+  const std::string transport = reader.choice("transport", {"tcp", "ipc"}, "tcp");
+  plan.transport = overrides.transport.value_or(transport) == "ipc" ? Plan::Transport::ipc
+                                                                    : Plan::Transport::tcp;
+  if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
+    plan.connection = Plan::Connection::shared;
+  plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
+  generated.interface = reader.word("address", generated.interface);
+  generated.port = static_cast<std::uint16_t>(reader.integer("port", default_port, 1, port_max));
+  generated.says_port = reader.has("port") || overrides.port;
+  generated.position = reader.position_of("port");
+  generated.directory = reader.word("directory", stem(section.position().file));
+  if (reader.has("directory") && generated.directory.empty())
+    reader.mistake("directory", "expected a folder of sockets, found ''");
+  reader.finish();
+  if (overrides.port) generated.port = *overrides.port;
+  if (overrides.port) generated.position = {"command line"};
+  return generated;
+}
+
+/// The address of a host as it was written, as a program option changes it, or a generated one.
+std::string address_of(const base::Settings& written, const Plan& plan, const Generated& generated,
+                       std::uint32_t host, const Overrides& overrides) {
+  if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
+  std::string address = written.text();
+  if (plan.transport != Plan::Transport::tcp) return address;
+  Generated on_it = generated;
+  if (address.find("://") == std::string::npos && address.find(':') == std::string::npos) {
+    on_it.interface = address;  // only the interface was written
+    return generated_tcp(on_it, host);
+  }
+  const auto parts = parse_tcp(address);
+  if (!overrides.port || !parts) return address;
+  on_it.interface = parts->first;
+  return generated_tcp(on_it, host);
+}
+
+}  // namespace
+
+void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
+                const Overrides& overrides, base::Mistakes& mistakes) {
+  const Generated generated = read_network(network, plan, overrides, mistakes);
+  std::uint64_t threads = 0;
+  std::uint32_t last_beyond = 0;  // the port of the last host, if there is none
+  std::unordered_map<std::string, std::uint32_t> clusters;
+  std::unordered_map<std::string, base::Position> addresses;
+  for (const auto& [name, value] : hosts.entries()) {
+    if (!check_name(name, "a host", mistakes)) continue;
+    Plan::PlanHost host;
+    host.name = name.text();
+    host.position = name.position();
+    base::MapReader reader(value, mistakes, "host " + host.name);
+    const std::string cluster = reader.word("cluster", "all");
+    host.threads = static_cast<std::uint32_t>(reader.integer("threads", 0, 0, host_threads_max));
+    host.speed = reader.number("speed", 1.0, 1e-6, 1e6);
+    host.first_thread = static_cast<std::uint32_t>(std::min(threads, threads_max));
+    threads += host.threads;
+    const base::Settings address = reader.take("address");
+    reader.finish();
+    const auto [found, is_new] =
+        clusters.try_emplace(cluster, static_cast<std::uint32_t>(plan.clusters.size()));
+    if (is_new) plan.clusters.push_back(cluster);
+    host.cluster = found->second;
+    const auto index = static_cast<std::uint32_t>(plan.hosts.size());
+    plan.hosts.push_back(std::move(host));
+    std::string& where = plan.hosts.back().address;
+    where = address_of(address, plan, generated, index, overrides);
+    const base::Position& position =
+        address.is_scalar() ? address.position() : plan.hosts.back().position;
+    if (counts_beyond(where, address)) {
+      last_beyond = generated.port + index;
+      continue;
+    }
+    check_address(plan, where, position, mistakes);
+    const auto [first, fresh] = addresses.try_emplace(where, position);
+    if (!fresh)
+      mistakes.add(position, fmt::format("address: '{}' is another host's as well{}", where,
+                                         also_at(first->second)));
+  }
+  if (last_beyond > 0)
+    mistakes.add(
+        generated.position,
+        fmt::format("port: the hosts count on from {} to {}, but there are none beyond {}; "
+                    "expected a lower one, or addresses of the hosts",
+                    generated.port, last_beyond, port_max));
+  if (threads > threads_max)
+    mistakes.add(
+        hosts.position(),
+        fmt::format("hosts: expected at most {} threads in all, found {}", threads_max, threads));
+}
+
+}  // namespace paths

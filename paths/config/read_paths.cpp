@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/read_paths.cpp — paths as written, one item after the other, into stages they share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "paths/config/low_level.hpp"
+
+namespace paths {
+namespace {
+
+/// Wrappers on a path nest on a context's stack.
+constexpr std::size_t path_length_max = 256;
+
+bool same(const base::Settings& a, const base::Settings& b) {
+  if (a.kind() != b.kind() || a.text() != b.text() || a.items().size() != b.items().size() ||
+      a.entries().size() != b.entries().size())
+    return false;
+  for (std::size_t item = 0; item < a.items().size(); ++item)
+    if (!same(a.items()[item], b.items()[item])) return false;
+  for (std::size_t entry = 0; entry < a.entries().size(); ++entry)
+    if (!same(a.entries()[entry].first, b.entries()[entry].first) ||
+        !same(a.entries()[entry].second, b.entries()[entry].second))
+      return false;
+  return true;
+}
+
+/// The position to point at; what a config leaves empty has none of its own.
+const base::Position& place_of(const base::Settings& item) { return item.position(); }
+
+/// One item of a path, understood.
+struct Item {
+  base::Settings written;
+  const WrapperKind* kind = nullptr;
+  std::optional<std::uint32_t> wrapper;  ///< a named one
+  base::Settings settings;               ///< of one written in place
+  std::uint32_t host = 0;                ///< of one written in place
+  std::uint32_t role = 0;
+};
+
+/// Turns paths into stages. From a joining wrapper on, ways are shared, so each such wrapper has
+/// one stage: the first path makes it, later ones must go on as that one does.
+class PathReader {
+ public:
+  PathReader(const WrapperKinds& kinds, Plan& plan, PlanText& text, base::Mistakes& mistakes)
+      : kinds_(kinds), plan_(plan), text_(text), mistakes_(mistakes) {
+    for (std::uint32_t index = 0; index < plan.wrappers.size(); ++index)
+      wrappers_.emplace(plan.wrappers[index].name, index);
+  }
+
+  void read(const base::Settings& written);
+  void check_threads_once();
+
+ private:
+  using Way = std::vector<Item>;
+  bool read_threads(base::MapReader& reader, Plan::PlanPath& path);
+  std::optional<Way> read_way(const base::Settings& through, std::uint32_t host);
+  std::optional<Item> read_item(const base::Settings& written, std::uint32_t host);
+  std::optional<Item> read_named(const base::Settings& written, const std::string& name,
+                                 const base::Settings& role);
+  std::optional<Item> read_in_place(const base::Settings& written, const base::Settings& name,
+                                    const base::Settings& settings, std::uint32_t host);
+  std::optional<std::uint32_t> host_after(const Item& item) const;
+  std::uint32_t wrapper_of(const Item& item);
+  std::optional<StageId> make_stages(const Way& way);
+  bool agrees(const Way& way, std::size_t from, StageId stage);
+  bool is(const Item& item, StageId stage) const;
+  void mistake(const base::Settings& where, std::string message) {
+    mistakes_.add(place_of(where), std::move(message));
+  }
+
+  struct Range {
+    std::uint64_t first, last;
+    base::Position position;
+  };
+  const WrapperKinds& kinds_;
+  Plan& plan_;
+  PlanText& text_;
+  base::Mistakes& mistakes_;
+  std::unordered_map<std::string, std::uint32_t> wrappers_;
+  std::unordered_map<std::uint32_t, StageId> joins_;  ///< stage of each joining wrapper
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<Range>> threads_;
+};
+
+/// "0-3" or "2".
+bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
+  const base::Settings written = reader.take("threads");
+  if (!reader.has("threads")) return true;
+  const std::string_view text = written.text();
+  const auto dash = text.find('-');
+  const auto first = base::parse_natural(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : base::parse_natural(text.substr(dash + 1));
+  if (!first || !last || *first > *last) {
+    reader.mistake("threads", fmt::format("expected threads of the host such as 0-3 or 2, found {}",
+                                          written.describe()));
+    return false;
+  }
+  const Plan::PlanHost& host = plan_.hosts[path.host];
+  if (*last >= host.threads) {
+    const std::string has = host.threads == 0   ? "no threads"
+                            : host.threads == 1 ? "only thread 0"
+                                                : fmt::format("threads 0-{}", host.threads - 1);
+    reader.mistake("threads",
+                   fmt::format("host {} has {}, found {}", host.name, has, written.describe()));
+    return false;
+  }
+  path.first_thread = static_cast<std::uint32_t>(*first);
+  path.threads = static_cast<std::uint32_t>(*last - *first + 1);
+  threads_[{path.graph, path.host}].push_back({*first, *last, written.position()});
+  return true;
+}
+
+void PathReader::read(const base::Settings& written) {
+  base::MapReader reader(written, mistakes_, "path");
+  Plan::PlanPath path;
+  path.position = written.position();
+  path.graph = reader.required_word("graph", "the name of a collective or element");
+  const base::Settings host = reader.take_required("host", "the name of a host");
+  const auto host_index = plan_.host_named(host.text());
+  if (reader.has("host") && !host_index)
+    reader.mistake("host", not_named("the name of a host", host, names_of(plan_.hosts)));
+  path.host = host_index.value_or(0);
+  bool whole = host_index.has_value();
+  if (host_index) whole = read_threads(reader, path);
+  reader.has("threads");
+  const base::Settings through = reader.take_required("through", "a list of wrappers");
+  if (reader.has("through") && (!through.is_list() || through.items().empty())) {
+    reader.mistake("through",
+                   fmt::format("expected a list of wrappers, found {}",
+                               through.is_list() ? "an empty list" : through.describe()));
+    whole = false;
+  }
+  reader.finish();
+  std::optional<Way> way;
+  if (host_index) way = read_way(through, path.host);
+  std::optional<StageId> stage;
+  if (whole && way && !way->empty()) stage = make_stages(*way);
+  if (!stage) {
+    text_.whole = false;
+    return;
+  }
+  path.stage = *stage;
+  plan_.paths.push_back(std::move(path));
+}
+
+std::optional<PathReader::Way> PathReader::read_way(const base::Settings& through,
+                                                    std::uint32_t host) {
+  Way way;
+  bool whole = true;
+  if (through.items().size() > path_length_max) {
+    mistake(through, fmt::format("through: a path has at most {} wrappers, found {}",
+                                 path_length_max, through.items().size()));
+    return std::nullopt;
+  }
+  for (const base::Settings& written : through.items()) {
+    std::optional<Item> item = read_item(written, host);
+    if (!item) {
+      whole = false;
+      continue;
+    }
+    const auto next_host = host_after(*item);
+    way.push_back(std::move(*item));
+    // Where it crosses to is the kind's to read; it says so when that is no host.
+    if (!next_host) {
+      whole = false;
+      break;
+    }
+    host = *next_host;
+  }
+  if (whole) return way;
+  // No path comes of it, but what was written in place can still be checked.
+  for (const Item& item : way) wrapper_of(item);
+  return std::nullopt;
+}
+
+std::optional<Item> PathReader::read_item(const base::Settings& written, std::uint32_t host) {
+  if (written.is_scalar()) return read_named(written, written.text(), base::Settings());
+  if (!written.is_map() || written.entries().size() != 1) {
+    mistake(written, fmt::format("expected the name of a wrapper, name: role, or kind: "
+                                 "{{settings}}, found {}",
+                                 written.is_map()
+                                     ? fmt::format("a map of {} entries", written.entries().size())
+                                     : written.describe()));
+    return std::nullopt;
+  }
+  const auto& [name, value] = written.entries().front();
+  if (value.is_scalar()) return read_named(name, name.text(), value);
+  return read_in_place(written, name, value, host);
+}
+
+std::optional<Item> PathReader::read_named(const base::Settings& written, const std::string& name,
+                                           const base::Settings& role) {
+  const auto found = wrappers_.find(name);
+  if (found == wrappers_.end()) {
+    if (text_.broken.contains(name)) return std::nullopt;
+    if (kinds_.find(name) != nullptr)
+      mistake(written, fmt::format("'{}' is a kind of wrapper; written in place it takes its "
+                                   "settings: '{}: {{}}'",
+                                   name, name));
+    else
+      mistake(written, not_named("the name of a wrapper", written, names_of(plan_.wrappers)));
+    return std::nullopt;
+  }
+  Item item;
+  item.written = written;
+  item.wrapper = found->second;
+  item.kind = kinds_.find(plan_.wrappers[found->second].kind);
+  const std::vector<std::string>& roles = item.kind->roles;
+  if (role.is_null()) return item;
+  const auto known = std::find(roles.begin(), roles.end(), role.text());
+  if (known == roles.end()) {
+    if (roles.empty())
+      mistake(role, fmt::format("{}: a wrapper of kind {} takes no role, found {}", name,
+                                item.kind->name, role.describe()));
+    else
+      mistake(role, fmt::format("{}: {}", name,
+                                not_named("a role of " + item.kind->name, role,
+                                          {roles.begin(), roles.end()})));
+    return std::nullopt;
+  }
+  item.role = static_cast<std::uint32_t>(known - roles.begin());
+  return item;
+}
+
+std::optional<Item> PathReader::read_in_place(const base::Settings& written,
+                                              const base::Settings& name,
+                                              const base::Settings& settings, std::uint32_t host) {
+  Item item;
+  item.kind = kinds_.find(name.text());
+  if (item.kind == nullptr) {
+    mistake(name, not_named("a kind of wrapper", name, kinds_.names()));
+    return std::nullopt;
+  }
+  if (!settings.is_map() && !settings.is_null()) {
+    mistake(settings,
+            fmt::format("{}: expected {{settings}}, found {}", name.text(), settings.describe()));
+    return std::nullopt;
+  }
+  item.written = name.position().line > 0 ? name : written;
+  item.settings = settings.is_map() ? settings : base::Settings::map({}, name.position());
+  item.host = host;
+  return item;
+}
+
+std::optional<std::uint32_t> PathReader::host_after(const Item& item) const {
+  const base::Settings& settings =
+      item.wrapper ? plan_.wrappers[*item.wrapper].settings : item.settings;
+  if (!item.kind->crosses) return item.wrapper ? plan_.wrappers[*item.wrapper].host : item.host;
+  const base::Settings* to = settings.find("to");
+  return to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
+}
+
+/// The wrapper's index; one written in place is made.
+std::uint32_t PathReader::wrapper_of(const Item& item) {
+  if (item.wrapper) return *item.wrapper;
+  Plan::PlanWrapper wrapper;
+  wrapper.kind = item.kind->name;
+  wrapper.host = item.host;
+  wrapper.settings = item.settings;
+  plan_.wrappers.push_back(std::move(wrapper));
+  text_.wrappers.push_back(item.written);
+  text_.contributors.emplace_back();
+  return static_cast<std::uint32_t>(plan_.wrappers.size() - 1);
+}
+
+/// The first stage of the way; stages are made down to the first join that another path made.
+std::optional<StageId> PathReader::make_stages(const Way& way) {
+  std::optional<StageId> first;
+  const auto made_before = static_cast<StageId>(plan_.stages.size());
+  StageId above = no_stage;
+  for (std::size_t place = 0; place < way.size(); ++place) {
+    const Item& item = way[place];
+    const bool is_shared = item.wrapper && item.kind->joins;
+    const auto join = is_shared ? joins_.find(*item.wrapper) : joins_.end();
+    StageId stage = static_cast<StageId>(plan_.stages.size());
+    if (join != joins_.end()) {
+      stage = join->second;
+      if (stage >= made_before) {
+        mistake(item.written,
+                fmt::format("a cycle: the path was in {} before{}",
+                            plan_.wrappers[*item.wrapper].name, also_at(text_.of_stage(stage))));
+        return std::nullopt;
+      }
+      if (!agrees(way, place, stage)) return std::nullopt;
+    } else {
+      plan_.stages.push_back({wrapper_of(item), no_stage, 0, item.role});
+      text_.stages.push_back(item.written);
+      if (is_shared) joins_.emplace(*item.wrapper, stage);
+    }
+    if (above != no_stage) plan_.stages[above].below = stage;
+    if (!first) first = stage;
+    above = stage;
+    if (join != joins_.end()) break;
+  }
+  return first;
+}
+
+bool PathReader::is(const Item& item, StageId id) const {
+  const Plan::PlanStage& stage = plan_.stages[id];
+  if (stage.role != item.role) return false;
+  if (item.wrapper) return stage.wrapper == *item.wrapper;
+  const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
+  return wrapper.name.empty() && wrapper.kind == item.kind->name && wrapper.host == item.host &&
+         same(wrapper.settings, item.settings);
+}
+
+bool PathReader::agrees(const Way& way, std::size_t from, StageId stage) {
+  const std::string& join = plan_.wrappers[plan_.stages[stage].wrapper].name;
+  const auto disagree = [&](const base::Settings& here, StageId there, std::string_view how) {
+    const base::Position other = text_.of_stage(there);
+    mistake(here, fmt::format("two paths that meet in {} but disagree below: {} {}", join, how,
+                              other.text()));
+    return false;
+  };
+  for (std::size_t place = from; place < way.size(); ++place) {
+    if (!is(way[place], stage))
+      return disagree(way[place].written, stage, "this is not what the other has at");
+    const StageId below = plan_.stages[stage].below;
+    const bool last = place + 1 == way.size();
+    if (last && below != no_stage)
+      return disagree(way[place].written, below, "this one ends here, the other goes on at");
+    if (!last && below == no_stage)
+      return disagree(way[place + 1].written, stage, "this one goes on, the other ends at");
+    stage = below;
+  }
+  return true;
+}
+
+void PathReader::check_threads_once() {
+  for (auto& [key, ranges] : threads_) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const Range& a, const Range& b) { return a.first < b.first; });
+    for (std::size_t index = 1; index < ranges.size(); ++index) {
+      if (ranges[index].first > ranges[index - 1].last) continue;
+      mistakes_.add(ranges[index].position,
+                    fmt::format("threads: thread {} of host {} is in graph {} already{}",
+                                ranges[index].first, plan_.hosts[key.second].name, key.first,
+                                also_at(ranges[index - 1].position)));
+    }
+  }
+}
+
+}  // namespace
+
+void read_paths(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
+                PlanText& text, base::Mistakes& mistakes) {
+  PathReader reader(kinds, plan, text, mistakes);
+  for (const base::Settings& written : section.items()) reader.read(written);
+  reader.check_threads_once();
+}
+
+}  // namespace paths

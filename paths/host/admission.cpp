@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/admission.cpp — the rules that every operation from another host is held to.
+#include "paths/host/admission.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+namespace {
+
+std::uint64_t key(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
+
+}  // namespace
+
+Admission::Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds)
+    : plan_(plan),
+      host_(host),
+      kinds_(kinds),
+      threads_(std::max<std::uint64_t>(1, plan.thread_count())) {
+  for (const Plan::Entrance& entrance : plan.shares.at(host).entrances)
+    entrances_.emplace(entrance.from_host, entrance.stage);
+}
+
+Admission::Verdict Admission::judge(const Frame& frame) {
+  std::string wrong = wrong_form(frame);
+  if (wrong.empty()) wrong = wrong_kind(frame);
+  if (wrong.empty()) wrong = wrong_place(frame);
+  if (!wrong.empty()) return {Verdict::Kind::wrong, wrong};
+
+  const Operation& operation = frame.operation;
+  if (operation.kind == OperationKind::clock) return {};  // for the host, not for a stage
+  const bool is_release = operation.kind == OperationKind::release;
+  const bool is_move = operation.kind == OperationKind::move;
+  Slot& slot = slot_of(frame.stage, operation.slot);
+  if (is_release && std::exchange(slot.is_released_by_path, true))
+    return {Verdict::Kind::wrong, fmt::format("slot {} is released twice", operation.slot)};
+  // A release with a failure may overtake moves from before it.
+  if (slot.is_released && !(is_move && operation.sequence < slot.released_from))
+    return {Verdict::Kind::late};
+  Moves& moves = slot.moves[operation.segment];
+  if (is_move) wrong = moves.wrong(operation.sequence, operation.failure != nullptr);
+  const std::uint64_t most = way(frame.stage, operation.path)->inside_max;
+  if (slot.inside >= most)
+    wrong = fmt::format("more than {} operations at once at slot {}", most, operation.slot);
+  if (!wrong.empty()) return {Verdict::Kind::wrong, wrong};
+
+  if (is_move) moves.note(operation.sequence, operation.failure != nullptr);
+  if (is_release) {
+    slot.is_released = true;
+    slot.released_from = operation.sequence;
+  }
+  ++slot.inside;
+  return {};
+}
+
+void Admission::left(const Frame& frame) {
+  if (frame.operation.kind == OperationKind::clock) return;
+  --slot_of(frame.stage, frame.operation.slot).inside;
+}
+
+bool Admission::release(StageId stage, std::uint32_t slot) {
+  Slot& lost = slot_of(stage, slot);
+  lost.released_from = 0;
+  return !std::exchange(lost.is_released, true);
+}
+
+Admission::Slot& Admission::slot_of(StageId stage, std::uint32_t slot) {
+  return slots_[key(stage, slot)];
+}
+
+/// What any plan bounds.
+std::string Admission::wrong_form(const Frame& frame) const {
+  const Operation& operation = frame.operation;
+  if (operation.segment >= operation.segments || operation.segments > segments_max)
+    return fmt::format("segment {} of {}, expected {} at most", operation.segment,
+                       operation.segments, segments_max);
+  if (operation.epoch != 0) return fmt::format("epoch {}, expected 0", operation.epoch);
+  if (operation.contributions == 0 || operation.contributions > threads_)
+    return fmt::format("{} contributions, expected 1 to {}", operation.contributions, threads_);
+  if (operation.path >= plan_.paths.size())
+    return fmt::format("path {} of {}", operation.path, plan_.paths.size());
+  return {};
+}
+
+/// A push is a move that nobody waits for, or a farewell; only those bring failures, and only moves
+/// tuples.
+std::string Admission::wrong_kind(const Frame& frame) const {
+  const Operation& operation = frame.operation;
+  const OperationKind kind = operation.kind;
+  const bool is_move = kind == OperationKind::move;
+  const bool is_last = is_farewell(kind);
+  const bool is_one_way = frame.kind == FrameKind::one_way;
+  if (operation.one_way != is_one_way || (is_one_way && !is_move && !is_last) ||
+      (!is_one_way && is_last) || (operation.kept && !(is_one_way && is_move)))
+    return fmt::format("{} as a {}", operation_name(kind), is_one_way ? "push" : "request");
+  if (operation.failure && !is_move && !is_last)
+    return fmt::format("{} that failed before", operation_name(kind));
+  if (!operation.payload.empty() && !is_move && kind != OperationKind::enter)
+    return fmt::format("{} with {} bytes", operation_name(kind), operation.payload.size());
+  if (kind == OperationKind::traffic && operation.number >= plan_.graphs.size())
+    return fmt::format("traffic of graph {} of {}", operation.number, plan_.graphs.size());
+  return {};
+}
+
+std::string Admission::wrong_place(const Frame& frame) {
+  const Operation& operation = frame.operation;
+  if (!entrances_.contains({frame.from_host, frame.stage}))
+    return fmt::format("stage {}, where nothing from there enters", frame.stage);
+  if (operation.kind == OperationKind::clock) return {};
+  const Way* way = this->way(frame.stage, operation.path);
+  if (way == nullptr || way->from_host != frame.from_host)
+    return fmt::format("path {} at stage {}, where it does not enter", operation.path, frame.stage);
+  const std::uint32_t threads = std::max(1u, plan_.paths[operation.path].threads);
+  if (operation.thread >= threads)
+    return fmt::format("thread {} of path {}, which has {}", operation.thread, operation.path,
+                       threads);
+  const std::uint32_t slot = way->first_slot + (way->slots > 1 ? operation.thread : 0);
+  if (operation.slot != slot) return fmt::format("slot {}, expected {}", operation.slot, slot);
+  return {};
+}
+
+/// Follows the path down as its operations go, once for each way in.
+const Admission::Way* Admission::way(StageId stage, std::uint32_t path) {
+  const auto known = ways_.find(key(stage, path));
+  if (known != ways_.end()) return &known->second;
+  const Plan::PlanPath& begun = plan_.paths[path];
+  Way found;
+  found.first_slot = begun.slot;
+  found.slots = std::max(1u, begun.threads);
+  for (StageId at = begun.stage; at != no_stage; at = plan_.stages[at].below) {
+    pass(at, found);
+    if (plan_.stages[at].below == stage)
+      return &ways_.emplace(key(stage, path), found).first->second;
+  }
+  return nullptr;
+}
+
+void Admission::pass(StageId stage, Way& way) const {
+  const Plan::PlanStage& passed = plan_.stages[stage];
+  const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
+  const bool joins = kinds_.find(wrapper.kind)->joins;  // then it stands for all that is above it
+  way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
+  if (joins) way.slots = 1;
+  way.from_host = wrapper.host;
+  if (const base::Settings* rounds = wrapper.settings.find("rounds"))
+    way.inside_max += std::strtoull(rounds->text().c_str(), nullptr, 10);
+}
+
+// ---- answers ---------------------------------------------------------------------------------
+
+std::string Admission::wrong_answer(StageId stage, const Operation& asked, const Result& answer) {
+  const std::size_t size = answer.payload.size();
+  const std::optional<pastset::Template>* expected = nullptr;
+  switch (asked.kind) {
+    case OperationKind::move: expected = &tuples(stage, asked.path).moved; break;
+    case OperationKind::observe:
+    case OperationKind::observe_number:
+    case OperationKind::newest: expected = &tuples(stage, asked.path).read; break;
+    case OperationKind::traffic: return {};  // for whoever adds it up
+    default: return size == 0 ? std::string() : fmt::format("{} bytes with a number", size);
+  }
+  // Of some moves no value comes back: of a reduction to somebody else, for one.
+  if (!*expected || (size == 0 && asked.kind == OperationKind::move)) return {};
+  const std::string mismatch = (*expected)->mismatch(answer.payload);
+  return mismatch.empty() ? mismatch : "a tuple that is none: " + mismatch;
+}
+
+/// Follows the path down as its tuples go.
+const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
+  const auto [known, is_new] = tuples_.try_emplace(key(stage, path));
+  Tuples& found = known->second;
+  bool is_beyond = false;  // where answers come from
+  for (StageId at = plan_.paths[path].stage; is_new && at != no_stage;
+       at = plan_.stages[at].below) {
+    is_beyond = is_beyond || at == stage;
+    if (is_beyond && found.moved && plan_.stages[at].below != no_stage) continue;
+    const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[at].wrapper];
+    const WrapperKind& kind = *kinds_.find(wrapper.kind);
+    std::optional<pastset::Template> here;
+    for (const SettingHelp& setting : kind.settings) {
+      const base::Settings* value = wrapper.settings.find(setting.name);
+      if (value == nullptr) continue;
+      if (setting.type == "template") here = pastset::Template::parse(value->text());
+      const auto element =
+          setting.type == "element" ? plan_.element_named(value->text()) : std::nullopt;
+      if (element && kind.ends) found.read = plan_.elements[*element].tuple_template;
+    }
+    if (!found.moved && kind.ends) found.moved = found.read;
+    if (here) found.moved = here;
+    if (!is_beyond && kind.template_below != nullptr && found.moved)
+      found.moved = kind.template_below(wrapper.settings, *found.moved);
+  }
+  return found;
+}
+
+// ---- the moves of one slot -------------------------------------------------------------------
+
+bool Admission::Moves::is_new(std::uint64_t sequence) const {
+  if (sequence >= next_) return true;
+  return std::any_of(gaps_.begin(), gaps_.end(), [sequence](const auto& gap) {
+    return gap.first <= sequence && sequence < gap.second;
+  });
+}
+
+std::string Admission::Moves::wrong(std::uint64_t sequence, bool has_failed) const {
+  if (sequence == std::numeric_limits<std::uint64_t>::max()) return "the last move there can be";
+  if (!is_new(sequence)) return fmt::format("move {} comes twice", sequence);
+  // A thread-sanitizer build begins services in any order, and with them what was started.
+  const bool has_order = runtime::RuntimeOptions().service_fibers;
+  if (has_order && !has_failed && sequence < next_whole_)
+    return fmt::format("move {} comes after move {}", sequence, next_whole_ - 1);
+  return {};
+}
+
+void Admission::Moves::note(std::uint64_t sequence, bool has_failed) {
+  constexpr std::size_t gaps_max = 16;
+  if (sequence >= next_) {
+    if (sequence > next_) gaps_.emplace_back(next_, sequence);
+    next_ = sequence + 1;
+  } else {
+    const auto gap = std::find_if(gaps_.begin(), gaps_.end(), [sequence](const auto& one) {
+      return one.first <= sequence && sequence < one.second;
+    });
+    const std::uint64_t end = std::exchange(gap->second, sequence);
+    if (sequence + 1 < end) gaps_.insert(std::next(gap), {sequence + 1, end});
+    std::erase_if(gaps_, [](const auto& one) { return one.first == one.second; });
+  }
+  if (gaps_.size() > gaps_max) gaps_.erase(gaps_.begin());
+  if (!has_failed) next_whole_ = std::max(next_whole_, sequence + 1);
+}
+
+}  // namespace paths

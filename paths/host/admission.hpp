@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/admission.hpp — what may enter a host from another one.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "pastset/template.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/wire/frame.hpp"
+#include "paths/wrapper_kind.hpp"
+
+namespace paths {
+
+/// Compares operations that other hosts send with the plan, and with what came before them. Behind
+/// it, what came from outside is as good as what this host's own paths bring: its path leads in
+/// where it says, its slot is its own, and no round is entered twice.
+///
+/// Sharing: none; one call at a time. Keeps a few words for each slot that was entered.
+class Admission {
+ public:
+  /// Operations of one slot that may be inside at once, besides the `rounds` that wrappers on its
+  /// way let be under way: of a path that begins them without waiting.
+  static constexpr std::uint64_t inside_max = 4096;
+
+  static constexpr std::uint32_t segments_max = 4096;  ///< of one tuple
+
+  struct Verdict {
+    enum class Kind : std::uint8_t {
+      enters,  ///< and counts as inside until left()
+      late,    ///< its path was released before, so that it does nothing any more
+      wrong,   ///< no host of this plan sends that
+    };
+    Kind kind = Kind::enters;
+    std::string reason = {};  ///< of wrong, a clause such as "slot 7, expected slot 3"
+  };
+
+  /// The plan and the kinds outlive it.
+  Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds);
+
+  /// Judges a request or push of the host that the frame is from.
+  Verdict judge(const Frame& frame);
+  /// What entered has been carried out.
+  void left(const Frame& frame);
+  /// What is wrong with the answer to an operation that this host sent into a stage of another one;
+  /// empty when nothing is.
+  std::string wrong_answer(StageId stage, const Operation& asked, const Result& answer);
+  /// Nothing will come at this slot any more; false when that was known.
+  bool release(StageId stage, std::uint32_t slot);
+
+ private:
+  /// How a path comes to a stage of this host from another one.
+  struct Way {
+    std::uint32_t from_host = 0;
+    std::uint32_t first_slot = 0;
+    std::uint32_t slots = 1;  ///< 1 below a join, else one for each thread of the path
+    std::uint64_t inside_max = Admission::inside_max;
+  };
+  /// What comes back up from a stage of another host, where the plan says it.
+  struct Tuples {
+    std::optional<pastset::Template> moved;  // the value of the path there
+    std::optional<pastset::Template> read;   // of the element at its end
+  };
+  /// Which moves of a slot have come. Those that failed may overtake others and be overtaken; the
+  /// rest come in order, though not each of them: a newer push may have taken a place.
+  class Moves {
+   public:
+    std::string wrong(std::uint64_t sequence, bool has_failed) const;
+    void note(std::uint64_t sequence, bool has_failed);
+
+   private:
+    bool is_new(std::uint64_t sequence) const;
+    std::uint64_t next_ = 0;        // after the last one of all
+    std::uint64_t next_whole_ = 0;  // after the last one that did not fail
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // before next_, the last few
+  };
+  struct Slot {
+    bool is_released = false;  // by us, when its host was lost, or by its path
+    bool is_released_by_path = false;
+    std::uint64_t released_from = 0;  // moves before that one may still come
+    std::uint64_t inside = 0;
+    std::map<std::uint32_t, Moves> moves;  // by segment: each is a round of its own
+  };
+
+  std::string wrong_form(const Frame& frame) const;
+  std::string wrong_kind(const Frame& frame) const;
+  std::string wrong_place(const Frame& frame);
+  const Way* way(StageId stage, std::uint32_t path);
+  void pass(StageId stage, Way& way) const;
+  Slot& slot_of(StageId stage, std::uint32_t slot);
+  const Tuples& tuples(StageId stage, std::uint32_t path);
+
+  const Plan& plan_;
+  const std::uint32_t host_;
+  const WrapperKinds& kinds_;
+  const std::uint64_t threads_;  // of the whole plan
+  std::set<std::pair<std::uint32_t, StageId>> entrances_;
+  std::unordered_map<std::uint64_t, Way> ways_;       // by stage and path, of those that exist
+  std::unordered_map<std::uint64_t, Slot> slots_;     // by stage and slot
+  std::unordered_map<std::uint64_t, Tuples> tuples_;  // by stage and path
+};
+
+}  // namespace paths

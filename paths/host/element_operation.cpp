@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/element_operation.cpp — which words of PastSet an operation stands for.
+#include "paths/host/element_operation.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/near_match.hpp"
+#include "pastset/errors.hpp"
+#include "pastset/template.hpp"
+#include "paths/plan/plan.hpp"
+
+namespace paths {
+namespace {
+
+void check_template(const pastset::Element& element, const base::Payload& payload) {
+  const auto* text = reinterpret_cast<const char*>(payload.bytes().data());
+  const std::string_view given(text, payload.size());
+  const std::string& wanted = element.tuple_template().text();
+  std::string wrong;
+  const auto parsed = pastset::Template::parse(given, &wrong);
+  if (parsed && *parsed == element.tuple_template()) return;
+  throw pastset::TemplateMismatch(fmt::format("element '{}' has template \"{}\", not \"{}\"{}{}",
+                                              element.name(), wanted, given,
+                                              wrong.empty() ? "" : ": ", wrong));
+}
+
+Result answer(std::uint64_t number) {
+  Result result;
+  result.number = number;
+  return result;
+}
+
+Result answer(pastset::Stored stored) {
+  Result result = answer(stored.number);
+  result.payload = std::move(stored.payload);
+  return result;
+}
+
+Result move(pastset::Element& element, const Operation& operation, runtime::Deadline deadline) {
+  Result result = answer(element.move(operation.payload, deadline));
+  result.contributions = operation.contributions;
+  result.payload = operation.payload;
+  return result;
+}
+
+Result carry_out(pastset::Element& element, const Operation& operation,
+                 runtime::Deadline deadline) {
+  switch (operation.kind) {
+    case OperationKind::enter: check_template(element, operation.payload); break;
+    case OperationKind::move: return move(element, operation, deadline);
+    case OperationKind::observe: return answer(element.observe(deadline));
+    case OperationKind::observe_number: return answer(element.observe(operation.number, deadline));
+    case OperationKind::newest: return answer(element.newest(operation.number, deadline));
+    case OperationKind::first: return answer(element.first());
+    case OperationKind::last: return answer(element.last());
+    case OperationKind::delta: return answer(element.delta());
+    case OperationKind::set_delta: element.set_delta(operation.number); break;
+    case OperationKind::axe: element.axe(operation.number); break;
+    case OperationKind::delete_element: element.delete_element(); break;
+    case OperationKind::release:
+    case OperationKind::withdraw:
+    case OperationKind::traffic:
+    case OperationKind::clock: break;  // none of them concerns the element
+  }
+  return {};
+}
+
+}  // namespace
+
+Result operate_on(pastset::Element& element, const Operation& operation,
+                  runtime::Deadline deadline) {
+  Result result = carry_out(element, operation, deadline);
+  result.sequence = operation.sequence;
+  return result;
+}
+
+std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place) {
+  const std::string name = reader.required_word(key, "the name of an element of this host");
+  if (name.empty()) return name;  // reported
+  const Plan& plan = place.plan;
+  const auto index = plan.element_named(name);
+  if (index && plan.elements[*index].host == place.host) return name;
+  std::string hint;
+  if (index) {
+    hint = fmt::format(", which is on host '{}'", plan.hosts[plan.elements[*index].host].name);
+  } else {
+    std::vector<std::string_view> here;
+    for (const Plan::PlanElement& element : plan.elements) {
+      if (element.host == place.host) here.push_back(element.name);
+    }
+    if (const auto near = base::near_match(name, here)) {
+      hint = fmt::format("; did you mean '{}'?", *near);
+    }
+  }
+  reader.mistake(key, fmt::format("expected an element of host '{}', found '{}'{}",
+                                  plan.hosts[place.host].name, name, hint));
+  return name;
+}
+
+void check_element(base::MapReader& reader, std::string_view key, const std::string& name,
+                   const WrapperPlace& place, const pastset::Template& expected) {
+  const Plan& plan = place.plan;
+  const auto index = plan.element_named(name);
+  if (!index || plan.elements[*index].host != place.host) {
+    return reader.mistake(key, fmt::format("expected elements of host '{}', found '{}'",
+                                           plan.hosts[place.host].name, name));
+  }
+  const pastset::Template& found = plan.elements[*index].tuple_template;
+  if (found == expected) return;
+  reader.mistake(key, fmt::format("element '{}' needs the template \"{}\", found \"{}\"", name,
+                                  expected.text(), found.text()));
+}
+
+}  // namespace paths

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/path.cpp — operations as a thread calls them.
+#include "paths/host/path.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
+#include "base/usage_error.hpp"
+
+namespace paths {
+
+struct Started::State {
+  runtime::Mutex mutex;
+  runtime::WaitList waiting;
+  bool done = false;
+  Result result;
+  std::exception_ptr error;
+  std::string path;  // its graph; the plan may be gone before the last handle is
+  std::uint64_t sequence = 0;
+  const void* starter = nullptr;  // the context
+  bool taken = false;
+  std::shared_ptr<Failure> last_failure;  // the thread's, which alone may look at it
+};
+
+namespace {
+
+/// Answers as `operation` does, and notes whether it failed.
+template <class Operate>
+Result noting_failure(Failure& last_failure, Operate operate) {
+  try {
+    Result result = operate();
+    last_failure = nullptr;
+    return result;
+  } catch (const TravelError& error) {
+    last_failure = std::make_shared<TravelError>(error);
+    throw;
+  }
+}
+
+}  // namespace
+
+Result Started::wait() {
+  if (state_ == nullptr)
+    throw base::UsageError("wait for an operation that was never started, or moved elsewhere");
+  State& state = *state_;
+  const auto refuse = [&state](std::string_view why) {
+    throw base::UsageError(
+        fmt::format("path {}: wait for started move {}, {}", state.path, state.sequence, why));
+  };
+  if (runtime::calling_context() != state.starter) refuse("which another thread started");
+  if (std::exchange(state.taken, true)) refuse("which was waited for before");
+  runtime::Lock lock(state.mutex);
+  while (!state.done)
+    state.waiting.wait(lock, runtime::Deadline::never(),
+                       {"the started operation", state.path, state.sequence});
+  return noting_failure(*state.last_failure, [&state] {
+    if (state.error) std::rethrow_exception(state.error);
+    return std::move(state.result);
+  });
+}
+
+/// What was started and has not ended. A service context may outlive the Path that started it.
+struct Path::UnderWay {
+  runtime::Mutex mutex;
+  runtime::WaitList waiting;
+  std::uint64_t count = 0;
+};
+
+Path::Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner,
+           std::shared_ptr<Failure> last_failure)
+    : host_(&host),
+      first_stage_(host.stage(host.plan().paths[path].stage)),
+      path_(path),
+      thread_(thread),
+      owner_(&owner),
+      last_failure_(std::move(last_failure)) {
+  ENSURE(first_stage_ != nullptr);
+}
+
+bool Path::has_started() const {
+  if (!under_way_) return false;
+  runtime::Lock lock(under_way_->mutex);
+  return under_way_->count > 0;
+}
+
+/// What the calling thread does now, if it may.
+Owner::Use Path::use(std::string_view what) const {
+  if (released_ && owner_->is_caller())
+    throw base::UsageError(fmt::format("path {}: {} after its release", graph(), what));
+  return {*owner_, what, "path", graph()};
+}
+
+Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::Payload payload) {
+  Operation operation;
+  operation.kind = kind;
+  operation.path = path_;
+  operation.thread = thread_;
+  operation.slot = host_->plan().paths[path_].slot + thread_;
+  operation.sequence = sequence_;
+  // Only moves are counted: they are what joins key their rounds by, on every thread alike.
+  if (kind == OperationKind::move) ++sequence_;
+  operation.number = number;
+  operation.payload = std::move(payload);
+  return operation;
+}
+
+Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload payload) {
+  const Owner::Use used = use(operation_name(kind));
+  return run(next_operation(kind, number, std::move(payload)));
+}
+
+/// What was started may not have entered yet; this one must come behind it.
+Result Path::run(Operation operation) {
+  if (has_started()) return begin(std::move(operation)).wait();
+  return noting_failure(*last_failure_,
+                        [&] { return run_stage(*host_, *first_stage_, std::move(operation)); });
+}
+
+Result Path::move(base::Payload payload) {
+  return operate(OperationKind::move, 0, std::move(payload));
+}
+
+Started Path::start(base::Payload payload) {
+  const Owner::Use used = use("start");
+  return begin(next_operation(OperationKind::move, 0, std::move(payload)));
+}
+
+Started Path::begin(Operation operation) {
+  Started started;
+  started.state_ = std::make_shared<Started::State>();
+  started.state_->path = graph();
+  started.state_->sequence = operation.sequence;
+  started.state_->starter = runtime::calling_context();
+  started.state_->last_failure = last_failure_;
+  if (!under_way_) under_way_ = std::make_shared<UnderWay>();
+  wait_while_started(started_max);
+  {
+    runtime::Lock lock(under_way_->mutex);
+    ++under_way_->count;
+  }
+  // Service contexts begin in the order they are spawned, so operations enter in sequence.
+  host_->spawn_service("operation", [host = host_, stage = first_stage_, state = started.state_,
+                                     under_way = under_way_, operation = std::move(operation)] {
+    Result result;
+    std::exception_ptr error;
+    try {
+      result = run_stage(*host, *stage, operation);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      runtime::Wakes wakes;
+      runtime::Lock lock(under_way->mutex);
+      --under_way->count;
+      under_way->waiting.wake_all(wakes);
+    }
+    runtime::Wakes wakes;
+    runtime::Lock lock(state->mutex);
+    state->result = std::move(result);
+    state->error = error;
+    state->done = true;
+    state->waiting.wake_all(wakes);
+  });
+  return started;
+}
+
+void Path::push(base::Payload payload) {
+  const Owner::Use used = use("push");
+  go_one_way(next_operation(OperationKind::move, 0, std::move(payload)));
+}
+
+void Path::send(base::Payload payload) {
+  const Owner::Use used = use("send");
+  Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
+  operation.kept = true;
+  go_one_way(std::move(operation));
+}
+
+void Path::go_one_way(Operation operation) {
+  operation.one_way = true;
+  run(std::move(operation));
+}
+
+void Path::enter(const pastset::Template& tuple_template) {
+  const std::string text = tuple_template.text();
+  operate(OperationKind::enter, 0,
+          base::Payload::copy_of(std::as_bytes(std::span(text.data(), text.size()))));
+}
+
+pastset::Stored Path::observe() {
+  Result result = operate(OperationKind::observe, 0, {});
+  return {result.number, std::move(result.payload)};
+}
+pastset::Stored Path::observe(std::uint64_t number) {
+  Result result = operate(OperationKind::observe_number, number, {});
+  return {result.number, std::move(result.payload)};
+}
+pastset::Stored Path::newest(std::uint64_t from) {
+  Result result = operate(OperationKind::newest, from, {});
+  return {result.number, std::move(result.payload)};
+}
+
+std::uint64_t Path::first() { return operate(OperationKind::first, 0, {}).number; }
+std::uint64_t Path::last() { return operate(OperationKind::last, 0, {}).number; }
+std::uint64_t Path::delta() { return operate(OperationKind::delta, 0, {}).number; }
+void Path::set_delta(std::uint64_t delta) { operate(OperationKind::set_delta, delta, {}); }
+void Path::axe(std::uint64_t number) { operate(OperationKind::axe, number, {}); }
+void Path::delete_element() { operate(OperationKind::delete_element, 0, {}); }
+
+std::vector<HostTraffic> Path::traffic(std::string_view graph) {
+  const Owner::Use used = use("traffic");
+  const Plan& plan = host_->plan();
+  const auto number = plan.graph_named(graph);
+  if (!number) {
+    const std::vector<std::string_view> graphs(plan.graphs.begin(), plan.graphs.end());
+    const auto near = base::near_match(graph, graphs);
+    throw base::UsageError(fmt::format("path {}: traffic of '{}', which is no graph of the plan{}",
+                                       this->graph(), graph,
+                                       near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
+  Operation asked = next_operation(OperationKind::traffic, *number, {});
+  Result answer = run_stage(*host_, *first_stage_, asked);
+  host_->add_traffic(asked, answer);
+  std::vector<HostTraffic> hosts(answer.payload.size() / sizeof(HostTraffic));
+  std::memcpy(hosts.data(), answer.payload.bytes().data(), hosts.size() * sizeof(HostTraffic));
+  for (const HostTraffic& one : hosts) {
+    if (one.host < host_->plan().hosts.size()) continue;
+    throw TravelError(host_->name(), this->graph(), "",
+                      fmt::format("somebody on the way counted traffic of host number {} of {}",
+                                  one.host, host_->plan().hosts.size()));
+  }
+  return hosts;
+}
+
+bool Path::holds_release() const {
+  if (released_) return false;
+  for (const Stage* stage = first_stage_; stage != nullptr; stage = stage->below)
+    if (stage->wrapper->holds_releases()) return true;
+  return has_started();
+}
+
+Operation Path::farewell(OperationKind kind, Failure failure) {
+  Operation operation = next_operation(kind, 0, {});
+  operation.one_way = true;
+  operation.failure = std::move(failure);
+  return operation;
+}
+
+void Path::withdraw(Failure failure) {
+  owner_->check("withdraw", "path", graph());
+  if (released_) return;
+  const Owner::Use used = use("withdraw");
+  try {
+    run_stage(*host_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
+  } catch (const TravelError&) {    // the failure itself, or the peer is gone
+  } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
+  }
+}
+
+void Path::release(const std::string& reason) {
+  release(reason.empty() ? nullptr : host_->failure("", path_, reason));
+}
+
+void Path::release(Failure failure) {
+  owner_->check("release", "path", graph());
+  if (released_) return;
+  const Owner::Use used = use("release");
+  Operation operation = farewell(OperationKind::release, std::move(failure));
+  released_ = true;
+  try {
+    wait_while_started(1);
+    run_stage(*host_, *first_stage_, std::move(operation));
+  } catch (const TravelError&) {    // the peer is gone and needs no release
+  } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
+  }
+  host_->path_released();
+}
+
+/// Until fewer than that are under way.
+void Path::wait_while_started(std::uint64_t at_least) {
+  if (!under_way_) return;
+  runtime::Lock lock(under_way_->mutex);
+  while (under_way_->count >= at_least)
+    under_way_->waiting.wait(lock, runtime::Deadline::never(),
+                             {"the end of what was started on", graph(), sequence_});
+}
+
+}  // namespace paths

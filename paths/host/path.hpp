@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/path.hpp — one thread's way through wrappers to an element.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pastset/element.hpp"
+#include "paths/host/host.hpp"
+#include "paths/host/owner.hpp"
+#include "paths/operation.hpp"
+
+namespace paths {
+
+/// An operation under way. Dropping it lets it finish unobserved.
+///
+/// Sharing: for the thread that started it, as long as that runs.
+class Started {
+ public:
+  Started() = default;
+  Started(Started&&) noexcept = default;
+  Started& operator=(Started&&) noexcept = default;
+  /// Blocks until it has ended; throws what it threw. Throws UsageError when it was waited for
+  /// before, was never started, or is another thread's.
+  Result wait();
+
+ private:
+  friend class Path;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// A chain of wrappers from one thread to an element; carries every operation of that element.
+///
+/// Sharing: one thread's own, as long as its function runs. Moves are numbered from 0 in the order
+///          they are started and enter each wrapper in that order.
+/// Throws:  TravelError from everything; UsageError from everything that is called by another
+///          thread, in a process made by fork, after the release, or from inside another operation
+///          of the thread (by a reduction or an X-function).
+class Path {
+ public:
+  /// The owner outlives it. `last_failure` is its thread's: what its last operation on any path
+  /// failed with, if it did.
+  Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner,
+       std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
+  Path(const Path&) = delete;  // a copy would number its moves alike
+  Path& operator=(const Path&) = delete;
+
+  /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
+  Result move(base::Payload payload);
+  template <class T>
+  Result move_value(const T& value) {
+    return move(base::Payload::of(value));
+  }
+  /// The same on a pooled context of the host, so that several can be under way. Blocks while
+  /// `started_max` of this path are, until one has ended, whether or not it was waited for.
+  Started start(base::Payload payload);
+  static constexpr std::uint64_t started_max = 256;
+  /// Moves without waiting for anything to come back: one frame per crossing. Where the link is
+  /// full, a newer push takes the place of one that has not left.
+  void push(base::Payload payload);
+  /// The same for a log: no newer one takes its place. What cannot leave yet is kept, and takes
+  /// memory; bounding it is up to who sends.
+  void send(base::Payload payload);
+
+  void enter(const pastset::Template& tuple_template);
+  pastset::Stored observe();
+  pastset::Stored observe(std::uint64_t number);
+  pastset::Stored newest(std::uint64_t from);
+  std::uint64_t first();
+  std::uint64_t last();
+  std::uint64_t delta();
+  void set_delta(std::uint64_t delta);
+  void axe(std::uint64_t number);
+  void delete_element();
+
+  /// What each host along this path, this one and gateways included, has sent to other clusters
+  /// for the paths of `graph`. Throws UsageError when the plan has no such graph.
+  std::vector<HostTraffic> traffic(std::string_view graph);
+  /// Says that nothing more will come; done for every path when its thread ends. Waits for what
+  /// was started. With a reason, whoever still counts on this thread gets that as the failure.
+  void release(const std::string& reason = {});
+  void release(Failure failure);
+  /// Says from which round on nothing comes, without waiting for what was started.
+  void withdraw(Failure failure);
+  /// Whether release() may have to wait for what others do.
+  bool holds_release() const;
+  bool released() const { return released_; }
+  // What it is, for anybody.
+  Host& host() const { return *host_; }
+  const std::string& graph() const { return host_->plan().paths[path_].graph; }
+  std::uint64_t moves() const { return sequence_; }
+
+ private:
+  struct UnderWay;
+  Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
+  Result run(Operation operation);
+  Started begin(Operation operation);
+  Owner::Use use(std::string_view what) const;
+  void go_one_way(Operation operation);
+  bool has_started() const;
+  void wait_while_started(std::uint64_t at_least);
+  Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
+  Operation farewell(OperationKind kind, Failure failure);
+  Host* host_;
+  const Stage* first_stage_;
+  std::uint32_t path_;
+  std::uint32_t thread_;
+  Owner* owner_;
+  std::uint64_t sequence_ = 0;
+  bool released_ = false;
+  std::shared_ptr<Failure> last_failure_;
+  std::shared_ptr<UnderWay> under_way_;  // once something was started
+};
+
+}  // namespace paths

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/process_end.cpp — what runs when a process exits or forks.
+#include "paths/host/process_end.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/usage_error.hpp"
+#include "paths/run/command_line.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+namespace {
+
+std::atomic<std::uint32_t> forks{0};
+std::atomic<int> runs{0};
+std::atomic<std::uint32_t> process_of_runs{0};
+
+bool is_in_run() { return runs.load() > 0 && process_of_runs.load() == forks.load(); }
+
+[[noreturn]] void refuse_exit() {
+  end_process(fmt::format(
+      "{}: the process was told to exit before its threads had ended; a thread ends by returning, "
+      "and fails by throwing",
+      runtime::describe_current_context()));
+}
+
+void at_exit() {
+  if (is_in_run()) refuse_exit();
+}
+
+/// An OS thread's own data go before any handler of exit() runs, the youngest first; so this must
+/// be younger than the fibers of its thread.
+struct ExitWatch {
+  int inside = 0;
+  ~ExitWatch() {
+    if (inside == 0 || runs.load() == 0) return;
+    if (is_in_run()) refuse_exit();
+    end_process(fmt::format("{}: a process that a thread made by fork must end by _exit or exec",
+                            runtime::describe_current_context()));
+  }
+};
+thread_local ExitWatch exit_watch;
+
+}  // namespace
+
+std::uint32_t forks_until_here() { return forks.load(std::memory_order_relaxed); }
+
+RunInProcess::RunInProcess() {
+  static const bool is_watched = [] {
+    std::atexit(at_exit);
+    std::at_quick_exit(at_exit);
+    return pthread_atfork(nullptr, nullptr, [] { ++forks; }) == 0;
+  }();
+  if (is_watched) process_of_runs = forks.load();
+  ++runs;
+}
+RunInProcess::~RunInProcess() { --runs; }
+
+void refuse_run_inside_run() {
+  if (runtime::is_inside_a_run())
+    throw base::UsageError("a run may not begin inside a thread of another run");
+}
+
+ApplicationCode::ApplicationCode() { ++exit_watch.inside; }
+ApplicationCode::~ApplicationCode() { --exit_watch.inside; }
+
+void end_process(const std::string& sentence) {
+  say(sentence + '\n');
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+}  // namespace paths

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/thread.cpp — finds a thread's paths in the plan.
+#include "paths/host/thread.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/near_match.hpp"
+#include "base/usage_error.hpp"
+
+namespace paths {
+
+Thread::Thread(Host& host, std::uint32_t index, std::uint64_t seed)
+    : host_(&host),
+      index_(index),
+      owner_(host, index),
+      random_(seed, host.plan().hosts[host.index()].first_thread + index) {
+  const Plan& plan = host.plan();
+  for (std::uint32_t number : host.paths()) {
+    const auto& path = plan.paths[number];
+    if (index >= path.first_thread && index - path.first_thread < path.threads)
+      paths_.emplace_back(host, number, index - path.first_thread, owner_, last_failure_);
+  }
+}
+
+Thread::~Thread() { end(); }
+
+std::uint32_t Thread::rank() const {
+  return host_->plan().hosts[host_->index()].first_thread + index_;
+}
+std::uint32_t Thread::threads() const { return host_->plan().thread_count(); }
+
+bool Thread::has_path(std::string_view graph) const {
+  for (const Path& path : paths_)
+    if (path.graph() == graph) return true;
+  return false;
+}
+
+Path& Thread::path(std::string_view graph) {
+  std::vector<std::string_view> names;
+  for (Path& path : paths_) {
+    if (path.graph() == graph) return path;
+    names.push_back(path.graph());
+  }
+  constexpr std::size_t shown_max = 8;
+  const auto near = base::near_match(graph, names);
+  const std::size_t more = names.size() - std::min(names.size(), shown_max);
+  names.resize(names.size() - more);
+  throw base::UsageError(
+      fmt::format("{} has no path '{}'{}; it has {}{}", owner_.thread(), graph,
+                  near ? fmt::format(" (did you mean '{}'?)", *near) : "",
+                  names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                  more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
+void Thread::fail(const std::string& reason) { fail(TravelError(host_->name(), "", "", reason)); }
+
+void Thread::fail(const TravelError& error) {
+  owner_.check("fail", "the paths");
+  release_paths(std::make_shared<TravelError>(error));
+}
+
+/// Nobody is to hear of it later because a release waits for what others do.
+void Thread::release_paths(const Failure& failure) {
+  for (Path& path : paths_) {
+    if (path.holds_release())
+      path.withdraw(failure);
+    else
+      path.release(failure);
+  }
+  for (Path& path : paths_) path.release(failure);
+}
+
+void Thread::end() {
+  if (!owner_.is_caller()) return;
+  release_paths(*last_failure_);
+  owner_.end();
+}
+
+}  // namespace paths

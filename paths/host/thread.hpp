@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/thread.hpp — what one thread of the application is given.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "paths/host/path.hpp"
+#include "runtime/random.hpp"
+
+namespace paths {
+
+/// A thread's place in the program, its paths and its clock. The application is one function of
+/// this, the same for both clocks: it must block through this and its paths only. It ends by
+/// returning and fails by throwing; exit() ends the process with the code 1.
+///
+/// Sharing: the thread's own, until its function returns; the context that makes it is the thread.
+/// Throws:  UsageError where another thread calls, or the function has returned.
+class Thread {
+ public:
+  Thread(Host& host, std::uint32_t index, std::uint64_t seed);
+  ~Thread();  ///< end()
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  // What it is, for anybody.
+  std::uint32_t rank() const;     ///< in the whole program, by hosts in config order
+  std::uint32_t threads() const;  ///< of the whole program
+  std::uint32_t index() const { return index_; }  ///< among the threads of its host
+  Host& host() const { return *host_; }
+  const std::string& cluster() const { return host_->plan().cluster_of(host_->index()); }
+  double speed() const { return host_->plan().hosts[host_->index()].speed; }
+
+  /// The thread's path of a collective or to an element, by its name in the config. Throws
+  /// UsageError when this thread has none, saying which it has.
+  Path& path(std::string_view graph);
+  bool has_path(std::string_view graph) const;
+
+  runtime::Nanos now() const { return host_->runtime().now(); }
+  void sleep_for(runtime::Nanos span) {
+    owner_.check("sleep_for", "the clock");
+    host_->runtime().sleep_for(span);
+  }
+  /// Of the program's seed; each thread its own stream.
+  runtime::Random& random() {
+    owner_.check("random", "the numbers");
+    return random_;
+  }
+
+  /// Tells everyone who would wait for this thread that it failed, and releases its paths.
+  void fail(const std::string& reason);
+  void fail(const TravelError& error);
+  /// Its function has returned: releases every path. Who waits for this thread is told that it has
+  /// ended, or, when its last operation failed, of that failure, which will be why. By the thread
+  /// itself; once.
+  void end();
+
+ private:
+  void release_paths(const Failure& failure);
+  Host* host_;
+  std::uint32_t index_;
+  Owner owner_;
+  std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();
+  std::list<Path> paths_;  // which do not move
+  runtime::Random random_;
+};
+
+}  // namespace paths

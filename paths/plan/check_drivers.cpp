@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/check_drivers.cpp — wrappers that drive paths must not feed each other for ever.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "paths/config/low_level.hpp"
+
+namespace paths {
+namespace {
+
+/// Finds the elements that would never rest. A driver goes on when something new comes into its
+/// element; a join goes on when all its contributors have; threads come to an end. So whatever
+/// waits for a thread is taken away, and for whatever waits for that, until the rest is what
+/// drivers keep going alone.
+class DriverCheck {
+ public:
+  DriverCheck(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+              base::Mistakes& mistakes)
+      : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {}
+
+  void run() {
+    const bool drives = std::any_of(
+        plan_.paths.begin(), plan_.paths.end(),
+        [this](const auto& one) { return kinds_.find(wrapper_of(one.stage).kind)->begins; });
+    if (!drives) return;
+    element_node_ = add(plan_.elements.size(), false);
+    stage_node_ = add(plan_.stages.size(), true);
+    path_node_ = add(plan_.paths.size(), true);
+    for (std::uint32_t path = 0; path < plan_.paths.size(); ++path) add_path(path);
+    for (StageId stage = 0; stage < plan_.stages.size(); ++stage) add_stage(stage);
+    take_away_what_rests();
+    for (std::uint32_t element = 0; element < plan_.elements.size(); ++element)
+      report_cycle(element_node_ + element);
+  }
+
+ private:
+  using NodeId = std::uint32_t;
+  /// Something that happens again when all, or one, of what feeds it has happened again.
+  struct Node {
+    bool needs_all = false;
+    bool rests = false;
+    bool was_reported = false;
+    std::vector<NodeId> fed_by, feeds;
+  };
+
+  NodeId add(std::size_t count, bool needs_all) {
+    const auto first = static_cast<NodeId>(nodes_.size());
+    nodes_.resize(nodes_.size() + count, Node{needs_all, false, false, {}, {}});
+    return first;
+  }
+
+  void feed(NodeId from, NodeId into) {
+    nodes_[from].feeds.push_back(into);
+    nodes_[into].fed_by.push_back(from);
+  }
+
+  const Plan::PlanWrapper& wrapper_of(StageId stage) const {
+    return plan_.wrappers[plan_.stages[stage].wrapper];
+  }
+
+  /// The elements that the wrapper's settings name, those of `key` alone when it is given.
+  std::vector<NodeId> elements_of(StageId stage, std::string_view key = {}) const {
+    std::vector<NodeId> found;
+    for (const SettingHelp& setting : kinds_.find(wrapper_of(stage).kind)->settings) {
+      if (!setting.type.starts_with("element") || (!key.empty() && setting.name != key)) continue;
+      const base::Settings* name = wrapper_of(stage).settings.find(setting.name);
+      const auto element = name != nullptr ? plan_.element_named(name->text()) : std::nullopt;
+      if (element) found.push_back(element_node_ + *element);
+    }
+    return found;
+  }
+
+  void add_path(std::uint32_t path) {
+    const StageId stage = plan_.paths[path].stage;
+    const WrapperKind& kind = *kinds_.find(wrapper_of(stage).kind);
+    if (!kind.begins) return feed(path_node_ + path, stage_node_ + stage);
+    if (kind.fetches_into.empty()) {
+      for (const NodeId element : elements_of(stage)) feed(element, path_node_ + path);
+      return feed(path_node_ + path, stage_node_ + stage);
+    }
+    StageId end = stage;
+    while (plan_.stages[end].below != no_stage) end = plan_.stages[end].below;
+    for (const NodeId element : elements_of(end)) feed(element, path_node_ + path);
+    for (const NodeId element : elements_of(stage, kind.fetches_into))
+      feed(path_node_ + path, element);
+  }
+
+  void add_stage(StageId stage) {
+    if (plan_.stages[stage].below != no_stage)
+      feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
+    if (kinds_.find(wrapper_of(stage).kind)->begins) return;  // its settings are about its path
+    for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
+  }
+
+  void take_away_what_rests() {
+    std::vector<std::size_t> going(nodes_.size());  // of what feeds each
+    std::vector<NodeId> resting;
+    for (NodeId node = 0; node < nodes_.size(); ++node) {
+      going[node] = nodes_[node].fed_by.size();
+      if (going[node] == 0) resting.push_back(node);
+    }
+    while (!resting.empty()) {
+      const NodeId node = resting.back();
+      resting.pop_back();
+      if (std::exchange(nodes_[node].rests, true)) continue;
+      for (const NodeId next : nodes_[node].feeds)
+        if (--going[next] == 0 || nodes_[next].needs_all) resting.push_back(next);
+    }
+  }
+
+  /// What feeds a node that never rests never rests either, so upwards there is a cycle.
+  void report_cycle(NodeId node) {
+    std::vector<NodeId> way;
+    while (!nodes_[node].rests && !std::exchange(nodes_[node].was_reported, true)) {
+      way.push_back(node);
+      const auto& above = nodes_[node].fed_by;
+      node = *std::find_if(above.begin(), above.end(),
+                           [this](NodeId one) { return !nodes_[one].rests; });
+    }
+    const auto begin = std::find(way.begin(), way.end(), node);
+    if (begin == way.end()) return;
+    std::string names;
+    const Plan::PlanPath* first = nullptr;  // of the cycle's drivers, in the order of the text
+    for (auto one = way.end(); one != begin;) {
+      --one;
+      if (*one >= path_node_) {
+        const Plan::PlanPath* path = &plan_.paths[*one - path_node_];
+        if (first == nullptr || path < first) first = path;
+      } else if (*one < stage_node_) {
+        names += (names.empty() ? "" : ", ") + plan_.elements[*one].name;
+      }
+    }
+    ENSURE(first != nullptr);
+    mistakes_.add(text_.of_stage(first->stage),
+                  fmt::format("a cycle of drivers that never rests: what {} brings comes back to "
+                              "it, with no thread between; elements on the way: {}",
+                              wrapper_of(first->stage).kind, names));
+  }
+
+  const Plan& plan_;
+  const WrapperKinds& kinds_;
+  const PlanText& text_;
+  base::Mistakes& mistakes_;
+  std::vector<Node> nodes_;
+  NodeId element_node_ = 0, stage_node_ = 0, path_node_ = 0;  // the first of each
+};
+
+}  // namespace
+
+void check_drivers(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                   base::Mistakes& mistakes) {
+  DriverCheck(plan, kinds, text, mistakes).run();
+}
+
+}  // namespace paths

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/check_plan.cpp — what must be true of a plan as a whole.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/near_match.hpp"
+#include "paths/config/low_level.hpp"
+
+namespace paths {
+namespace {
+
+const WrapperKind& kind_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t wrapper) {
+  const WrapperKind* kind = kinds.find(plan.wrappers[wrapper].kind);
+  ENSURE(kind != nullptr);
+  return *kind;
+}
+
+std::string described(const Plan& plan, std::uint32_t wrapper) {
+  const Plan::PlanWrapper& it = plan.wrappers[wrapper];
+  return it.name.empty() ? it.kind : it.name;
+}
+
+/// Says what is wrong with single stages and with their neighbours.
+class StructureCheck {
+ public:
+  StructureCheck(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                 base::Mistakes& mistakes)
+      : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {
+    for (const Plan::PlanWrapper& wrapper : plan.wrappers)
+      kind_of_.push_back(kinds.find(wrapper.kind));
+  }
+
+  void run() {
+    entered_by_.assign(plan_.stages.size(), nothing);
+    stage_of_join_.assign(plan_.wrappers.size(), no_stage);
+    used_.assign(plan_.wrappers.size(), false);
+    for (StageId stage = 0; stage < plan_.stages.size(); ++stage) check_stage(stage);
+    for (const Plan::PlanPath& path : plan_.paths) check_path(path);
+    if (!text_.whole) return;
+    for (std::uint32_t wrapper = 0; wrapper < plan_.wrappers.size(); ++wrapper)
+      if (!used_[wrapper])
+        mistakes_.add(text_.of_wrapper(wrapper),
+                      fmt::format("no path goes through wrapper {}", described(plan_, wrapper)));
+  }
+
+ private:
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+
+  const WrapperKind& kind(StageId stage) const { return *kind_of_[plan_.stages[stage].wrapper]; }
+
+  void check_stage(StageId id) {
+    const Plan::PlanStage& stage = plan_.stages[id];
+    used_[stage.wrapper] = true;
+    const bool at_end = stage.below == no_stage;
+    if (at_end && !kind(id).ends) {
+      std::vector<std::string_view> ends;
+      for (const WrapperKind& one : kinds_.all())
+        if (one.ends) ends.emplace_back(one.name);
+      mistakes_.add(text_.of_stage(id),
+                    fmt::format("the path never reaches an element: it ends in "
+                                "{}, expected {} at its end",
+                                described(plan_, stage.wrapper), base::either_of(ends)));
+    }
+    if (!at_end && kind(id).ends)
+      mistakes_.add(text_.of_stage(stage.below),
+                    fmt::format("nothing may follow {}, which ends the path",
+                                described(plan_, stage.wrapper)));
+    if (!at_end) check_crossing(id, stage.below);
+    if (!kind(id).joins) return;
+    StageId& known = stage_of_join_[stage.wrapper];
+    if (known != no_stage)
+      mistakes_.add(text_.of_stage(id), fmt::format("two paths that meet in {} but disagree below",
+                                                    described(plan_, stage.wrapper)));
+    known = id;
+  }
+
+  void check_crossing(StageId above, StageId below) {
+    const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[above].wrapper];
+    std::uint32_t here = wrapper.host;
+    if (kind(above).crosses) {
+      const base::Settings* to = wrapper.settings.find("to");
+      const auto host = to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
+      if (!host) return;  // the kind says so when it reads its settings
+      here = *host;
+    }
+    check_host(below, here);
+  }
+
+  void check_host(StageId stage, std::uint32_t here) {
+    const std::uint32_t host = plan_.host_of(stage);
+    if (host == here) return;
+    mistakes_.add(text_.of_stage(stage),
+                  fmt::format("{} is on host {}, but the path is on host {} here; expected "
+                              "forward: {{to: {}}} before it",
+                              described(plan_, plan_.stages[stage].wrapper), plan_.hosts[host].name,
+                              plan_.hosts[here].name, plan_.hosts[host].name));
+  }
+
+  void check_path(const Plan::PlanPath& path) {
+    const auto index = static_cast<std::uint32_t>(&path - plan_.paths.data());
+    if (path.stage >= plan_.stages.size()) {
+      mistakes_.add(path.position, "the path has no wrappers");
+      return;
+    }
+    check_host(path.stage, path.host);
+    const bool driven = kind(path.stage).begins;
+    if (driven && path.threads > 0)
+      mistakes_.add(path.position,
+                    fmt::format("threads: {} drives its path itself, expected no threads",
+                                described(plan_, plan_.stages[path.stage].wrapper)));
+    if (!driven && path.threads == 0)
+      mistakes_.add(path.position,
+                    fmt::format("threads: missing in path, expected threads such as 0-3, because "
+                                "{} does not drive a path itself",
+                                described(plan_, plan_.stages[path.stage].wrapper)));
+    for (StageId stage = path.stage; stage != no_stage; stage = plan_.stages[stage].below) {
+      if (entered_by_[stage] == index) {
+        mistakes_.add(path.position, fmt::format("a cycle: the path comes to {} again",
+                                                 described(plan_, plan_.stages[stage].wrapper)));
+        return;
+      }
+      const bool visited = entered_by_[stage] != nothing;
+      entered_by_[stage] = index;
+      if (stage != path.stage && kind(stage).begins)
+        mistakes_.add(text_.of_stage(stage),
+                      fmt::format("{} begins a path, expected it first on one",
+                                  described(plan_, plan_.stages[stage].wrapper)));
+      if (!visited) continue;
+      if (!kind(stage).joins)
+        mistakes_.add(path.position,
+                      fmt::format("{} does not join, expected a stage of its own on every path",
+                                  described(plan_, plan_.stages[stage].wrapper)));
+      return;
+    }
+  }
+
+  const Plan& plan_;
+  const WrapperKinds& kinds_;
+  const PlanText& text_;
+  base::Mistakes& mistakes_;
+  std::vector<const WrapperKind*> kind_of_;
+  std::vector<std::uint32_t> entered_by_;  ///< path that came last to each stage
+  std::vector<StageId> stage_of_join_;
+  std::vector<bool> used_;
+};
+
+/// Follows the tuples of every path down: what each wrapper and element expects must be what
+/// arrives.
+class TemplateCheck {
+ public:
+  TemplateCheck(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                base::Mistakes& mistakes)
+      : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {}
+
+  void run() {
+    std::vector<bool> visited(plan_.stages.size());
+    for (const Plan::PlanPath& path : plan_.paths) {
+      std::optional<pastset::Template> arriving;
+      for (StageId stage = path.stage; stage != no_stage; stage = plan_.stages[stage].below) {
+        arriving = pass(stage, arriving);
+        if (visited[stage]) break;
+        visited[stage] = true;
+      }
+    }
+  }
+
+ private:
+  using Known = std::optional<pastset::Template>;
+
+  Known pass(StageId id, Known arriving) {
+    const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[id].wrapper];
+    const WrapperKind& kind = kind_of(plan_, kinds_, plan_.stages[id].wrapper);
+    const base::Settings* value = nullptr;
+    const base::Settings* element = nullptr;
+    for (const SettingHelp& setting : kind.settings) {
+      if (setting.type == "template") value = wrapper.settings.find(setting.name);
+      if (setting.type == "element") element = wrapper.settings.find(setting.name);
+    }
+    if (value != nullptr) {
+      const Known expected = parse(value->text());
+      compare(id, arriving, expected, described(plan_, plan_.stages[id].wrapper));
+      if (expected) arriving = expected;
+    }
+    if (kind.template_below != nullptr && arriving)
+      arriving = kind.template_below(wrapper.settings, *arriving);
+    if (element != nullptr) {
+      if (const auto index = plan_.element_named(element->text())) {
+        const Known expected = plan_.elements[*index].tuple_template;
+        compare(id, arriving, expected, "element " + element->text());
+        arriving = expected;
+      }
+    }
+    return arriving;
+  }
+
+  void compare(StageId stage, const Known& arriving, const Known& expected,
+               const std::string& what) {
+    if (!arriving || !expected || *arriving == *expected) return;
+    mistakes_.add(text_.of_stage(stage),
+                  fmt::format("template mismatch: {} takes '{}', but '{}' comes down the path",
+                              what, expected->text(), arriving->text()));
+  }
+
+  const Known& parse(const std::string& text) {
+    const auto [found, is_new] = parsed_.try_emplace(text);
+    if (is_new) found->second = pastset::Template::parse(text);
+    return found->second;
+  }
+
+  const Plan& plan_;
+  const WrapperKinds& kinds_;
+  const PlanText& text_;
+  base::Mistakes& mistakes_;
+  std::map<std::string, Known> parsed_;
+};
+
+}  // namespace
+
+void count_slots(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                 base::Mistakes& mistakes) {
+  std::vector<std::uint32_t> entered(plan.stages.size());  // by how many, per stage
+  std::vector<bool> visited(plan.stages.size());
+  for (Plan::PlanWrapper& wrapper : plan.wrappers) wrapper.slots = 0;
+  const auto enter = [&](StageId stage, std::uint32_t width) {
+    plan.wrappers[plan.stages[stage].wrapper].slots += width;
+    return std::exchange(entered[stage], entered[stage] + width);
+  };
+  for (Plan::PlanPath& path : plan.paths) {
+    std::uint32_t width = std::max(1u, path.threads);
+    path.slot = enter(path.stage, width);
+    for (StageId id = path.stage; !visited[id];) {
+      visited[id] = true;
+      Plan::PlanStage& stage = plan.stages[id];
+      if (kind_of(plan, kinds, stage.wrapper).joins) width = 1;
+      if (stage.below == no_stage) break;
+      stage.slot = enter(stage.below, width);
+      id = stage.below;
+    }
+  }
+  for (std::uint32_t wrapper = 0; wrapper < text.contributors.size(); ++wrapper) {
+    const base::Settings& written = text.contributors[wrapper];
+    if (!written.is_null() && written.text() != std::to_string(plan.wrappers[wrapper].slots))
+      mistakes.add(
+          written.position(),
+          fmt::format("contributors: {} {} enter {}, found {}", plan.wrappers[wrapper].slots,
+                      plan.wrappers[wrapper].slots == 1 ? "contributor" : "contributors",
+                      described(plan, wrapper), written.describe()));
+  }
+}
+
+void check_structure(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                     base::Mistakes& mistakes) {
+  StructureCheck(plan, kinds, text, mistakes).run();
+}
+
+void check_templates(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                     base::Mistakes& mistakes) {
+  TemplateCheck(plan, kinds, text, mistakes).run();
+}
+
+void check_wrappers(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+                    base::Mistakes& mistakes) {
+  for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
+    const Plan::PlanWrapper& it = plan.wrappers[wrapper];
+    base::MapReader reader(it.settings, mistakes, described(plan, wrapper));
+    // Without all paths the count says nothing; that no wrapper of a real plan has none is known.
+    const std::uint32_t slots = text.whole ? it.slots : std::max(1u, it.slots);
+    kind_of(plan, kinds, wrapper).read(reader, {plan, wrapper, it.host, slots});
+    reader.finish();
+  }
+}
+
+}  // namespace paths

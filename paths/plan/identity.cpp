@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/identity.cpp — names and numbers given by launchers, and addresses of this machine.
+#include "paths/plan/identity.hpp"
+
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <set>
+#include <string_view>
+
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
+
+namespace paths {
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+  const bool is_option = where.starts_with("--");
+  throw base::ConfigError(
+      {{base::Position{is_option ? "command line" : "environment", 0, 0}, where + ": " + message}});
+}
+
+std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
+                            const std::string& text) {
+  const auto number = base::parse_natural(text);
+  if (number && *number < plan.hosts.size()) return static_cast<std::uint32_t>(*number);
+  refuse(variable, fmt::format("expected the number of a host, 0 to {} in the order of the "
+                               "config, found '{}'",
+                               plan.hosts.size() - 1, text));
+}
+
+std::string numeric(const sockaddr* address, socklen_t size) {
+  char text[NI_MAXHOST] = "";
+  getnameinfo(address, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  return text;
+}
+
+std::set<std::string> interface_addresses() {
+  std::set<std::string> addresses;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return addresses;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr) continue;
+    const int family = one->ifa_addr->sa_family;
+    if (family == AF_INET) addresses.insert(numeric(one->ifa_addr, sizeof(sockaddr_in)));
+    if (family == AF_INET6) addresses.insert(numeric(one->ifa_addr, sizeof(sockaddr_in6)));
+  }
+  freeifaddrs(all);
+  return addresses;
+}
+
+/// "tcp://[::1]:7700" -> "::1"
+std::string_view interface_of(std::string_view address) {
+  address.remove_prefix(std::min(address.size(), std::string_view("tcp://").size()));
+  address = address.substr(0, address.rfind(':'));
+  if (address.starts_with('[') && address.ends_with(']'))
+    address = address.substr(1, address.size() - 2);
+  return address;
+}
+
+bool is_here(const std::string& address, const std::set<std::string>& here) {
+  if (!address.starts_with("tcp://")) return true;
+  const std::string name(interface_of(address));
+  if (name == "*" || name.starts_with("127.") || here.contains(name)) return true;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return false;
+  bool matches = false;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    const std::string text = numeric(one->ai_addr, one->ai_addrlen);
+    matches = matches || text.starts_with("127.") || here.contains(text);
+  }
+  freeaddrinfo(found);
+  return matches;
+}
+
+}  // namespace
+
+std::string environment_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value != nullptr ? value : "";
+}
+
+std::uint32_t host_named(const Plan& plan, const std::string& where, const std::string& name) {
+  if (const auto host = plan.host_named(name)) return *host;
+  std::vector<std::string_view> names;
+  for (const Plan::PlanHost& host : plan.hosts) names.push_back(host.name);
+  const auto near = base::near_match(name, names);
+  refuse(where, fmt::format("expected the name of a host of the config, found '{}'{}", name,
+                            near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+std::optional<std::uint32_t> identity(const Plan& plan, const Variables& variable) {
+  if (const std::string name = variable("PATHS_HOST"); !name.empty())
+    return host_named(plan, "PATHS_HOST", name);
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const std::string number = variable(rank); !number.empty())
+      return host_numbered(plan, rank, number);
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> hosts_on_this_machine(const Plan& plan) {
+  const std::set<std::string> here = interface_addresses();
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    if (is_here(plan.hosts[host].address, here)) hosts.push_back(host);
+  return hosts;
+}
+
+}  // namespace paths

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/plan_shares.cpp — divides a plan among its hosts.
+#include "paths/plan/plan_shares.hpp"
+
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+namespace {
+
+/// How often a stage sees the release of a path: of threads' paths, of those wrappers drive.
+struct Flow {
+  std::uint64_t threads = 0;
+  std::uint64_t background = 0;
+  std::uint32_t path = 0;  // one of them
+};
+
+// A release passes every stage once for each thread, or, below a join, once for all of them.
+void expect_releases(const Plan& plan, const WrapperKinds& kinds,
+                     std::vector<Plan::Share>& shares) {
+  std::vector<Flow> flows(plan.stages.size());
+  std::vector<std::uint32_t> missing(plan.stages.size(), 0);  // stages above, not yet added
+  for (const auto& stage : plan.stages)
+    if (stage.below != no_stage) ++missing[stage.below];
+  for (std::uint32_t number = 0; number < plan.paths.size(); ++number) {
+    const auto& path = plan.paths[number];
+    flows[path.stage].path = number;
+    (path.threads == 0 ? flows[path.stage].background : flows[path.stage].threads) +=
+        path.threads == 0 ? 1 : path.threads;
+    shares[path.host].thread_releases += path.threads;
+  }
+  std::vector<StageId> ready;
+  for (StageId id = 0; id < plan.stages.size(); ++id)
+    if (missing[id] == 0) ready.push_back(id);
+  for (std::size_t next = 0; next < ready.size(); ++next) {
+    const StageId id = ready[next];
+    const StageId below = plan.stages[id].below;
+    if (below == no_stage) continue;
+    const WrapperKind* kind = kinds.find(plan.wrappers[plan.stages[id].wrapper].kind);
+    ENSURE(kind != nullptr);
+    Flow flow = flows[id];
+    if (kind->joins && flow.threads > 0) flow.threads = 1;
+    flows[below].threads += flow.threads;
+    flows[below].background += flow.background;
+    flows[below].path = flow.path;
+    const std::uint32_t host = plan.host_of(below);
+    if (host != plan.host_of(id)) {
+      shares[host].thread_releases += flow.threads;
+      shares[host].background_releases += flow.background;
+      shares[host].entrances.push_back({plan.host_of(id), below, plan.stages[id].slot,
+                                        static_cast<std::uint32_t>(flow.threads + flow.background),
+                                        flow.path});
+    }
+    if (--missing[below] == 0) ready.push_back(below);
+  }
+  ENSURE_EQ(ready.size(), plan.stages.size());  // no cycle
+}
+
+void number_graphs(Plan& plan) {
+  std::unordered_map<std::string_view, std::uint32_t> numbers;
+  plan.graphs.clear();
+  for (auto& path : plan.paths) {
+    const auto [known, is_new] =
+        numbers.emplace(path.graph, static_cast<std::uint32_t>(numbers.size()));
+    if (is_new) plan.graphs.push_back(path.graph);
+    path.graph_number = known->second;
+  }
+}
+
+}  // namespace
+
+void share_plan(Plan& plan, const WrapperKinds& kinds) {
+  std::vector<Plan::Share> shares(plan.hosts.size());
+  for (std::uint32_t i = 0; i < plan.elements.size(); ++i)
+    shares[plan.elements[i].host].elements.push_back(i);
+  for (std::uint32_t i = 0; i < plan.wrappers.size(); ++i)
+    shares[plan.wrappers[i].host].wrappers.push_back(i);
+  for (StageId id = 0; id < plan.stages.size(); ++id) shares[plan.host_of(id)].stages.push_back(id);
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path)
+    shares[plan.paths[path].host].paths.push_back(path);
+  expect_releases(plan, kinds, shares);
+  plan.shares = std::move(shares);
+  number_graphs(plan);
+}
+
+}  // namespace paths

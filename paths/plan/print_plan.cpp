@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/print_plan.cpp — a plan as the low level of the config.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "paths/config/config.hpp"
+
+namespace paths {
+namespace {
+
+using base::Settings;
+
+Settings word(std::string text) { return Settings::scalar(std::move(text)); }
+
+/// A map that is being written.
+class Map {
+ public:
+  Map& add(std::string key, Settings value) {
+    entries_.emplace_back(word(std::move(key)), std::move(value));
+    return *this;
+  }
+  Map& add(std::string key, std::string value) {
+    return add(std::move(key), word(std::move(value)));
+  }
+  Settings done() { return Settings::map(std::move(entries_)); }
+
+ private:
+  std::vector<Settings::Entry> entries_;
+};
+
+Settings print_hosts(const Plan& plan) {
+  Map hosts;
+  for (const Plan::PlanHost& host : plan.hosts) {
+    Map map;
+    map.add("cluster", plan.clusters[host.cluster]);
+    if (host.threads > 0) map.add("threads", std::to_string(host.threads));
+    if (host.speed != 1.0) map.add("speed", fmt::format("{}", host.speed));
+    map.add("address", host.address);
+    hosts.add(host.name, map.done());
+  }
+  return hosts.done();
+}
+
+Settings print_elements(const Plan& plan) {
+  Map elements;
+  for (const Plan::PlanElement& element : plan.elements) {
+    Map map;
+    map.add("host", plan.hosts[element.host].name);
+    map.add("template", element.tuple_template.text());
+    if (element.delta > 0) map.add("delta", std::to_string(element.delta));
+    if (element.keep_newest > 0) map.add("keep_newest", std::to_string(element.keep_newest));
+    elements.add(element.name, map.done());
+  }
+  return elements.done();
+}
+
+Settings print_wrappers(const Plan& plan) {
+  Map wrappers;
+  for (const Plan::PlanWrapper& wrapper : plan.wrappers) {
+    if (wrapper.name.empty()) continue;
+    Map map;
+    map.add("kind", wrapper.kind);
+    map.add("host", plan.hosts[wrapper.host].name);
+    for (const auto& [key, value] : wrapper.settings.entries()) map.add(key.text(), value);
+    wrappers.add(wrapper.name, map.done());
+  }
+  return wrappers.done();
+}
+
+Settings print_stage(const Plan& plan, const WrapperKinds& kinds, StageId id) {
+  const Plan::PlanStage& stage = plan.stages[id];
+  const Plan::PlanWrapper& wrapper = plan.wrappers[stage.wrapper];
+  if (wrapper.name.empty()) {
+    const Settings settings = wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
+    return Map().add(wrapper.kind, settings).done();
+  }
+  const WrapperKind* kind = kinds.find(wrapper.kind);
+  if (kind == nullptr || kind->roles.empty()) return word(wrapper.name);
+  return Map().add(wrapper.name, kind->roles.at(stage.role)).done();
+}
+
+Settings print_path(const Plan& plan, const WrapperKinds& kinds, const Plan::PlanPath& path) {
+  Map map;
+  map.add("graph", path.graph);
+  map.add("host", plan.hosts[path.host].name);
+  const std::uint32_t last = path.first_thread + path.threads - 1;
+  if (path.threads == 1) map.add("threads", std::to_string(path.first_thread));
+  if (path.threads > 1) map.add("threads", fmt::format("{}-{}", path.first_thread, last));
+  std::vector<Settings> through;
+  for (StageId stage = path.stage; stage != no_stage; stage = plan.stages[stage].below)
+    through.push_back(print_stage(plan, kinds, stage));
+  return map.add("through", Settings::list(std::move(through))).done();
+}
+
+}  // namespace
+
+std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
+  Map all;
+  all.add("network", Map()
+                         .add("transport", plan.transport == Plan::Transport::tcp ? "tcp" : "ipc")
+                         .add("connection",
+                              plan.connection == Plan::Connection::per_path ? "per_path" : "shared")
+                         .add("security", plan.security_plain ? "plain" : "loopback")
+                         .done());
+  if (plan.deadline_written) all.add("deadline", base::format_time(plan.deadline));
+  if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
+  all.add("hosts", print_hosts(plan));
+  all.add("elements", print_elements(plan));
+  all.add("wrappers", print_wrappers(plan));
+  std::vector<Settings> paths;
+  for (const Plan::PlanPath& path : plan.paths) paths.push_back(print_path(plan, kinds, path));
+  all.add("paths", Settings::list(std::move(paths)));
+  return base::print_settings(all.done());
+}
+
+}  // namespace paths

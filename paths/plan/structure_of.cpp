@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/structure_of.cpp — a plan as those see it who read its traces.
+#include "paths/plan/structure_of.hpp"
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+namespace {
+
+using eventspace::Structure;
+
+/// Whose values elements hold: (host, element) to cluster, for those that another cluster's come
+/// into.
+using Sources = std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>;
+
+const base::Settings* element_in(const Plan::PlanWrapper& wrapper, const char* key) {
+  const base::Settings* element = wrapper.settings.find(key);
+  return element != nullptr && element->is_scalar() ? element : nullptr;
+}
+
+/// A prefetch reads from where its path ends, a push stores there.
+Sources sources_of(const Plan& plan) {
+  Sources sources;
+  for (const Plan::PlanPath& path : plan.paths) {
+    if (path.threads > 0) continue;
+    StageId end = path.stage;
+    while (plan.stages[end].below != no_stage) end = plan.stages[end].below;
+    const Plan::PlanWrapper& last = plan.wrappers[plan.stages[end].wrapper];
+    const Plan::PlanWrapper& begin = plan.wrappers[plan.stages[path.stage].wrapper];
+    if (const auto* into = element_in(begin, "into"))
+      sources[{path.host, into->text()}] = plan.hosts[last.host].cluster;
+    else if (const auto* stored = element_in(last, "element"))
+      sources[{last.host, stored->text()}] = plan.hosts[path.host].cluster;
+  }
+  return sources;
+}
+
+std::vector<std::uint32_t> combined_clusters(const Plan& plan, const Plan::PlanWrapper& wrapper,
+                                             const Sources& sources) {
+  std::vector<std::uint32_t> clusters;
+  const base::Settings* combine = wrapper.settings.find("combine");
+  const bool is_check = wrapper.kind == "condition_check" || wrapper.kind == "lagged_check";
+  if (!is_check || combine == nullptr) return clusters;
+  for (const base::Settings& element : combine->items()) {
+    const auto source = sources.find({wrapper.host, element.text()});
+    clusters.push_back(source != sources.end() ? source->second : plan.hosts[wrapper.host].cluster);
+  }
+  return clusters;
+}
+
+std::string without_folder(base::Position position) {
+  position.file = std::filesystem::path(position.file).filename().string();
+  return position.text();
+}
+
+Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper,
+                              const Sources& sources) {
+  std::string settings = base::print_settings(wrapper.settings);
+  while (!settings.empty() && settings.back() == '\n') settings.pop_back();
+  return {wrapper.name,
+          wrapper.kind,
+          wrapper.host,
+          wrapper.slots,
+          std::move(settings),
+          without_folder(wrapper.settings.position()),
+          combined_clusters(plan, wrapper, sources)};
+}
+
+}  // namespace
+
+Structure structure_of(const Plan& plan) {
+  Structure structure;
+  structure.clusters = plan.clusters;
+  for (const auto& host : plan.hosts)
+    structure.hosts.push_back({host.name, host.cluster, host.first_thread, host.threads});
+  const Sources sources = sources_of(plan);
+  for (const auto& wrapper : plan.wrappers)
+    structure.wrappers.push_back(wrapper_of(plan, wrapper, sources));
+  for (const auto& stage : plan.stages)
+    structure.stages.push_back({stage.wrapper, stage.below, stage.slot, stage.role});
+  for (const auto& path : plan.paths)
+    structure.paths.push_back(
+        {path.graph, path.host, path.first_thread, path.threads, path.slot, path.stage});
+  return structure;
+}
+
+}  // namespace paths

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/structure_of.hpp — a plan as those see it who read its traces.
+#pragma once
+#include "eventspace/structure.hpp"
+#include "paths/plan/plan.hpp"
+
+namespace paths {
+
+/// With the plan's own numbers, and files in positions by their names only, so that every host of
+/// a run makes the same one.
+eventspace::Structure structure_of(const Plan& plan);
+
+}  // namespace paths

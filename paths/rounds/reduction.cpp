@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/rounds/reduction.cpp — reads reductions from settings and refuses what they cannot combine.
+#include "paths/rounds/reduction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "paths/rounds/condition.hpp"
+
+namespace paths {
+namespace {
+
+using Kind = pastset::Field::Kind;
+
+/// Nothing when the template cannot be combined elementwise, or pairwise for located operations.
+std::optional<base::ReduceShape> shape_of(const pastset::Template& value, bool located) {
+  const std::vector<pastset::Field>& fields = value.fields();
+  if (fields.size() != (located ? 2 : 1)) return std::nullopt;
+  const pastset::Field& field = fields[0];
+  if (located) {
+    const bool pair = field.kind == Kind::scalar && fields[1].kind == Kind::scalar &&
+                      fields[1].scalar == base::Scalar::i64;
+    if (!pair) return std::nullopt;
+    return base::ReduceShape{field.scalar, 1, true};
+  }
+  if (field.kind != Kind::scalar && field.kind != Kind::array) return std::nullopt;
+  return base::ReduceShape{field.scalar, field.kind == Kind::array ? field.count : 1, false};
+}
+
+void read_shape(base::MapReader& reader, Reduction& reduction) {
+  const bool located = reduction.operation->located;
+  const std::string_view expected =
+      located ? "a value and a location such as \"f64, i64\""
+              : "one scalar or an array of fixed size such as \"f64\" or \"f64[1024]\"";
+  const std::string text = reader.required_word("template", expected);
+  if (!reader.take("template").is_scalar()) return;  // reported
+  std::string wrong;
+  const auto value = pastset::Template::parse(text, &wrong);
+  if (!value) return reader.mistake("template", wrong);
+  const auto shape = shape_of(*value, located);
+  if (!shape) {
+    return reader.mistake("template", fmt::format("{} takes {}, found \"{}\"",
+                                                  reduction.operation->name, expected, text));
+  }
+  reduction.shape = *shape;
+  if (!reduction.operation->accepts(shape->scalar)) {
+    reader.mistake("template", fmt::format("{} does not take {}", reduction.operation->name,
+                                           base::scalar_name(shape->scalar)));
+  }
+}
+
+}  // namespace
+
+std::string Reduction::wrong(const Operation& contribution) const {
+  const std::span<const std::byte> bytes = contribution.payload.bytes();
+  if (bytes.size() != shape.bytes()) {
+    return fmt::format("expected {} bytes to combine by {}, found {}", shape.bytes(),
+                       operation->name, bytes.size());
+  }
+  const base::Sign checked = contribution.contributions == 1 ? sign : base::Sign::any;
+  try {
+    base::check_contribution(shape, checked, bytes);
+  } catch (const base::WrongSign& bad) {
+    return fmt::format("{}, but contributions are declared {}", bad.what(), sign_name(sign));
+  } catch (const base::BadValue& bad) {
+    return bad.what();
+  }
+  return {};
+}
+
+void Reduction::normalize(Operation& contribution) const {
+  if (!operation->normalize || contribution.contributions != 1) return;
+  const std::span<const std::byte> given = contribution.payload.bytes();
+  contribution.payload = base::Payload::filled(given.size(), [&](std::span<std::byte> bytes) {
+    std::copy(given.begin(), given.end(), bytes.begin());
+    operation->normalize(shape, bytes);
+  });
+}
+
+Reduction read_reduction(base::MapReader& reader) {
+  Reduction reduction;
+  const std::string name = reader.choice("operation", base::reduce_operation_names(), "sum");
+  reduction.operation = base::reduce_operation(name);
+  reduction.sign = read_sign(reader);
+  read_shape(reader, reduction);
+  return reduction;
+}
+
+std::vector<SettingHelp> reduction_settings() {
+  return {
+      {"operation", "word", "sum", "How values are combined, left operand first."},
+      {"template", "template", "required", "The values: one scalar, or an array of fixed size."},
+      {"contributions", "word", "any",
+       "The sign all contributions have: any, non_negative or non_positive."},
+  };
+}
+
+}  // namespace paths

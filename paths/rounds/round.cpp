@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/rounds/round.cpp — the life of a round: arrivals, the one who goes down, answers,
+// departures.
+#include "paths/rounds/round.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/errors.hpp"
+#include "base/reduce.hpp"
+#include "paths/host/host.hpp"
+#include "paths/plan/plan.hpp"
+
+namespace paths {
+
+struct Rounds::Contribution {
+  bool here = false;
+  std::uint64_t contributions = 0;
+  base::Payload payload;
+  Failure failure;
+};
+
+/// Guarded by the mutex, but for what is in by_slot: it does not change once the round is carried
+/// without a failure.
+struct Rounds::Round {
+  std::vector<Contribution> by_slot;
+  std::uint32_t here = 0;  // slots that contributed
+  std::uint32_t gone = 0;  // slots that have their answer, or never come
+  bool carried = false;    // somebody has it in hand; nobody else may go down
+  Failure failure;         // with the result: never changes once set
+  std::optional<Result> result;
+  runtime::WaitList waiting;
+
+  bool is_decided() const { return failure || result; }
+};
+
+/// One slot's stay in a round, from its contribution to its departure with an answer.
+class Rounds::Stay {
+ public:
+  Stay(Rounds& rounds, Operation& operation)
+      : key(operation.sequence, operation.segment),
+        slot(operation.slot),
+        round(begin(rounds, operation, key)),
+        rounds_(rounds) {}
+  ~Stay() {
+    std::unique_ptr<Round> done;  // its payloads are let go outside the mutex
+    runtime::Lock lock(rounds_.mutex_);
+    if (++round.gone < rounds_.slots_) return;
+    const auto here = rounds_.rounds_.find(key);
+    done = std::move(here->second);
+    rounds_.rounds_.erase(here);
+  }
+  Stay(const Stay&) = delete;
+  Stay& operator=(const Stay&) = delete;
+
+  /// What the round came to, once it is decided.
+  Result answer() const {
+    if (round.failure) throw TravelError(*round.failure);
+    Result result = *round.result;
+    result.last_arriver = false;
+    return result;
+  }
+
+  const Key key;
+  const std::uint32_t slot;
+  Round& round;
+
+ private:
+  static Round& begin(Rounds& rounds, Operation& operation, const Key& at) {
+    runtime::Wakes wakes;
+    runtime::Lock lock(rounds.mutex_);
+    return rounds.arrive(at, operation, wakes);
+  }
+  Rounds& rounds_;
+};
+
+namespace {
+
+const std::string& name_of(const Plan::PlanWrapper& wrapper) {
+  return wrapper.name.empty() ? wrapper.kind : wrapper.name;
+}
+
+}  // namespace
+
+Rounds::Rounds(Host& host, std::uint32_t wrapper, JoinRules rules)
+    : host_(host),
+      wrapper_(wrapper),
+      name_(name_of(host.plan().wrappers[wrapper])),
+      slots_(host.plan().wrappers[wrapper].slots),
+      rules_(std::move(rules)),
+      next_(slots_, 0) {
+  ENSURE(slots_ > 0);
+}
+
+Rounds::~Rounds() = default;
+
+Result Rounds::operate(Operation operation, const Next& next) {
+  switch (operation.kind) {
+    case OperationKind::move: check(operation); return contribute(std::move(operation), next);
+    case OperationKind::withdraw: return withdraw(std::move(operation), next);
+    case OperationKind::release: return release(std::move(operation), next);
+    default: return next(std::move(operation));
+  }
+}
+
+/// A value that may not be combined arrives as a failure.
+void Rounds::check(Operation& contribution) const {
+  if (!rules_.reduction || contribution.failure) return;
+  const std::string wrong = rules_.reduction->wrong(contribution);
+  if (wrong.empty()) return rules_.reduction->normalize(contribution);
+  contribution.payload = {};
+  contribution.failure = host_.failure(
+      name_, contribution.path,
+      fmt::format("round {}: {}: {}", contribution.sequence, who(contribution.slot), wrong));
+}
+
+Result Rounds::contribute(Operation operation, const Next& next) {
+  next.taken();
+  Stay stay(*this, operation);
+  const Turn turn = wait_for_turn(stay, operation);
+  if (turn == Turn::carry) return carry(stay, std::move(operation), next);
+  if (turn == Turn::answer && (waits_for_all() || !operation.failure)) return stay.answer();
+  if (operation.failure) throw TravelError(*operation.failure);
+  Result accepted;
+  accepted.sequence = operation.sequence;
+  return accepted;
+}
+
+/// Called with the mutex held.
+Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wakes& wakes) {
+  ENSURE(operation.slot < slots_);
+  // A withdrawal is not delayed, so that of a host that died may overtake what it sent before; the
+  // round has counted the slot out.
+  const auto withdrawn = withdrawn_.find(operation.slot);
+  if (withdrawn != withdrawn_.end() && withdrawn->second.from <= key.first)
+    throw TravelError(*after_withdrawal(operation.slot, key, operation.path));
+  const auto found = rounds_.find(key);
+  Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
+  Contribution& mine = round.by_slot[operation.slot];
+  ENSURE(!mine.here);
+  mine = {true, operation.contributions, std::move(operation.payload), operation.failure};
+  ++round.here;
+  next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
+  if (rules_.carrier == Carrier::one_after_all && round.here == slots_)
+    round.waiting.wake_all(wakes);
+  return round;
+}
+
+/// Called with the mutex held. Those who said that they would not come are gone already.
+Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
+  Round& round = *rounds_.emplace(key, std::make_unique<Round>()).first->second;
+  round.by_slot.resize(slots_);
+  for (const auto& [slot, withdrawn] : withdrawn_) {
+    if (withdrawn.from <= key.first) lose(round, slot, key, path);
+  }
+  return round;
+}
+
+/// Waits until the round is decided, or is this context's to take down: it may when the round is
+/// ready, and must when it has failed and nobody is below.
+Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation) {
+  Round& round = stay.round;
+  const bool stays = rules_.carrier != Carrier::one_after_all || stay.slot == rules_.slot;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  const runtime::Deadline deadline = host_.deadline();
+  while (true) {
+    if (!round.carried && (round.failure || is_ready(round, stay.slot))) {
+      round.carried = true;
+      return Turn::carry;
+    }
+    if (round.is_decided()) return Turn::answer;
+    if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
+    const runtime::Woken woken = round.waiting.wait(
+        lock, round.carried ? runtime::Deadline::never() : deadline,
+        {round.carried ? "the result of round" : "contributions of round", name_, stay.key.first});
+    if (woken == runtime::Woken::notified || round.carried || round.is_decided()) continue;
+    if (is_ready(round, stay.slot)) continue;
+    round.failure = missing(round, stay.key, operation.path);
+    round.waiting.wake_all(wakes);
+  }
+}
+
+/// Called with the mutex held: may the contributor at `slot` take the round down?
+bool Rounds::is_ready(const Round& round, std::uint32_t slot) const {
+  switch (rules_.carrier) {
+    case Carrier::last: return round.here == slots_;
+    case Carrier::first: return !round.by_slot[slot].failure || round.here == slots_;
+    case Carrier::one: return slot == rules_.slot;
+    case Carrier::one_after_all: return slot == rules_.slot && round.here == slots_;
+  }
+  return false;
+}
+
+bool Rounds::waits_for_all() const {
+  return rules_.carrier == Carrier::last || rules_.carrier == Carrier::one_after_all;
+}
+
+bool Rounds::is_needed(std::uint32_t slot) const {
+  return waits_for_all() || (rules_.carrier == Carrier::one && slot == rules_.slot);
+}
+
+Result Rounds::carry(Stay& stay, Operation operation, const Next& next) {
+  operation.slot = 0;  // from here on it is the join's
+  operation.payload = {};
+  Failure failure = what_spoils(stay);
+  if (!failure) {
+    try {
+      if (waits_for_all()) combine(stay.round, operation);
+      if (rules_.carrier == Carrier::one) operation.payload = stay.round.by_slot[stay.slot].payload;
+    } catch (...) {
+      failure = failure_of(std::current_exception(), operation.path);
+    }
+  }
+  if (!failure) return carry_value(stay, std::move(operation), next);
+  publish(stay.round, std::nullopt, failure);
+  if (is_given_up(stay.key.first)) throw TravelError(*failure);
+  carry_failure(std::move(failure), std::move(operation), next);
+}
+
+/// The failure of a round that is going down, if it has one: it expired, or lost a contributor;
+/// else the first failed contribution of those that count.
+Failure Rounds::what_spoils(const Stay& stay) const {
+  const Round& round = stay.round;
+  {
+    runtime::Lock lock(mutex_);
+    if (round.failure) return round.failure;
+  }
+  if (!waits_for_all()) return round.by_slot[stay.slot].failure;
+  for (const Contribution& contribution : round.by_slot)
+    if (contribution.failure) return contribution.failure;
+  return nullptr;
+}
+
+Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
+  const std::uint32_t path = operation.path;
+  if (rules_.carrier == Carrier::one) {
+    // The value is what the others came for; what happens to it below is ours alone.
+    Result brought;
+    brought.sequence = operation.sequence;
+    brought.contributions = operation.contributions;
+    brought.payload = operation.payload;
+    publish(stay.round, brought, nullptr);
+    Result result = next(std::move(operation));
+    result.payload = std::move(brought.payload);
+    result.last_arriver = false;
+    return result;
+  }
+  try {
+    Result result = next(std::move(operation));
+    publish(stay.round, result, nullptr);
+    result.last_arriver = rules_.carrier == Carrier::last;
+    return result;
+  } catch (...) {
+    publish(stay.round, std::nullopt, failure_of(std::current_exception(), path));
+    throw;
+  }
+}
+
+/// Joins below wait for it no more.
+bool Rounds::is_given_up(std::uint64_t sequence) const {
+  runtime::Lock lock(mutex_);
+  return told_from_ <= sequence;
+}
+
+/// The joins below learn of it; what comes of that is not what we throw.
+void Rounds::carry_failure(Failure failure, Operation operation, const Next& next) {
+  operation.failure = failure;
+  operation.payload = {};
+  try {
+    next(std::move(operation));
+  } catch (const TravelError&) {
+  }
+  throw TravelError(*failure);
+}
+
+void Rounds::combine(const Round& round, Operation& operation) const {
+  operation.contributions = 0;
+  for (const Contribution& one : round.by_slot) operation.contributions += one.contributions;
+  if (!rules_.reduction) return;
+  const std::span<const std::byte> first = round.by_slot[0].payload.bytes();
+  operation.payload = base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
+    std::copy(first.begin(), first.end(), sum.begin());
+    for (std::uint32_t slot = 1; slot < slots_; ++slot) {
+      try {
+        rules_.reduction->fold(sum, round.by_slot[slot].payload.bytes());
+      } catch (const base::BadValue& bad) {
+        throw TravelError(*host_.failure(name_, operation.path,
+                                         fmt::format("round {}: combining what {} contributed: {}",
+                                                     operation.sequence, who(slot), bad.what())));
+      }
+    }
+  });
+}
+
+void Rounds::publish(Round& round, std::optional<Result> result, Failure failure) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  if (round.is_decided()) return;
+  round.result = std::move(result);
+  round.failure = std::move(failure);
+  round.waiting.wake_all(wakes);
+}
+
+Result Rounds::withdraw(Operation operation, const Next& next) {
+  if (auto news = note_withdrawal(operation)) next(*std::move(news));
+  return {};
+}
+
+Result Rounds::release(Operation operation, const Next& next) {
+  const std::optional<Operation> news = note_withdrawal(operation);
+  bool is_last = false;
+  {
+    runtime::Lock lock(mutex_);
+    ENSURE(released_.insert(operation.slot).second);
+    is_last = released_.size() == slots_;
+    if (is_last) operation.sequence = std::min(operation.sequence, told_from_);
+    for (const auto& [slot, withdrawn] : withdrawn_)  // who died is told of, whoever ends last
+      if (is_last && !operation.failure) operation.failure = withdrawn.failure;
+  }
+  operation.slot = 0;
+  if (is_last) return next(std::move(operation));
+  if (news) next(*news);
+  return {};
+}
+
+/// Rounds that still need the slot have lost it. What joins below are to be told, if that is news
+/// for them: not of a slot that they can do without.
+std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
+  std::vector<std::unique_ptr<Round>> done;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  const std::uint32_t slot = operation.slot;
+  ENSURE(slot < slots_);
+  const auto [known, is_first] = withdrawn_.try_emplace(
+      slot, Withdrawn{operation.sequence, operation.path, operation.thread, operation.failure});
+  const std::uint64_t lost_already = is_first ? ~std::uint64_t{0} : known->second.from;
+  known->second.from = std::min(known->second.from, operation.sequence);
+  for (auto at = rounds_.lower_bound({operation.sequence, 0});
+       at != rounds_.end() && at->first.first < lost_already;) {
+    Round& round = *at->second;
+    if (!round.by_slot[slot].here) lose(round, slot, at->first, operation.path);
+    if (round.failure && !round.carried) round.waiting.wake_all(wakes);
+    const auto next_one = std::next(at);
+    if (round.gone == slots_) {
+      done.push_back(std::move(at->second));
+      rounds_.erase(at);
+    }
+    at = next_one;
+  }
+  const std::uint64_t from = std::max(operation.sequence, next_[slot]);
+  if (!is_needed(slot) || from >= told_from_) return std::nullopt;
+  told_from_ = from;
+  Operation news = operation;
+  news.kind = OperationKind::withdraw;
+  news.one_way = true;
+  news.slot = 0;
+  news.sequence = from;
+  return news;
+}
+
+/// Called with the mutex held: the slot will never contribute to this round.
+void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
+  ++round.gone;
+  if (round.carried || round.is_decided() || !is_needed(slot)) return;
+  round.failure = after_withdrawal(slot, key, path);
+}
+
+/// Called with the mutex held: why there is nothing from this slot any more.
+Failure Rounds::after_withdrawal(std::uint32_t slot, const Key& key, std::uint32_t path) const {
+  const Withdrawn& withdrawn = withdrawn_.at(slot);
+  if (withdrawn.failure) return withdrawn.failure;
+  return host_.failure(name_, path,
+                       fmt::format("round {}: {} released its path before", key.first,
+                                   host_.plan().beginner(withdrawn.path, withdrawn.thread)));
+}
+
+Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) const {
+  constexpr std::uint32_t named_max = 8;
+  std::string names;
+  std::uint32_t count = 0;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    if (round.by_slot[slot].here || !is_needed(slot)) continue;
+    if (++count > named_max) continue;
+    if (count > 1) names += ", ";
+    names += who(slot);
+  }
+  if (count > named_max) names += fmt::format(" and {} more", count - named_max);
+  return host_.failure(name_, path,
+                       fmt::format("round {}: missing at the deadline: {}", key.first, names));
+}
+
+Failure Rounds::failure_of(std::exception_ptr error, std::uint32_t path) const {
+  try {
+    std::rethrow_exception(error);
+  } catch (const TravelError& travel_error) {
+    return std::make_shared<const TravelError>(travel_error);
+  } catch (const runtime::Stop& stop) {
+    return host_.failure(name_, path, stop.what());
+  } catch (const std::exception& other) {
+    return host_.failure(name_, path, other.what());
+  } catch (...) {
+    return host_.failure(name_, path, "something that is no std::exception was thrown");
+  }
+}
+
+std::string Rounds::who(std::uint32_t slot) const {
+  return host_.plan().contributor(wrapper_, slot);
+}
+
+}  // namespace paths

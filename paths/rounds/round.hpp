@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/rounds/round.hpp — what every join does: gathers the contributors of a round, goes down
+// once.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paths/operation.hpp"
+#include "paths/rounds/reduction.hpp"
+#include "paths/wrapper.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Who takes a round down and when, and what the others of the round do.
+enum class Carrier : std::uint8_t {
+  last,   ///< the last arriver, when all are here; the others wait for what comes up
+  first,  ///< the first arriver, at once; the others wait for what comes up
+  one,    ///< one chosen slot, at once; the others wait until it is here and get what it brought
+  one_after_all,  ///< one chosen slot, when all are here; the others return at once, with nothing
+};
+
+struct JoinRules {
+  Carrier carrier = Carrier::last;
+  std::uint32_t slot = 0;  ///< the chosen one
+  /// How contributions are checked and, where the carrier has all of them, combined: in the order
+  /// of the slots, so that a result has the same bits from run to run. Without it payloads are
+  /// not looked at, and where the carrier has all of them an empty one goes down.
+  std::optional<Reduction> reduction = {};
+};
+
+/// The rounds of one join. A round is one operation of all its contributors, keyed by sequence
+/// and segment; several may be open at once. Each is one object with its own waiters and lasts
+/// until every slot has taken its answer, so that a fast next round disturbs nobody.
+///
+/// Context: the operation's; the one that takes a round down is inside `next` for all of them.
+/// Blocks:  while the round is not complete, until the host's deadline; then the round fails for
+///          everybody, the error names who is missing, and the failure goes on down, so that joins
+///          below learn of it. While somebody is below, without a deadline: he has his own.
+/// Order:   none between rounds; each goes down when it is complete.
+/// Failure: a contribution that failed above counts as arrived and spoils the round for everyone,
+///          and still goes down. What comes up as an error reaches everyone of the round.
+/// Ends:    a slot that withdraws, or is released, spoils the rounds that still need it, instead of
+///          letting them wait, and joins below are told at once from which round on nothing comes
+///          from here.
+/// Throws:  TravelError: the round's failure, the same one to all; a value that may not be combined
+///          names its contributor. Cancelled, and then the round goes on without the waiter.
+class Rounds {
+ public:
+  /// `wrapper` is the join's index in the plan.
+  Rounds(Host& host, std::uint32_t wrapper, JoinRules rules);
+  ~Rounds();
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  /// Contributes a move; passes on the withdrawal of the first that is needed; counts a release,
+  /// the last of which goes down; passes all others through.
+  Result operate(Operation operation, const Next& next);
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint32_t>;  // sequence, segment
+  struct Contribution;
+  struct Round;
+  class Stay;
+  enum class Turn : std::uint8_t { carry, answer, leave };
+
+  void check(Operation& contribution) const;
+  Result contribute(Operation operation, const Next& next);
+  Result withdraw(Operation operation, const Next& next);
+  Result release(Operation operation, const Next& next);
+  std::optional<Operation> note_withdrawal(const Operation& operation);
+  Round& arrive(const Key& key, Operation& operation, runtime::Wakes& wakes);
+  Round& open(const Key& key, std::uint32_t path);
+  Turn wait_for_turn(Stay& stay, const Operation& operation);
+  Result carry(Stay& stay, Operation operation, const Next& next);
+  Failure what_spoils(const Stay& stay) const;
+  Result carry_value(Stay& stay, Operation operation, const Next& next);
+  bool is_given_up(std::uint64_t sequence) const;
+  [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
+  void combine(const Round& round, Operation& operation) const;
+  void publish(Round& round, std::optional<Result> result, Failure failure);
+  bool is_ready(const Round& round, std::uint32_t slot) const;
+  bool is_needed(std::uint32_t slot) const;
+  bool waits_for_all() const;
+  void lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path);
+  Failure after_withdrawal(std::uint32_t slot, const Key& key, std::uint32_t path) const;
+  Failure missing(const Round& round, const Key& key, std::uint32_t path) const;
+  Failure failure_of(std::exception_ptr error, std::uint32_t path) const;
+  std::string who(std::uint32_t slot) const;
+
+  Host& host_;
+  const std::uint32_t wrapper_;
+  const std::string& name_;
+  const std::uint32_t slots_;
+  const JoinRules rules_;
+  mutable runtime::Mutex mutex_;
+  std::map<Key, std::unique_ptr<Round>> rounds_;
+  struct Withdrawn {
+    std::uint64_t from = 0;  // the round
+    std::uint32_t path = 0;  // whose
+    std::uint32_t thread = 0;
+    Failure failure;  // why, when it is no good end
+  };
+  std::map<std::uint32_t, Withdrawn> withdrawn_;  // by slot
+  std::vector<std::uint64_t> next_;               // by slot: the round after the last it came to
+  std::uint64_t told_from_ = ~std::uint64_t{0};   // the round from which on nothing goes down
+  std::set<std::uint32_t> released_;              // slots
+};
+
+}  // namespace paths

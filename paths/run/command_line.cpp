@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/command_line.cpp — standard streams, exit codes, near matches for misspelt options.
+#include "paths/run/command_line.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <stdexcept>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
+#include "base/units.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+namespace {
+
+constexpr int failed = 1, wrong_usage = 2;
+
+/// Gives closed standard streams something to be, or the next socket would be one of them. What
+/// is printed to one that was closed is to fail, not to vanish.
+void open_standard_streams() {
+  const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
+      const int lowest = open("/dev/null", modes[stream]);
+}
+
+/// What cannot be written is an error where it is written. A handler, unlike SIG_IGN, is not
+/// inherited by the programs that we start.
+void take_signals_of_writing() {
+  struct sigaction nothing {};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags = SA_RESTART;
+  for (const int number : {SIGPIPE, SIGXFSZ}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(number, &nothing, nullptr);
+  }
+}
+
+/// What was printed may still lie in a buffer when a program ends, and be lost in silence.
+bool flush_output() {
+  std::cout.flush();
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+}
+
+/// The command that was being parsed, for "Try 'paths show --help'".
+std::string command_name(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
+}
+
+/// What a misspelt command or option probably meant.
+std::string hint(const CLI::App& app, int argc, const char* const* argv) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& current = chosen.empty() ? app : *chosen.front();
+  std::vector<std::string> words;
+  for (const CLI::Option* option : current.get_options())
+    for (const std::string& name : option->get_lnames()) words.push_back(name);
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (chosen.empty()) words.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> known(words.begin(), words.end());
+  for (int place = 1; place < argc; ++place) {
+    std::string_view word = argv[place];
+    if (word == "--") break;
+    const bool is_option = word.starts_with("--");
+    if (!is_option && !chosen.empty()) continue;
+    word = word.substr(is_option ? 2 : 0, word.find('=') - (is_option ? 2 : 0));
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    if (const auto near = base::near_match(word, known))
+      return fmt::format("; did you mean '{}{}'?", is_option ? "--" : "", *near);
+  }
+  return "";
+}
+
+int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
+                 const char* const* argv) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  std::string message = error.what();
+  if (message == "A subcommand is required") {
+    std::vector<std::string_view> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.emplace_back(command->get_name());
+    message = fmt::format("expected a command: {}", base::either_of(names));
+  }
+  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
+  say(fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(), message,
+                  hint(app, argc, argv), command_name(app)));
+  return wrong_usage;
+}
+
+/// Why CLI11 must not see a word: it takes 010 for 8, -1 for a huge number, nan for one in any
+/// range, and nothing for "".
+std::string why_refused(std::string_view type, const std::string& word) {
+  if (word.empty()) return "expected something, found ''";
+  const bool is_whole = type == "UINT" || type == "PORT" || type == "COUNT" || type == "RANK";
+  if (is_whole && !base::parse_natural(word))
+    return fmt::format("expected a whole number, found '{}'", word);
+  if (type == "INT" && !base::parse_integer(word))
+    return fmt::format("expected an integer, found '{}'", word);
+  if (type == "FLOAT" && !base::parse_number(word))
+    return fmt::format("expected a number, found '{}'", word);
+  return "";
+}
+
+void refuse_wrong_words(CLI::App& app) {
+  for (CLI::Option* option : app.get_options(nullptr)) {
+    if (option->get_lnames().empty()) continue;
+    const std::string type = option->get_type_name().substr(0, option->get_type_name().find(':'));
+    option->check([type](const std::string& word) { return why_refused(type, word); });
+  }
+  for (CLI::App* command : app.get_subcommands(nullptr)) refuse_wrong_words(*command);
+}
+
+int run_body(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
+  try {
+    refuse_wrong_words(app);
+    app.parse(argc, argv);
+    return body();
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error, argc, argv);
+  } catch (const base::ConfigError& error) {
+    say(fmt::format("{}\n", error.what()));
+    return wrong_usage;
+  } catch (const std::invalid_argument& error) {
+    say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    return wrong_usage;
+  } catch (const std::exception& error) {
+    say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    return failed;
+  } catch (const runtime::Stop& stop) {
+    say(fmt::format("{}: {}\n", app.get_name(), stop.what()));
+    return failed;
+  }
+}
+
+}  // namespace
+
+int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
+  open_standard_streams();
+  take_signals_of_writing();
+  const int code = run_body(app, argc, argv, body);
+  if (flush_output() || code != 0) return code;
+  say(fmt::format("{}: standard output could not be written\n", app.get_name()));
+  return failed;
+}
+
+void say(std::string_view text) noexcept {
+  try {
+    std::cerr << text;
+    std::cerr.clear();               // what is lost now must not silence what is said next
+  } catch (const std::exception&) {  // somebody's std::cerr.exceptions()
+  }
+}
+
+void set_examples(CLI::App& app, const std::string& examples) {
+  app.footer("\nExamples:\n" + examples);
+}
+
+}  // namespace paths

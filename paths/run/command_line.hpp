@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/command_line.hpp — how every program of ours begins, ends, and says what is wrong.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
+
+namespace paths {
+
+/// The whole main() of a program: reads the command line, runs `body`, which answers the exit code,
+/// and says what either throws. Returns 1 as well when what was printed could not be written, and 2
+/// for a wrong command line, a ConfigError and a std::invalid_argument. An option that is given
+/// needs a word; one that is a number takes what base/units.hpp calls a plain number.
+///
+/// Standard streams may be closed, full, or read by nobody: that is never a signal, no descriptor
+/// opened later gets the number of one, and a standard error that is lost changes nothing.
+int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
+
+/// Writes to standard error, if that can be written. Never throws. Any thread.
+void say(std::string_view text) noexcept;
+
+/// Shown at the end of the help.
+void set_examples(CLI::App& app, const std::string& examples);
+
+}  // namespace paths

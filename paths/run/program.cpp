@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/program.cpp — the command line that every program over paths has.
+#include "paths/run/program.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "base/version.hpp"
+#include "paths/host/process_end.hpp"
+#include "paths/plan/identity.hpp"
+#include "paths/run/command_line.hpp"
+#include "paths/run/needs.hpp"
+
+namespace paths {
+namespace {
+
+constexpr int failed = 1;
+constexpr std::size_t failures_shown_max = 5;
+
+struct CommandLine {
+  std::string config;
+  std::string clock = "steady";
+  std::string host;
+  std::uint64_t seed = 1;
+  std::string trace;
+  Overrides overrides;
+};
+
+void add_options(CLI::App& app, CommandLine& line) {
+  const std::string common = "Run";
+  app.add_option("--config", line.config, "The config: clusters, links, collectives")
+      ->envname("PATHS_CONFIG")
+      ->required()
+      ->group(common);
+  app.add_option("--clock", line.clock, "steady: real time; virtual: all hosts in one process")
+      ->envname("PATHS_CLOCK")
+      ->check(CLI::IsMember({"steady", "virtual"}))
+      ->group(common);
+  app.add_option("--host", line.host,
+                 "Which host of the config this process is; without it, and without a launcher's "
+                 "rank in the environment, it is all of them")
+      ->group(common);
+  app.add_option("--seed", line.seed, "Of everything random")
+      ->envname("PATHS_SEED")
+      ->capture_default_str()
+      ->group(common);
+  app.add_option("--algorithm", line.overrides.algorithm,
+                 "sequential, magpie or conditional, for every collective of the config")
+      ->envname("PATHS_ALGORITHM")
+      ->group(common);
+  app.add_option("--root", line.overrides.root, "CLUSTER/HOST at which trees end")
+      ->envname("PATHS_ROOT")
+      ->group(common);
+  app.add_option("--instrument", line.overrides.instrument,
+                 "Event collectors around every wrapper (1 or 0)")
+      ->envname("PATHS_INSTRUMENT")
+      ->check(CLI::IsMember({"0", "1"}))
+      ->group(common);
+  app.add_option(
+         "--trace", line.trace,
+         "Directory to write a trace into, for `paths analyze`; puts event collectors around "
+         "every wrapper unless the config or --instrument says otherwise")
+      ->envname("PATHS_TRACE")
+      ->group(common);
+  app.add_option("--port", line.overrides.port, "First port to listen on")
+      ->envname("PATHS_PORT")
+      ->check(CLI::Range(1, 65535))
+      ->group(common);
+  app.add_option("--transport", line.overrides.transport, "tcp or ipc")
+      ->envname("PATHS_TRANSPORT")
+      ->group(common);
+  app.add_option("--stack", line.overrides.stack,
+                 "Address space of a thread's stack (8MiB; of more than 30,000 threads 256KiB)")
+      ->type_name("SIZE")
+      ->envname("PATHS_STACK")
+      ->group(common);
+}
+
+/// Which host this process is; none when it is to be all of them.
+std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& line) {
+  if (line.clock == "virtual") {
+    if (!line.host.empty())
+      throw std::invalid_argument("--host: on the virtual clock one process is all hosts");
+    return std::nullopt;
+  }
+  return line.host.empty() ? identity(plan) : host_named(plan, "--host", line.host);
+}
+
+int report(const std::vector<std::string>& failures) {
+  for (std::size_t i = 0; i < failures.size() && i < failures_shown_max; ++i)
+    say(failures[i] + '\n');
+  if (failures.size() > failures_shown_max)
+    say(fmt::format("and {} more threads\n", failures.size() - failures_shown_max));
+  return failures.empty() ? 0 : failed;
+}
+
+/// The exit code: a trace that was asked for and has nothing is a failure.
+int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string& program) {
+  const TraceOutcome& outcome = *options.trace.outcome;
+  const std::string where =
+      options.is_one_host ? fmt::format(" of host {}", plan.hosts[options.host].name) : "";
+  if (outcome.written == 0 && outcome.lacking > 0) {
+    say(fmt::format("{}: not traced: not one of the {} records{} could be written\n", program,
+                    outcome.lacking, where));
+    return failed;
+  }
+  const auto all = static_cast<double>(outcome.written + outcome.lacking);
+  if (outcome.lacking > 0)
+    say(fmt::format("{}: the trace lacks {} records{}, {:.1f}% of them\n", program, outcome.lacking,
+                    where, 100 * static_cast<double>(outcome.lacking) / all));
+  if (!options.is_one_host || options.host == 0)
+    say(fmt::format("{}: traced{}; `paths analyze {}` says where the time went\n", program,
+                    outcome.lacking > 0 ? " in part" : "", options.trace.directory));
+  return 0;
+}
+
+int run(CommandLine line, const std::vector<std::string>& words, const WrapperKinds& kinds,
+        const Program& program) {
+  line.overrides.traced = !line.trace.empty();
+  auto plan = std::make_shared<const Plan>(load_plan(line.config, kinds, line.overrides));
+  RunOptions options;
+  options.clock =
+      line.clock == "virtual" ? runtime::ClockKind::virtual_time : runtime::ClockKind::steady;
+  options.seed = line.seed;
+  options.trace = {line.trace, words};
+  const auto host = which_host(*plan, line);
+  options.is_one_host = host && plan->hosts.size() > 1;
+  if (host) options.host = *host;
+  check_needs(*plan, options);
+  if (program.prepare) program.prepare(*plan, options);
+  if (!host && plan->hosts.size() > 1 && options.clock == runtime::ClockKind::steady)
+    say(
+        fmt::format("{}: nothing says which host this process is, so it is all {}; `paths run`, "
+                    "--host, PATHS_HOST or an MPI launcher would say it\n",
+                    program.name, plan->hosts.size()));
+  const int code = report(run_plan(plan, kinds, options, program.thread, program.finish));
+  if (code != 0 || line.trace.empty()) return code;
+  return tell_of_trace(options, *plan, program.name);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program) {
+  refuse_run_inside_run();
+  // What a program prints is its result; what is said of the run must not be mixed with it.
+  if (!spdlog::get(program.name)) spdlog::set_default_logger(spdlog::stderr_color_mt(program.name));
+  CLI::App app(program.help, program.name);
+  app.set_version_flag("--version", std::string(base::version));
+  CommandLine line;
+  add_options(app, line);
+  if (program.options) program.options(app);
+  return run_main(app, argc, argv, [&] { return run(line, {argv, argv + argc}, kinds, program); });
+}
+
+}  // namespace paths

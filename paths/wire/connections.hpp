@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/connections.hpp — requests, replies and pushes of one host, as frames with credits.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "paths/plan/plan.hpp"
+#include "paths/wire/frame.hpp"
+#include "paths/wire/transport.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+/// Frames that left a host, counted once where they are sent.
+struct Traffic {
+  std::uint64_t messages = 0;  ///< requests, replies, errors, pushes
+  std::uint64_t bytes = 0;     ///< their payloads
+  std::uint64_t control = 0;   ///< handshakes, credits, releases, this count itself: messages
+  Traffic& operator+=(const Traffic& other);
+};
+
+/// All that a host says to other hosts and hears from them.
+///
+/// Credits: each request and push uses one; they come back riding on replies, alone only when
+///          half of them would be on their way back. What finds none left is held, and leaves in
+///          the order in which it came; a push that is held is replaced by a newer one of the same
+///          path.
+/// Sharing: any context may call anything.
+class Connections final : public Receiver {
+ public:
+  /// Called for every request and push of a peer that was welcomed, on a connection it may come on;
+  /// must not block; answers a request by reply() later, or refuses the peer by refuse().
+  using Serve = std::function<void(ConnectionId, Frame)>;
+  /// Called once for a host from which nothing more can come, with why: it said goodbye on every
+  /// connection the plan has it make, or one of its connections is lost, or one of us refused the
+  /// other; `has_parted` in the first case. Must not block.
+  using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_parted)>;
+  Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
+              std::unique_ptr<Transport> transport, Serve serve, Gone gone);
+  ~Connections() override;
+
+  void start() { transport_->start(*this); }
+  /// Connects to `host`, where what leaves for `stage` will go; does not wait for it.
+  void meet(std::uint32_t host, StageId stage);
+  /// Blocks until every host that the plan joins to this one directly was met on all connections
+  /// between the two, or is gone. Says for whom it waits after 5 s, then ever less often; who has
+  /// not come at `limit` is gone.
+  void await_peers(runtime::Deadline limit);
+  /// For one who waits for peers to release their paths, every `look_pause()`: asks them for a sign
+  /// of life. One that gave none for the rest of a deadline is gone.
+  void look_after_peers();
+  base::Nanos look_pause() const;
+  /// Which peers had to be given up, in a sentence; "" when none.
+  std::string given_up() const;
+  /// What failed, for peers to hear with our goodbyes and our answers to theirs; the first counts,
+  /// be it said here or by one of them.
+  void note_failure(const std::string& failure);
+  std::string failure() const;
+  /// Says goodbye on every connection it made, behind what is held, and waits until the peers
+  /// answered: what was sent before has arrived then. (A socket closed earlier takes with it what
+  /// its peer did not read.) The deadline is for each step of the peers; who then has not answered
+  /// is given up.
+  void stop(runtime::Deadline deadline);
+  /// Nothing is delivered from now on, without a word to anybody: of a host whose run failed.
+  void close() { transport_->stop(); }
+
+  /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
+  Result call(std::uint32_t to_host, StageId stage, Operation operation,
+              runtime::Deadline deadline);
+  void push(std::uint32_t to_host, StageId stage, Operation operation);
+  void reply(ConnectionId connection, Frame frame);
+  /// The peer on this connection sent what it may not: it is told why, and is gone from here on.
+  void refuse(ConnectionId connection, const std::string& wrong);
+  /// The same of the peer that answers for `stage`; what its callers are to be told.
+  TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
+                            const std::string& wrong);
+  /// A push that came in has been carried out: its credit goes back.
+  void pushed_in(ConnectionId connection);
+
+  /// What was sent for the paths of one graph (an index into Plan::graphs), to other clusters and
+  /// in all. What belongs to no path, such as handshakes, is in `traffic()` only.
+  Traffic wan_traffic(std::uint32_t graph) const;
+  Traffic traffic(std::uint32_t graph) const;
+  Traffic traffic() const;
+
+  void deliver(ConnectionId connection, Frame frame) override;
+  void connection_lost(ConnectionId connection, const std::string& reason) override;
+  void turned_away(const std::string& source, const std::string& reason) override;
+
+  static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
+
+ private:
+  struct Call;
+  struct Connection;
+  struct Peer {
+    bool departed = false;
+    std::string why;                   // it departed
+    std::string refused;               // one that came in its name, and why
+    std::map<StageId, bool> comes_on;  // connections the plan has it make to us; has it come?
+    std::uint32_t greeted_on = 0;      // of those, by a hello
+    std::uint32_t parted_from = 0;     // of those, by a goodbye
+    std::uint32_t silent_looks = 0;
+  };
+  StageId key_of(StageId stage) const;
+  Connection& connection_to(std::uint32_t host, StageId stage);
+  Connection* find(ConnectionId id);
+  Connection& found_or_new(ConnectionId id);
+  void post(Connection& connection, Frame frame);
+  void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
+  void forget(const Call& call);
+  void post_held(Connection& connection, runtime::Wakes& wakes);
+  void leave(Connection& connection, Frame frame, runtime::Wakes& wakes);
+  void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
+  std::string wrong(const Connection& connection, const Frame& frame) const;
+  std::string wrong_from_us(const Connection& connection, const Frame& frame) const;
+  std::string wrong_to_us(const Connection& connection, const Frame& frame) const;
+  std::string wrong_greeting(const Frame& hello) const;
+  void greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
+  void turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
+  bool refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
+  void complain(const std::string& source, const std::string& what);
+  void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
+  void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
+  void count_planned_connections();
+  bool depart(std::uint32_t peer, const std::string& why);
+  enum class Which : std::uint8_t { not_met, all };
+  bool forsake(std::uint32_t peer, Which connections, const std::string& why,
+               runtime::Wakes& wakes);
+  void give_up(std::uint32_t peer, const std::string& why);
+  std::set<std::uint32_t> absent() const;
+  std::string place_of(std::uint32_t peer) const;
+  bool part(Connection& connection, runtime::Wakes& wakes);
+  std::map<std::uint32_t, std::size_t> unfinished() const;
+  void await_goodbyes(runtime::Deadline deadline);
+  void forgo_goodbyes(std::uint32_t peer, base::Nanos patience);
+  void send_posted();
+  void hand_to_transport(ConnectionId connection, Frame frame);
+  Frame frame_of(FrameKind kind) const;
+  Frame goodbye() const;
+  TravelError gone(const Connection& connection, const Operation& operation) const;
+
+  runtime::Runtime& runtime_;
+  std::shared_ptr<const Plan> plan_;
+  const std::uint32_t host_;
+  std::unique_ptr<Transport> transport_;
+  Serve serve_;
+  Gone gone_;
+  mutable runtime::Mutex mutex_;
+  std::unordered_map<std::uint32_t, Peer> peers_;  // not of all hosts: there may be very many
+  std::set<std::string> complained_of_;  // sources: each is told of once, and so many at most
+  std::vector<std::string> given_up_;
+  std::string failure_;
+  runtime::WaitList meeting_;  // for peers
+  runtime::WaitList parting_;  // for answers to our goodbyes
+  /// Frames leave in the order in which they were posted, so one context at a time sends them, all
+  /// there are: outside the lock, because within one process that runs the peer's deliver().
+  std::vector<std::pair<ConnectionId, Frame>> posted_;
+  std::vector<ConnectionId> dropped_;
+  bool sending_ = false;
+  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
+  std::map<std::pair<std::uint32_t, StageId>, Connection*> by_destination_;
+  struct Counted {
+    Traffic all;
+    Traffic wan;
+  };
+  std::vector<Counted> counted_;  // per graph, then what belongs to none
+};
+
+}  // namespace paths

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/frame.cpp — frames to bytes and back, one byte at a time.
+#include "paths/wire/frame.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/visible.hpp"
+
+namespace paths {
+namespace {
+
+// docs/wire.md draws what follows; the two are changed together.
+constexpr std::array<char, 4> mark = {'P', 'A', 'T', 'H'};
+constexpr std::size_t text_bytes_max = 4096;  // of each text, in the header or in a failure
+constexpr std::uint8_t flag_failure = 1;      // the body is a failure's four texts
+constexpr std::uint8_t flag_one_way = 1;      // among an operation's flags
+constexpr std::uint8_t flag_kept = 2;
+constexpr std::uint8_t flag_proved = 1;  // among a result's flags
+constexpr std::uint8_t flag_returns_moved = 2;
+constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
+constexpr std::size_t common_bytes = 20;
+constexpr std::size_t operation_bytes = 50;
+constexpr std::size_t result_bytes = 47;
+
+bool carries_operation(FrameKind kind) {
+  return kind == FrameKind::request || kind == FrameKind::one_way;
+}
+
+/// A text that is too long for the wire loses its end, at a character's border.
+std::string_view shortened(std::string_view text) {
+  if (text.size() <= text_bytes_max) return text;
+  std::size_t size = text_bytes_max;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::size_t size) { bytes_.reserve(size); }
+  template <class Unsigned>
+  void put(Unsigned value) {
+    for (std::size_t i = 0; i < sizeof value; ++i)
+      bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+  }
+  void put_text(std::string_view text) {
+    text = shortened(text);
+    put(static_cast<std::uint16_t>(text.size()));
+    for (const char c : text) bytes_.push_back(static_cast<std::byte>(c));
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Answers zeros and is no longer good once the bytes do not suffice.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  bool good() const { return good_; }
+  void refuse() { good_ = false; }
+  bool at_end() const { return good_ && bytes_.empty(); }
+
+  template <class Unsigned>
+  Unsigned get() {
+    const auto bytes = take(sizeof(Unsigned));
+    Unsigned value = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      value = static_cast<Unsigned>(value | (std::to_integer<Unsigned>(bytes[i]) << (8 * i)));
+    return value;
+  }
+  /// Not good when the value is beyond `last`.
+  template <class Enum>
+  Enum get_enum(Enum last) {
+    const auto value = get<std::uint8_t>();
+    good_ = good_ && value <= static_cast<std::uint8_t>(last);
+    return good_ ? static_cast<Enum>(value) : Enum{};
+  }
+  /// Made visible, so that no stranger writes to a terminal or makes up lines of a log.
+  std::string get_text() {
+    const auto size = get<std::uint16_t>();
+    if (size > text_bytes_max) good_ = false;
+    const auto bytes = take(size);
+    return base::visible({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  /// Flags nobody knows are not good.
+  std::uint8_t get_flags(std::uint8_t known) {
+    const auto flags = get<std::uint8_t>();
+    good_ = good_ && (flags & ~known) == 0;
+    return good_ ? flags : std::uint8_t{0};
+  }
+
+ private:
+  std::span<const std::byte> take(std::size_t size) {
+    good_ = good_ && size <= bytes_.size();
+    if (!good_) return {};
+    const auto taken = bytes_.first(size);
+    bytes_ = bytes_.subspan(size);
+    return taken;
+  }
+  std::span<const std::byte> bytes_;
+  bool good_ = true;
+};
+
+void put_operation(ByteWriter& writer, const Operation& operation) {
+  ENSURE(operation.segment < operation.segments);
+  writer.put(static_cast<std::uint8_t>(operation.kind));
+  writer.put(static_cast<std::uint8_t>((operation.one_way ? flag_one_way : 0) |
+                                       (operation.kept ? flag_kept : 0)));
+  writer.put(operation.path);
+  writer.put(operation.thread);
+  writer.put(operation.slot);
+  writer.put(operation.segment);
+  writer.put(operation.segments);
+  writer.put(operation.epoch);
+  writer.put(operation.sequence);
+  writer.put(operation.number);
+  writer.put(operation.contributions);
+}
+
+Operation get_operation(ByteReader& reader) {
+  Operation operation;
+  operation.kind = reader.get_enum(OperationKind::withdraw);
+  const std::uint8_t flags = reader.get_flags(flag_one_way | flag_kept);
+  operation.one_way = (flags & flag_one_way) != 0;
+  operation.kept = (flags & flag_kept) != 0;
+  operation.path = reader.get<std::uint32_t>();
+  operation.thread = reader.get<std::uint32_t>();
+  operation.slot = reader.get<std::uint32_t>();
+  operation.segment = reader.get<std::uint32_t>();
+  operation.segments = reader.get<std::uint32_t>();
+  operation.epoch = reader.get<std::uint32_t>();
+  operation.sequence = reader.get<std::uint64_t>();
+  operation.number = reader.get<std::uint64_t>();
+  operation.contributions = reader.get<std::uint64_t>();
+  if (operation.segment >= operation.segments) reader.refuse();
+  return operation;
+}
+
+void put_result(ByteWriter& writer, const Frame& frame) {
+  const Result& result = frame.result;
+  writer.put(static_cast<std::uint8_t>(result.condition));
+  writer.put(static_cast<std::uint8_t>((result.proved ? flag_proved : 0) |
+                                       (frame.returns_moved ? flag_returns_moved : 0)));
+  writer.put(result.number);
+  writer.put(result.sequence);
+  writer.put(result.contributions);
+  writer.put(static_cast<std::uint8_t>(result.origin.kind));
+  writer.put(result.origin.cluster);
+  writer.put(result.origin.sequence);
+  writer.put(static_cast<std::uint64_t>(result.origin.nanos));
+}
+
+Result get_result(ByteReader& reader, bool& returns_moved) {
+  Result result;
+  result.condition = reader.get_enum(Condition::fails);
+  const std::uint8_t flags = reader.get_flags(flag_proved | flag_returns_moved);
+  result.proved = (flags & flag_proved) != 0;
+  returns_moved = (flags & flag_returns_moved) != 0;
+  result.number = reader.get<std::uint64_t>();
+  result.sequence = reader.get<std::uint64_t>();
+  result.contributions = reader.get<std::uint64_t>();
+  result.origin.kind = reader.get_enum(Origin::Kind::waited);
+  result.origin.cluster = reader.get<std::uint32_t>();
+  result.origin.sequence = reader.get<std::uint64_t>();
+  result.origin.nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
+  return result;
+}
+
+base::Payload failure_body(const TravelError& failure) {
+  ByteWriter writer(256);
+  for (const std::string* text :
+       {&failure.host(), &failure.path(), &failure.wrapper(), &failure.reason()})
+    writer.put_text(*text);
+  const auto bytes = writer.take();
+  return base::Payload::copy_of(bytes);
+}
+
+/// Null when the body is not a failure.
+Failure read_failure(const base::Payload& body) {
+  ByteReader reader(body.bytes());
+  std::array<std::string, 4> texts;
+  for (std::string& text : texts) text = reader.get_text();
+  if (!reader.at_end()) return nullptr;
+  return std::make_shared<const TravelError>(std::move(texts[0]), std::move(texts[1]),
+                                             std::move(texts[2]), std::move(texts[3]));
+}
+
+/// Puts the body where its kind of frame keeps it; false when it does not belong there.
+bool place_body(Frame& frame, bool failed, base::Payload body) {
+  if (failed) {
+    frame.operation.failure = read_failure(body);
+    return frame.operation.failure != nullptr;
+  }
+  if (carries_operation(frame.kind)) {
+    frame.operation.payload = std::move(body);
+    return true;
+  }
+  if (frame.kind == FrameKind::reply) {
+    frame.result.payload = std::move(body);
+    return !frame.returns_moved || frame.result.payload.empty();
+  }
+  return body.empty() && frame.kind != FrameKind::error;
+}
+
+}  // namespace
+
+bool is_control(FrameKind kind) { return kind >= FrameKind::hello; }
+
+std::size_t header_bytes(const Frame& frame) {
+  return prelude_bytes + shortened(frame.text).size() + common_bytes +
+         (carries_operation(frame.kind) ? operation_bytes : 0) +
+         (frame.kind == FrameKind::reply ? result_bytes : 0);
+}
+
+std::vector<std::byte> encode_header(const Frame& frame) {
+  ENSURE(frame.kind != FrameKind::error || frame.operation.failure != nullptr);
+  ByteWriter writer(header_bytes(frame));
+  for (const char c : mark) writer.put(static_cast<std::uint8_t>(c));
+  writer.put(frame.version);
+  writer.put(static_cast<std::uint8_t>(frame.kind));
+  writer.put(frame.operation.failure != nullptr ? flag_failure : std::uint8_t{0});
+  writer.put(frame.plan_high);
+  writer.put(frame.plan_low);
+  writer.put_text(frame.text);
+  writer.put(frame.from_host);
+  writer.put(frame.credits);
+  writer.put(frame.call);
+  writer.put(frame.stage);
+  if (carries_operation(frame.kind)) put_operation(writer, frame.operation);
+  if (frame.kind == FrameKind::reply) put_result(writer, frame);
+  return writer.take();
+}
+
+base::Payload encode_body(const Frame& frame) {
+  if (frame.operation.failure != nullptr) return failure_body(*frame.operation.failure);
+  if (carries_operation(frame.kind)) return frame.operation.payload;
+  if (frame.kind == FrameKind::reply) return frame.result.payload;
+  return {};
+}
+
+std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body) {
+  ByteReader reader(header);
+  for (const char c : mark)
+    if (reader.get<std::uint8_t>() != static_cast<std::uint8_t>(c)) return std::nullopt;
+  Frame frame;
+  frame.version = reader.get<std::uint16_t>();
+  frame.kind = reader.get_enum(FrameKind::goodbye);
+  const auto flags = reader.get<std::uint8_t>();
+  frame.plan_high = reader.get<std::uint64_t>();
+  frame.plan_low = reader.get<std::uint64_t>();
+  frame.text = reader.get_text();
+  if (!reader.good()) return std::nullopt;
+  if (frame.version != protocol_version) return frame;
+
+  frame.from_host = reader.get<std::uint32_t>();
+  frame.credits = reader.get<std::uint32_t>();
+  frame.call = reader.get<std::uint64_t>();
+  frame.stage = reader.get<std::uint32_t>();
+  if (carries_operation(frame.kind)) frame.operation = get_operation(reader);
+  if (frame.kind == FrameKind::reply) frame.result = get_result(reader, frame.returns_moved);
+  if (!reader.at_end() || (flags & ~flag_failure) != 0) return std::nullopt;
+  if (!place_body(frame, (flags & flag_failure) != 0, std::move(body))) return std::nullopt;
+  return frame;
+}
+
+}  // namespace paths

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/frame.hpp — one message between two hosts, and its bytes.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "paths/operation.hpp"
+
+namespace paths {
+
+inline constexpr std::uint16_t protocol_version = 1;
+
+enum class FrameKind : std::uint8_t {
+  request,  ///< an operation that wants a reply
+  reply,
+  error,    ///< a reply that is a failure
+  one_way,  ///< an operation that wants none: a push costs this one frame
+  // Control, counted apart:
+  hello,  ///< first on a connection: who I am, protocol version, plan digest
+  welcome,
+  refuse,  ///< other version or plan; the text says which differs
+  credits,
+  heartbeat,
+  goodbye,
+};
+bool is_control(FrameKind kind);
+
+/// A value. `operation.failure` (request, one_way: a failed contribution; error: the failure)
+/// travels as text in place of the payload.
+struct Frame {
+  FrameKind kind = FrameKind::request;
+  std::uint16_t version = protocol_version;
+  std::uint64_t plan_high = 0;  ///< the plan's digest
+  std::uint64_t plan_low = 0;
+  std::uint32_t from_host = 0;  ///< index in the plan
+  std::uint32_t credits = 0;    ///< given back to the receiver of this frame
+  std::uint64_t call = 0;       ///< pairs a reply with its request, per connection
+  StageId stage = no_stage;     ///< where the operation enters the receiver
+  Operation operation;          ///< of request and one_way; of control frames only failure's text
+  Result result;                ///< of reply
+  bool returns_moved = false;   ///< of reply: its tuple is the request's and does not travel again
+  std::string text;             ///< of hello (host name) and refuse (reason)
+};
+
+/// The header's bytes and the payload's; transports may send the payload without copying it.
+/// Documented byte by byte in docs/wire.md.
+std::vector<std::byte> encode_header(const Frame& frame);
+std::size_t header_bytes(const Frame& frame);
+/// The body that follows the header: the payload, or the text of a failure.
+base::Payload encode_body(const Frame& frame);
+/// Nothing when the bytes are not a frame of any version; a frame of another version comes back
+/// with only kind, version, plan and text filled in. Texts are made visible (base/visible.hpp).
+/// Never throws, never reads beyond.
+std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body);
+
+}  // namespace paths

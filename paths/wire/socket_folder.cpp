@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/socket_folder.cpp — who owns a folder, who may write it, and who listens in it.
+#include "paths/wire/socket_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace paths {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view scheme = "ipc://";
+constexpr std::string_view run_folder_name = "paths-run-";
+constexpr int attempts_max = 100;  // others may remove the folder as often
+
+fs::path from_environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Where this user's files of the session are, and nobody else's.
+fs::path session_folder() {
+  const fs::path folder = from_environment("XDG_RUNTIME_DIR");
+  struct stat status {};
+  const bool is_ours = folder.is_absolute() && stat(folder.c_str(), &status) == 0 &&
+                       S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+  return is_ours ? folder : fs::path();
+}
+
+fs::path users_folder() {
+  const fs::path session = session_folder();
+  return session.empty() ? fs::path(fmt::format("/tmp/paths-{}", geteuid())) : session / "paths";
+}
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0)
+    throw std::runtime_error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
+  return status;
+}
+
+constexpr const char* advice = "name another `directory` in the config's `network`";
+
+/// Throws when another user could put something else in the place of what is in `folder`.
+void check_folder(const fs::path& folder) {
+  const struct stat status = status_of(folder);
+  if (!S_ISDIR(status.st_mode))
+    throw std::runtime_error(fmt::format("{} is a symbolic link or file, expected a folder; {}",
+                                         folder.string(), advice));
+  if (status.st_uid != geteuid())
+    throw std::runtime_error(fmt::format("the folder {} belongs to another user (number {}); {}",
+                                         folder.string(), status.st_uid, advice));
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    throw std::runtime_error(fmt::format("others can write the folder {}; chmod go-w it, or {}",
+                                         folder.string(), advice));
+}
+
+/// The same of a folder above it, which may be the system's, or one in which everybody can move
+/// their own files only.
+void check_above(const fs::path& folder) {
+  const struct stat status = status_of(folder);
+  const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0 ||
+                          status.st_uid == status_of("/").st_uid;  // the system's, in a container
+  const bool is_shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(status.st_mode & S_ISVTX);
+  if (!is_trusted || is_shared)
+    throw std::runtime_error(
+        fmt::format("others can replace what is in {}; {}", folder.string(), advice));
+  if (folder != folder.root_path()) check_above(folder.parent_path());
+}
+
+/// True when it was missing.
+bool make_folder(const fs::path& folder) {
+  if (mkdir(folder.c_str(), S_IRWXU) == 0) return true;
+  if (errno == ENOENT && folder != folder.parent_path()) {
+    make_folder(folder.parent_path());
+    if (mkdir(folder.c_str(), S_IRWXU) == 0) return true;
+  }
+  if (errno != EEXIST)
+    throw std::runtime_error(
+        fmt::format("cannot make the folder {}: {}", folder.string(), std::strerror(errno)));
+  return false;
+}
+
+bool is_relative(const std::string& address) {
+  return address.size() > scheme.size() && address[scheme.size()] != '/';
+}
+
+struct SafeFile {
+  fs::path file;
+  bool made_folder = false;
+};
+
+SafeFile make_safe(const std::string& address) {
+  const fs::path wanted = socket_file(address);
+  const fs::path folder = wanted.parent_path();
+  const bool made_folder = make_folder(folder);
+  const fs::path above = fs::canonical(folder.parent_path());
+  const fs::path safe = above / folder.filename();
+  check_folder(safe);
+  check_above(above);
+  const fs::path file = safe / wanted.filename();
+  if (file.string().size() >= sizeof(sockaddr_un::sun_path))
+    throw std::runtime_error(
+        fmt::format("{} is longer than the {} characters that sockets allow; "
+                    "{}",
+                    file.string(), sizeof(sockaddr_un::sun_path) - 1, advice));
+  return {file, made_folder};
+}
+
+fs::path lock_file(const fs::path& file) { return file.string() + ".lock"; }
+
+bool is_same_file(int descriptor, const fs::path& path) {
+  struct stat ours {
+  }, there{};
+  return fstat(descriptor, &ours) == 0 && lstat(path.c_str(), &there) == 0 &&
+         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+/// Of runs whose launcher was killed.
+void remove_old_run_folders(const fs::path& in) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(in, ignored)) {
+    if (!entry.path().filename().string().starts_with(run_folder_name)) continue;
+    const int descriptor =
+        open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    struct stat status {};
+    const bool is_ours = fstat(descriptor, &status) == 0 && status.st_uid == geteuid();
+    if (is_ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
+    close(descriptor);
+  }
+}
+
+}  // namespace
+
+fs::path socket_file(const std::string& address) {
+  if (!address.starts_with(scheme)) return "";
+  const fs::path file = address.substr(scheme.size());
+  if (file.is_absolute()) return file;
+  const fs::path runs = from_environment("PATHS_SOCKETS");
+  return (runs.empty() ? users_folder() : runs) / file;
+}
+
+std::string located(const std::string& address) {
+  const fs::path file = socket_file(address);
+  return file.empty() ? address : std::string(scheme) + file.string();
+}
+
+fs::path safe_socket_file(const std::string& address) { return make_safe(address).file; }
+
+std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
+  for (int attempt = 0;; ++attempt) {
+    const SafeFile safe = make_safe(address);
+    const fs::path lock = lock_file(safe.file);
+    const int descriptor =
+        open(lock.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const int error = errno;
+    const bool is_locked = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    if (is_locked && is_same_file(descriptor, lock))
+      return std::unique_ptr<SocketClaim>(
+          new SocketClaim(safe.file, descriptor, safe.made_folder || is_relative(address)));
+    if (descriptor >= 0) close(descriptor);
+    if (descriptor >= 0 && !is_locked) return nullptr;
+    // Whoever ended meanwhile has removed the folder, or the file that we locked.
+    if ((descriptor < 0 && error != ENOENT) || attempt == attempts_max)
+      throw std::runtime_error(fmt::format("{}: {}", lock.string(), std::strerror(error)));
+  }
+}
+
+SocketClaim::~SocketClaim() {
+  unlink(file_.c_str());
+  unlink(lock_file(file_).c_str());
+  if (owns_folder_) rmdir(file_.parent_path().c_str());
+  close(descriptor_);
+}
+
+RunFolder::RunFolder() {
+  const fs::path session = session_folder();
+  const fs::path in = session.empty() ? fs::path("/tmp") : session;
+  remove_old_run_folders(in);
+  for (;;) {
+    std::string name = (in / fmt::format("{}XXXXXX", run_folder_name)).string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), "cannot make the folder " + name);
+    path_ = name;
+    descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    // Another launcher may have taken it for an old one in between.
+    if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
+        is_same_file(descriptor_, path_))
+      return;
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+}
+
+RunFolder::~RunFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  close(descriptor_);
+}
+
+SocketCleaner::SocketCleaner(std::vector<std::string> addresses)
+    : addresses_(std::move(addresses)) {
+  std::error_code ignored;
+  for (const std::string& address : addresses_)
+    if (const fs::path folder = socket_file(address).parent_path(); !fs::exists(folder, ignored))
+      missing_folders_.push_back(folder);
+}
+
+SocketCleaner::~SocketCleaner() {
+  std::error_code ignored;
+  for (const std::string& address : addresses_) {
+    const fs::path file = socket_file(address);
+    if (!fs::exists(lock_file(file), ignored)) continue;
+    try {
+      SocketClaim::take(address);  // and gives it back, with what is there
+    } catch (const std::exception&) {
+      // Its host has said what is wrong there.
+    }
+  }
+  for (const fs::path& folder : missing_folders_) rmdir(folder.c_str());
+}
+
+}  // namespace paths

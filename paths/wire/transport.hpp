@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/transport.hpp — the narrow seam below which frames cross between hosts.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "paths/wire/frame.hpp"
+
+namespace paths {
+
+/// One end of a connection between two hosts, as this host's transport numbers it; never reused.
+using ConnectionId = std::uint64_t;
+
+/// Who gets what arrives. Called on the services' OS thread (or, in one process, in the sender's
+/// context); must not block.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  virtual void deliver(ConnectionId connection, Frame frame) = 0;
+  /// Nothing more will come or go: the peer ended, was refused or cannot be reached.
+  virtual void connection_lost(ConnectionId connection, const std::string& reason) = 0;
+  /// Somebody, from `source`, did not get as far as a frame, or sent what is none.
+  virtual void turned_away(const std::string& /*source*/, const std::string& /*reason*/) {}
+};
+
+/// Carries frames of one host, in order per connection, without loss while the connection lives.
+/// Adds no delay of its own: latency has one home, wrappers/emulate_link.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  /// Begins to receive. Throws TravelError when the host's address cannot be listened on.
+  virtual void start(Receiver& receiver) = 0;
+  /// A connection to `host`, for one path or shared, as the plan says. Does not wait for it.
+  virtual ConnectionId connect(std::uint32_t host, std::uint32_t path) = 0;
+  /// Hands the frame over and returns; never blocks. Any context may call. Lost connections
+  /// swallow it (the receiver was or will be told).
+  virtual void send(ConnectionId connection, Frame frame) = 0;
+  /// Gives a connection up: nothing more comes or goes, and the receiver is told nothing of it. Any
+  /// context may call.
+  virtual void drop(ConnectionId connection) = 0;
+  /// Where a connection that a peer made comes from, as far as can be told: an address, the same
+  /// for all connections of one machine. Called within deliver() only.
+  virtual std::string source(ConnectionId /*connection*/) { return {}; }
+  /// Sends what was handed over, as far as `linger` allows, and receives nothing more.
+  virtual void stop() = 0;
+};
+
+}  // namespace paths

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/transport_local.cpp — hands frames straight to the other host of the process.
+#include "paths/wire/transport_local.hpp"
+
+#include "base/errors.hpp"
+
+namespace paths {
+
+class LocalNetwork::LocalTransport final : public Transport {
+ public:
+  LocalTransport(LocalNetwork& network, std::uint32_t host) : network_(network), host_(host) {}
+  ~LocalTransport() override { stop(); }
+
+  void start(Receiver& receiver) override {
+    // What waited comes first, however much still comes meanwhile: a request must not overtake
+    // its connection's hello.
+    while (true) {
+      std::vector<std::pair<ConnectionId, Frame>> waiting;
+      {
+        runtime::Lock lock(network_.mutex_);
+        ENSURE(network_.receivers_[host_] == nullptr);
+        waiting.swap(network_.waiting_[host_]);
+        if (waiting.empty()) network_.receivers_[host_] = &receiver;
+      }
+      if (waiting.empty()) return;
+      for (auto& [connection, frame] : waiting) receiver.deliver(connection, std::move(frame));
+    }
+  }
+
+  ConnectionId connect(std::uint32_t host, std::uint32_t) override {
+    runtime::Lock lock(network_.mutex_);
+    network_.ends_.emplace_back(host_, host);
+    return 2 * (network_.ends_.size() - 1);
+  }
+
+  void send(ConnectionId connection, Frame frame) override {
+    const ConnectionId far_end = connection ^ 1;
+    Receiver* receiver = nullptr;
+    Receiver* told = nullptr;  // that nobody receives any more
+    {
+      runtime::Lock lock(network_.mutex_);
+      const auto& ends = network_.ends_[connection / 2];
+      const std::uint32_t to = (far_end & 1) != 0 ? ends.second : ends.first;
+      receiver = network_.receivers_[to];
+      if (network_.ended_[to]) {
+        told = network_.receivers_[host_];
+      } else if (receiver == nullptr && !stopped_) {
+        network_.waiting_[to].emplace_back(far_end, std::move(frame));
+      }
+    }
+    if (receiver != nullptr) receiver->deliver(far_end, std::move(frame));
+    if (told != nullptr) told->connection_lost(connection, "it has ended");
+  }
+
+  void drop(ConnectionId) override {}  // the receiver has forgotten it
+  void stop() override {
+    runtime::Lock lock(network_.mutex_);
+    network_.receivers_[host_] = nullptr;
+    network_.ended_[host_] = true;
+    stopped_ = true;
+  }
+
+ private:
+  LocalNetwork& network_;
+  std::uint32_t host_;
+  bool stopped_ = false;
+};
+
+std::unique_ptr<Transport> LocalNetwork::transport(std::uint32_t host) {
+  return std::make_unique<LocalTransport>(*this, host);
+}
+
+}  // namespace paths

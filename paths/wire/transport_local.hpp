@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/transport_local.hpp — frames between hosts of one process.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "paths/wire/transport.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// The hosts of one process, by their index in the plan. A frame is delivered in the sender's
+/// context, without being encoded; frames to a host that has not started yet wait for it,
+/// and those to one that has ended lose the sender's connection. Outlives its transports.
+class LocalNetwork {
+ public:
+  explicit LocalNetwork(std::size_t hosts)
+      : receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
+  std::unique_ptr<Transport> transport(std::uint32_t host);
+
+ private:
+  class LocalTransport;
+  runtime::Mutex mutex_;
+  std::vector<Receiver*> receivers_;
+  std::vector<std::vector<std::pair<ConnectionId, Frame>>> waiting_;
+  std::vector<bool> ended_;
+  /// A connection has two ends, numbered 2n (who connected) and 2n + 1.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_;
+};
+
+}  // namespace paths
