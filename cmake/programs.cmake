@@ -4,7 +4,8 @@
 # commands/ without its main.cpp is a library, so that tests can link it.
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS commands/*.cpp)
 list(REMOVE_ITEM command_sources ${PROJECT_SOURCE_DIR}/commands/main.cpp)
-paths_check_headers(commands PATHS::PATHS CLI11::CLI11)
+file(GLOB_RECURSE command_headers CONFIGURE_DEPENDS commands/*.hpp)
+paths_check_headers(commands FILES ${command_headers} USE PATHS::PATHS CLI11::CLI11)
 if(command_sources)
   add_library(paths_commands STATIC ${command_sources})
   target_link_libraries(paths_commands PUBLIC PATHS::PATHS CLI11::CLI11)
@@ -53,7 +54,9 @@ if(PATHS_BENCH)
   find_package(benchmark CONFIG REQUIRED)
   paths_programs(bench programs)
   paths_programs(examples example_programs)
-  paths_check_headers(bench PATHS::PATHS CLI11::CLI11 benchmark::benchmark)
+  file(GLOB_RECURSE bench_headers CONFIGURE_DEPENDS bench/*.hpp)
+  paths_check_headers(bench FILES ${bench_headers} USE PATHS::PATHS CLI11::CLI11
+                                                       benchmark::benchmark)
 endif()
 # What `cmake --install` needs, and the examples: neither tests nor benchmarks.
 add_custom_target(programs DEPENDS ${programs} ${example_programs})

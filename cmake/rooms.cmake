@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# paths_room(<room> [ROOMS <room>...] [PUBLIC <target>...] [PRIVATE <target>...])
+# paths_room(<room> [ROOMS <room>...] [PUBLIC <target>...] [PRIVATE <target>...]
+#            [INTERNAL <regex>...])
 # Makes the folder <room> the static library PATHS::<room>. A room without a .cpp is an INTERFACE
-# library, for which PRIVATE dependencies mean nothing. Sets <target>_scope to the keyword that
-# later target_*() calls need, and adds to paths_room_targets, users first as linkers like it.
+# library, for which PRIVATE dependencies mean nothing. Headers whose names, without ".hpp", match
+# INTERNAL as a whole are for the project alone and not installed. Sets <target>_scope to the
+# keyword that later target_*() calls need, and adds to paths_room_targets, users first as linkers
+# like it.
 function(paths_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;PUBLIC;PRIVATE;INTERNAL")
   set(target paths_${room})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${room}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${room}/*.hpp)
@@ -20,6 +23,14 @@ function(paths_room room)
   endif()
   add_library(PATHS::${room} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
+  list(JOIN arg_INTERNAL "|" internal)
+  set(internal_headers ${headers})
+  list(FILTER internal_headers INCLUDE REGEX "/${room}/(${internal})\\.hpp$")
+  if(internal_headers)
+    list(REMOVE_ITEM headers ${internal_headers})
+    paths_check_headers(${target}_internal FILES ${internal_headers} USE ${target})
+  endif()
+
   # Header sets are what is installed, and what all_verify_interface_header_sets compiles alone.
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
                  FILES ${headers})
@@ -30,12 +41,12 @@ function(paths_room room)
   set(paths_room_targets ${target} ${paths_room_targets} PARENT_SCOPE)
 endfunction()
 
-# paths_check_headers(<folder> <target>...): has the headers of a folder that is no room compiled
-# alone too, each with what the targets give.
-function(paths_check_headers folder)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
-  add_library(${folder}_headers INTERFACE)
-  target_sources(${folder}_headers INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
-                 FILES ${headers})
-  target_link_libraries(${folder}_headers INTERFACE ${ARGN})
+# paths_check_headers(<name> FILES <header>... USE <target>...): has headers that are not installed
+# compiled alone too, each with what the targets give.
+function(paths_check_headers name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;USE")
+  add_library(${name}_headers INTERFACE)
+  target_sources(${name}_headers INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+                 FILES ${arg_FILES})
+  target_link_libraries(${name}_headers INTERFACE ${arg_USE})
 endfunction()

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/say.hpp"
 #include "commands/commands.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/analysis/report/compare.hpp"
@@ -42,7 +43,7 @@ class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
   ~ProgressLine() {
-    if (shown_ >= 0) paths::say("\r\033[K");
+    if (shown_ >= 0) base::say("\r\033[K");
   }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -50,7 +51,7 @@ class ProgressLine {
     const int percent = static_cast<int>(100 * share);
     if (!is_terminal_ || percent == shown_) return;
     shown_ = percent;
-    paths::say(fmt::format("\rreading {}%", percent));
+    base::say(fmt::format("\rreading {}%", percent));
   }
 
  private:

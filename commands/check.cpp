@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/say.hpp"
 #include "commands/commands.hpp"
 #include "wrappers/all.hpp"
 
@@ -33,7 +34,7 @@ int check(const CheckOptions& options) {
                                counted(plan.thread_count(), "thread"), plan.digest.text());
     } catch (const base::ConfigError& error) {
       std::cout.flush();
-      paths::say(fmt::format("{}\n", error.what()));
+      base::say(fmt::format("{}\n", error.what()));
       exit_code = wrong_usage;
     }
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "commands/commands.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {

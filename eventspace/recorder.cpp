@@ -35,18 +35,18 @@ std::uint64_t next_recorder_number() {
 }
 
 /// Exclusive for its lifetime. Who waits, waits in the kernel: takers write files.
-class Turn {
+class Taking {
  public:
-  explicit Turn(std::atomic_flag& taken) : taken_(taken) {
+  explicit Taking(std::atomic_flag& taken) : taken_(taken) {
     while (taken_.test_and_set(std::memory_order_acquire))
       taken_.wait(true, std::memory_order_relaxed);
   }
-  ~Turn() {
+  ~Taking() {
     taken_.clear(std::memory_order_release);
     taken_.notify_one();
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  Taking(const Taking&) = delete;
+  Taking& operator=(const Taking&) = delete;
 
  private:
   std::atomic_flag& taken_;
@@ -139,7 +139,7 @@ void Recorder::add(const EventRecord& record) {
 }
 
 void Recorder::take(const std::function<void(const Taken&)>& consumer) {
-  const Turn turn(taking_);
+  const Taking taking(taking_);
   std::vector<Lane*> lanes;
   for (Lane* lane = newest_.load(std::memory_order_acquire); lane != nullptr; lane = lane->older)
     lanes.push_back(lane);

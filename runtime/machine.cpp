@@ -2,6 +2,7 @@
 // runtime/machine.cpp — asks the kernel; what it does not tell is no bound.
 #include "runtime/machine.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -77,6 +78,14 @@ Machine machine() {
   machine.threads_of_process = machine.threads;
   bound(machine.threads_of_process, number_in("/proc/sys/vm/max_map_count"), mappings_of_thread);
   return machine;
+}
+
+std::string rounded_bytes(std::uint64_t bytes) {
+  constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
 }  // namespace runtime

@@ -2,6 +2,7 @@
 // runtime/machine.hpp — how much of the machine this process can have.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace runtime {
 
@@ -15,5 +16,8 @@ struct Machine {
 /// What is available now. Memory: what the kernel calls available, less where a control group or
 /// `ulimit -v` allows less. Threads: what the kernel, a control group and `ulimit -u` allow.
 Machine machine();
+
+/// As people read sizes of memory: "7.6 GiB".
+std::string rounded_bytes(std::uint64_t bytes);
 
 }  // namespace runtime

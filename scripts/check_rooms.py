@@ -9,23 +9,44 @@ import pathlib
 import re
 import sys
 
-# room: the rooms whose headers it may include, besides its own.
+# room: the rooms whose headers it may include, besides its own. A folder of a room that is named
+# here is a room itself; any other belongs to the room that it is in.
 LIBRARIES = {
     "base": "",
     "runtime": "base",
     "pastset": "base runtime",
     "eventspace": "base",
+    "eventspace/trace": "base eventspace",
+    "eventspace/analysis/report": "base eventspace",
+    "eventspace/analysis/input": "base eventspace",
+    "eventspace/analysis/judgement": "base eventspace eventspace/analysis/report "
+                                     "eventspace/analysis/input",
+    "eventspace/analysis": "base eventspace eventspace/trace eventspace/analysis/report "
+                           "eventspace/analysis/input eventspace/analysis/judgement",
+    "eventspace/export": "base eventspace eventspace/trace eventspace/analysis "
+                         "eventspace/analysis/report eventspace/analysis/input",
+    "eventspace/page": "base eventspace eventspace/trace eventspace/analysis eventspace/export "
+                       "eventspace/analysis/report eventspace/analysis/input",
     "tuning": "base",
-    "paths": "base runtime pastset eventspace tuning",
-    "wrappers": "base runtime pastset paths eventspace tuning",
+    "paths": "base runtime pastset",
+    "paths/plan": "base runtime pastset eventspace paths",
+    "paths/rounds": "base runtime pastset eventspace paths paths/plan",
+    "paths/wire": "base runtime paths paths/plan",
+    "paths/config": "base runtime pastset eventspace tuning paths paths/plan paths/rounds",
+    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire",
+    "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
+                 "paths/config paths/host",
+    "wrappers": "base runtime pastset eventspace tuning paths paths/plan paths/rounds paths/host "
+                "paths/run",
 }
 # Programs may include every library room; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.
 PROGRAMS = {
     "commands": " ".join(LIBRARIES),
-    "bench": " ".join([*LIBRARIES, "commands"]),
+    "bench/support": " ".join(LIBRARIES),
+    "bench": " ".join([*LIBRARIES, "commands", "bench/support"]),
     "examples": " ".join([*LIBRARIES, "commands"]),
-    "tests": " ".join([*LIBRARIES, "commands", "bench", "examples"]),
+    "tests": " ".join([*LIBRARIES, "commands", "bench/support", "bench", "examples"]),
 }
 ROOMS = {room: {room, *uses.split()} for room, uses in {**LIBRARIES, **PROGRAMS}.items()}
 
@@ -54,15 +75,25 @@ def wrapper_of(path):
     return path.split("/")[1].split(".")[0]
 
 
+def room_of(path):
+    """The innermost room that a file is in, or None."""
+    folder = path
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        if folder in ROOMS:
+            return folder
+    return None
+
+
 def mistake(root, file, bracket, header):
     """What is wrong with one include of a file, or None."""
-    room = file.split("/")[0]
+    room = room_of(file)
     for pattern, door in DOORS:
         if re.match(pattern, header) and not file.startswith(tuple(door.split())):
             return f"<{header}> may be included only in {door}"
     if bracket == "<":
         return None
-    target = header.split("/")[0]
+    target = room_of(header)
     if not (root / header).is_file():
         return f'"{header}" is no file; name headers from the top of the project'
     if target not in ROOMS[room]:
@@ -71,6 +102,11 @@ def mistake(root, file, bracket, header):
     if room == target == "wrappers" and wrapper_of(file) not in ALL_WRAPPERS:
         if wrapper_of(file) != wrapper_of(header):
             return f'a wrapper may not know another wrapper ("{header}")'
+    if target == "paths/run" and room == "wrappers" and wrapper_of(file) != "main":
+        return f'a wrapper may not know how it is run ("{header}")'
+    if room == target == "bench" and file.count("/") > 1 and header.split("/")[:2] != \
+            file.split("/")[:2]:
+        return f'a program may not know another one ("{header}")'
     return None
 
 
@@ -78,8 +114,8 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
                         pathlib.Path(__file__).parent.parent).resolve()
     mistakes = 0
-    for room in ROOMS:
-        for path in sorted((root / room).rglob("*.[ch]pp")):
+    for top in sorted({room.split("/")[0] for room in ROOMS}):
+        for path in sorted((root / top).rglob("*.[ch]pp")):
             file = path.relative_to(root).as_posix()
             for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
                 include = INCLUDE.match(line)

@@ -5,10 +5,12 @@
 #include <memory>
 #include <utility>
 
+#include "paths/host/host.hpp"
+
 namespace wrappers {
 
-Allreduce::Allreduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction)
-    : rounds_(host, wrapper, {.carrier = paths::Carrier::last, .reduction = std::move(reduction)}) {
+Allreduce::Allreduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction reduction)
+    : rounds_(site, wrapper, {.carrier = paths::Carrier::last, .reduction = std::move(reduction)}) {
 }
 
 paths::Result Allreduce::operate(paths::Operation operation, paths::Next next) {

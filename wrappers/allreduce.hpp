@@ -20,7 +20,7 @@ namespace wrappers {
 class Allreduce final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Allreduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction);
+  Allreduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   bool joins() const override { return true; }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "paths/host/host.hpp"
+
 namespace wrappers {
 
 paths::Result Barrier::operate(paths::Operation operation, paths::Next next) {

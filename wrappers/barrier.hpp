@@ -18,7 +18,7 @@ namespace wrappers {
 class Barrier final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Barrier(paths::Host& host, std::uint32_t wrapper) : rounds_(host, wrapper, {}) {}
+  Barrier(paths::Site& site, std::uint32_t wrapper) : rounds_(site, wrapper, {}) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   bool joins() const override { return true; }

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "paths/host/element_operation.hpp"
+#include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/rounds/cluster_reads.hpp"
+#include "paths/rounds/awaited_values.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 
 namespace wrappers {
@@ -180,7 +180,7 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Parti
                                          StageId stage) {
   const runtime::Deadline deadline = host_.deadline();
   const base::Nanos began = host_.runtime().now();
-  paths::ClusterReads reads(host_, stage, own.sequence, clusters_.size(), own_);
+  paths::AwaitedValues reads(host_, stage, own.sequence, clusters_.size(), own_);
   Asking asking(*this, operation);
   bool has_waited = false;
   while (true) {
@@ -298,7 +298,7 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     if (seen.error && lost == nullptr) lost = &seen;
   }
   if (lost != nullptr && !(is_hope && settings_.may_prove))
-    paths::ClusterRounds::fail_as_marked(*lost->error);
+    paths::RootRounds::fail_as_marked(*lost->error);
 }
 
 /// One who is not at our round is left out. Nothing when they overflow, and that is a proof.

@@ -9,9 +9,9 @@
 
 #include "pastset/element.hpp"
 #include "paths/host/host.hpp"
-#include "paths/rounds/cluster_rounds.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 #include "paths/rounds/decision.hpp"
+#include "paths/rounds/root_rounds.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -60,7 +60,7 @@ struct ConditionCheckSwitches {
 ///          still bring the proof, it waits for that one.
 /// Throws:  TravelError.
 /// Records: for each round that its own value does not decide, a read of every other cluster's
-///          cache (paths/rounds/cluster_reads.hpp).
+///          cache (paths/rounds/awaited_values.hpp).
 class ConditionCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
@@ -97,7 +97,7 @@ class ConditionCheck final : public paths::Wrapper {
   std::size_t own_ = 0;                          // which of them is ours
   std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
   std::optional<paths::ExactPair> last_exact_;   // of the round whose turn it is
-  paths::ClusterRounds rounds_;
+  paths::RootRounds rounds_;
 };
 
 paths::WrapperKind condition_check_kind();

@@ -12,7 +12,7 @@
 
 #include "base/errors.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/rounds/cluster_reads.hpp"
+#include "paths/rounds/awaited_values.hpp"
 
 namespace wrappers {
 
@@ -113,7 +113,7 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
 /// Until every cluster's value of the round is known; whether that took a wait.
 bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
   const runtime::Deadline deadline = host_.deadline();
-  paths::ClusterReads reads(host_, stage, sequence, clusters_.size(), own_);
+  paths::AwaitedValues reads(host_, stage, sequence, clusters_.size(), own_);
   for (bool has_waited = false;; has_waited = true) {
     const std::uint64_t changes = changes_->count();
     std::vector<std::optional<std::uint64_t>> known;
@@ -131,7 +131,7 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     }
     reads.look(known);
     if (missing.empty()) return has_waited;
-    if (lost) paths::ClusterRounds::fail_as_marked(*lost);
+    if (lost) paths::RootRounds::fail_as_marked(*lost);
     if (changes_->wait(changes, deadline)) continue;
     rounds_.fail(operation,
                  fmt::format("round {}: undecided at the deadline, nothing of this round in {}",

@@ -8,9 +8,9 @@
 
 #include "pastset/element.hpp"
 #include "paths/host/host.hpp"
-#include "paths/rounds/cluster_rounds.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 #include "paths/rounds/decision.hpp"
+#include "paths/rounds/root_rounds.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -38,7 +38,7 @@ struct LaggedCheckSettings {
 ///          before; those fail when they need a value that was never told.
 /// Throws:  TravelError.
 /// Ends:    a batch that is not full is not sent: nobody acts on its rounds.
-/// Records: a read of every other cluster's value for each round (paths/rounds/cluster_reads.hpp).
+/// Records: a read of every other cluster's value for each round (paths/rounds/awaited_values.hpp).
 class LaggedCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
@@ -74,7 +74,7 @@ class LaggedCheck final : public paths::Wrapper {
   std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;
-  paths::ClusterRounds rounds_;
+  paths::RootRounds rounds_;
 };
 
 paths::WrapperKind lagged_check_kind();

@@ -9,6 +9,7 @@
 #include "pastset/errors.hpp"
 #include "paths/host/element_operation.hpp"
 #include "paths/host/host.hpp"
+#include "paths/plan/element_setting.hpp"
 
 namespace wrappers {
 namespace {

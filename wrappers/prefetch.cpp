@@ -8,6 +8,7 @@
 #include "base/errors.hpp"
 #include "eventspace/record.hpp"
 #include "paths/host/element_operation.hpp"
+#include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace wrappers {

@@ -5,10 +5,12 @@
 #include <memory>
 #include <utility>
 
+#include "paths/host/host.hpp"
+
 namespace wrappers {
 
-Reduce::Reduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction)
-    : rounds_(host, wrapper,
+Reduce::Reduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction reduction)
+    : rounds_(site, wrapper,
               {.carrier = paths::Carrier::one_after_all, .reduction = std::move(reduction)}) {}
 
 paths::Result Reduce::operate(paths::Operation operation, paths::Next next) {

@@ -20,7 +20,7 @@ namespace wrappers {
 class Reduce final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Reduce(paths::Host& host, std::uint32_t wrapper, paths::Reduction reduction);
+  Reduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   bool joins() const override { return true; }

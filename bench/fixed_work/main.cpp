@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/say.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "bench/fixed_work/fixed_work.hpp"
@@ -133,8 +134,8 @@ void check(const Options& options) {
 
 void run(const Options& options) {
   if (isatty(STDERR_FILENO) == 1)
-    paths::say(fmt::format("measuring for {} on {} processors\n",
-                           base::format_time(options.measured.duration), options.measured.threads));
+    base::say(fmt::format("measuring for {} on {} processors\n",
+                          base::format_time(options.measured.duration), options.measured.threads));
   const auto samples = bench::fixed_work::measure(options.measured);
   std::vector<bench::fixed_work::Findings> findings;
   for (const auto& thread : samples)

@@ -15,6 +15,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "base/say.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "bench/support/report_element.hpp"
@@ -78,13 +79,13 @@ class Progress {
         step_(std::max<std::uint64_t>(1, iterations / 100)),
         is_shown_(rank == 0 && isatty(STDERR_FILENO) == 1) {}
   ~Progress() {
-    if (is_shown_) paths::say("\r\033[K");
+    if (is_shown_) base::say("\r\033[K");
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void at(std::uint64_t iteration) const {
     if (is_shown_ && iteration % step_ == 0)
-      paths::say(fmt::format("\riteration {} of {}", iteration, iterations_));
+      base::say(fmt::format("\riteration {} of {}", iteration, iterations_));
   }
 
  private:
@@ -311,7 +312,7 @@ void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
   if (!is_ours) return;
   const Figures all = figures(summary);
   if (all.threads.size() < summary.plan.thread_count())
-    paths::say(fmt::format(
+    base::say(fmt::format(
         "noise_allreduce: figures of {} of {} threads only; an element '{}' with reach: all would "
         "bring those of the others\n",
         all.threads.size(), summary.plan.thread_count(), report_element));

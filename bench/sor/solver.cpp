@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <span>
 
+#include "base/say.hpp"
 #include "bench/support/compute.hpp"
 #include "paths/run/command_line.hpp"
 
@@ -77,7 +78,7 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   }
   const HaloDepth depth = border.hiding(pace);
   if (thread_.rank() == border.above && !border.hides(depth, pace))
-    paths::say(fmt::format(
+    base::say(fmt::format(
         "sor: --halo {}, the most that the blocks of threads {} and {} have rows for, does not "
         "hide {} of latency and {} for each row while an iteration takes {}\n",
         depth.latency, border.above, border.above + 1, base::format_time(border.latency),

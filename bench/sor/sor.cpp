@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/near_match.hpp"
+#include "base/say.hpp"
 #include "bench/sor/grid_files.hpp"
 #include "bench/sor/reference.hpp"
 #include "bench/sor/report.hpp"
@@ -46,7 +47,7 @@ void warn_of_epsilon(const Collective& collective, const DataSet& data) {
   const auto constant = constant_of(collective);
   if (!constant || std::abs(*constant - data.epsilon()) <= epsilon_may_differ_by * data.epsilon())
     return;
-  paths::say(fmt::format(
+  base::say(fmt::format(
       "sor: the condition of {} has the constant {}; the paper's for {} x {} cells is {:.4g}\n",
       collective.name, *constant, data.size(), data.size(), data.epsilon()));
 }
@@ -293,7 +294,7 @@ void Sor::finish(const paths::RunSummary& summary) {
   if (!is_ours_) return;
   const bool is_whole = parts_.size() == summary.plan.thread_count();
   if (!is_whole)
-    paths::say(
+    base::say(
         fmt::format("sor: parts of {} of {} threads only; an element '{}' with reach: all would "
                     "bring those of the others\n",
                     parts_.size(), summary.plan.thread_count(), report_element));

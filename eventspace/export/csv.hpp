@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "eventspace/export/timeline.hpp"
+#include "eventspace/export/intervals.hpp"
 
 namespace eventspace {
 

@@ -19,7 +19,7 @@ constexpr std::size_t exact_max = std::size_t{4} << 20;
 
 /// Sees the computations between a thread's operations. What it does before the first one is no
 /// computation like the others: it gets ready.
-class Computations : public TimelineVisitor {
+class Computations : public IntervalVisitor {
  public:
   void enter(std::uint32_t track, std::uint32_t, const Interval& interval) override {
     if (interval.label != Tracks::computation_label)
@@ -112,18 +112,18 @@ Exported export_noise(const TraceDirectory& trace, const std::filesystem::path& 
   const auto is_wanted = [&](const Track& track) {
     return track.thread != none && (!rank || track.thread == *rank);
   };
-  Timeline timeline(trace, HostClocks::own(trace), file, is_wanted);
-  Medians medians(timeline.tracks());
-  timeline.visit(medians);
+  Intervals intervals(trace, HostClocks::own(trace), file, is_wanted);
+  Medians medians(intervals.tracks());
+  intervals.visit(medians);
   if (medians.count() == 0)
     throw std::runtime_error(
         fmt::format("{}: no computations between operations of {} were recorded",
                     trace.path.string(), rank ? trace.structure.thread_name(*rank) : "any thread"));
   ExportFile out(file);
-  Writing writing(timeline.tracks(), medians, out);
-  timeline.visit(writing);
+  Writing writing(intervals.tracks(), medians, out);
+  intervals.visit(writing);
   writing.finish();
-  return timeline.exported();
+  return intervals.exported();
 }
 
 }  // namespace eventspace

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "eventspace/export/timeline.hpp"
+#include "eventspace/export/intervals.hpp"
 
 namespace eventspace {
 

@@ -120,8 +120,8 @@ struct Location {
 /// What has no number below 0, as OTF2's times.
 class Times {
  public:
-  explicit Times(const Timeline& timeline)
-      : zero_(std::min<std::int64_t>(0, timeline.begin_nanos())) {}
+  explicit Times(const Intervals& intervals)
+      : zero_(std::min<std::int64_t>(0, intervals.begin_nanos())) {}
   OTF2_TimeStamp operator()(std::int64_t nanos) const {
     return static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero_);
   }
@@ -131,12 +131,12 @@ class Times {
 };
 
 /// Events, a track after another.
-class Events : public TimelineVisitor {
+class Events : public IntervalVisitor {
  public:
-  Events(Archive& archive, const Timeline& timeline)
+  Events(Archive& archive, const Intervals& intervals)
       : archive_(archive),
-        tracks_(timeline.tracks()),
-        times_(timeline),
+        tracks_(intervals.tracks()),
+        times_(intervals),
         attributes_(OTF2_AttributeList_New(), OTF2_AttributeList_Delete) {}
 
   void enter(std::uint32_t track, std::uint32_t row, const Interval& interval) override {
@@ -223,12 +223,12 @@ class Definitions {
   explicit Definitions(Archive& archive)
       : archive_(archive), writer_(archive.check(OTF2_Archive_GetGlobalDefWriter(archive.get()))) {}
 
-  void add_clock(const Timeline& timeline) {
-    const Times times(timeline);
-    const OTF2_TimeStamp begin = times(timeline.begin_nanos());
+  void add_clock(const Intervals& intervals) {
+    const Times times(intervals);
+    const OTF2_TimeStamp begin = times(intervals.begin_nanos());
     archive_.check(OTF2_GlobalDefWriter_WriteClockProperties(
-        writer_, 1'000'000'000, begin, times(timeline.end_nanos()) - begin,
-        timeline.is_utc() ? begin : OTF2_UNDEFINED_TIMESTAMP));
+        writer_, 1'000'000'000, begin, times(intervals.end_nanos()) - begin,
+        intervals.is_utc() ? begin : OTF2_UNDEFINED_TIMESTAMP));
     archive_.check(OTF2_GlobalDefWriter_WriteAttribute(writer_, round_attribute, text("round"),
                                                        text("sequence of the operation"),
                                                        OTF2_TYPE_UINT64));
@@ -321,11 +321,11 @@ void write_local_definitions(Archive& archive, std::size_t locations) {
   archive.check(OTF2_Archive_CloseDefFiles(archive.get()));
 }
 
-void write_archive(Timeline& timeline, const Structure& structure,
+void write_archive(Intervals& intervals, const Structure& structure,
                    const std::filesystem::path& directory) {
   Archive archive(directory);
-  Events events(archive, timeline);
-  timeline.visit(events);
+  Events events(archive, intervals);
+  intervals.visit(events);
   std::vector<bool> has_location(structure.hosts.size(), false);
   for (const Location& location : events.locations()) has_location[location.host] = true;
   for (std::uint32_t host = 0; host < structure.hosts.size(); ++host)
@@ -333,9 +333,9 @@ void write_archive(Timeline& timeline, const Structure& structure,
   archive.check(OTF2_Archive_CloseEvtFiles(archive.get()));
   write_local_definitions(archive, events.locations().size());
   Definitions definitions(archive);
-  definitions.add_clock(timeline);
+  definitions.add_clock(intervals);
   definitions.add_hosts(structure);
-  definitions.add_regions(timeline.tracks().labels());
+  definitions.add_regions(intervals.tracks().labels());
   definitions.add_locations(events.locations(), structure.hosts.size());
   archive.close();
 }
@@ -349,9 +349,9 @@ Exported export_otf2(const TraceDirectory& trace, const std::filesystem::path& d
         fmt::format("{}: cannot write OTF2: is there already", directory.string()));
   make_directory(directory);
   try {
-    Timeline timeline(trace, clocks, directory / "traces");
-    write_archive(timeline, trace.structure, directory);
-    return timeline.exported();
+    Intervals intervals(trace, clocks, directory / "traces");
+    write_archive(intervals, trace.structure, directory);
+    return intervals.exported();
   } catch (...) {
     // Nobody is to take a part for the whole.
     std::error_code ignored;

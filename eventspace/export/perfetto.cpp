@@ -75,12 +75,12 @@ Message interned_name(std::uint64_t id, std::string_view name) {
 
 /// Each row is a sequence of packets of its own, so its packets are in order of time and its
 /// names are told once.
-class Packets : public TimelineVisitor {
+class Packets : public IntervalVisitor {
  public:
-  Packets(const Timeline& timeline, const Structure& structure, ExportFile& out)
-      : tracks_(timeline.tracks()),
+  Packets(const Intervals& intervals, const Structure& structure, ExportFile& out)
+      : tracks_(intervals.tracks()),
         structure_(structure),
-        zero_(std::min<std::int64_t>(0, timeline.begin_nanos())),
+        zero_(std::min<std::int64_t>(0, intervals.begin_nanos())),
         out_(out),
         next_uuid_(1 + static_cast<std::uint32_t>(structure.hosts.size())) {
     for (std::uint32_t host = 0; host < structure.hosts.size(); ++host) add_host(host);
@@ -238,12 +238,12 @@ class Packets : public TimelineVisitor {
 
 Exported export_perfetto(const TraceDirectory& trace, const std::filesystem::path& file,
                          const HostClocks& clocks) {
-  Timeline timeline(trace, clocks, file);
+  Intervals intervals(trace, clocks, file);
   ExportFile out(file);
-  Packets packets(timeline, trace.structure, out);
-  timeline.visit(packets);
+  Packets packets(intervals, trace.structure, out);
+  intervals.visit(packets);
   out.finish();
-  return timeline.exported();
+  return intervals.exported();
 }
 
 }  // namespace eventspace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "eventspace/analysis/report/report.hpp"
-#include "eventspace/page/timeline.hpp"
+#include "eventspace/page/page_timeline.hpp"
 #include "eventspace/structure.hpp"
 
 namespace eventspace {

@@ -11,7 +11,7 @@
 
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
-#include "paths/config/config.hpp"
+#include "paths/config/overrides.hpp"
 #include "paths/config/relaxation.hpp"
 #include "paths/rounds/condition.hpp"
 

@@ -13,15 +13,13 @@
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "paths/host/admission.hpp"
-#include "paths/host/process_end.hpp"
+#include "runtime/process_end.hpp"
 
 namespace paths {
 
 Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
            const WrapperKinds& kinds, std::unique_ptr<Transport> transport)
-    : runtime_(runtime),
-      plan_(std::move(plan)),
-      index_(index),
+    : Site(runtime, std::move(plan), index),
       connections_(
           runtime, plan_, index, std::move(transport),
           [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
@@ -87,18 +85,9 @@ std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
   return element;
 }
 
-runtime::Deadline Host::deadline() const {
-  return {runtime_.now() + plan_->deadline, plan_->deadline_written};
-}
-
 const Stage* Host::stage(StageId id) const {
   const auto found = stages_.find(id);
   return found == stages_.end() ? nullptr : &found->second;
-}
-
-Failure Host::failure(const std::string& wrapper, std::uint32_t path,
-                      const std::string& reason) const {
-  return std::make_shared<TravelError>(name(), plan_->paths[path].graph, wrapper, reason);
 }
 
 // ---- the way to other hosts and from them --------------------------------------------------
@@ -169,7 +158,7 @@ runtime::Task Host::spawn_service(std::string_view role, std::function<void()> w
   const runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
                      [ended = std::move(ended), work = std::move(work)]() mutable {
-                       const ApplicationCode inside;  // its reductions and X-functions
+                       const runtime::ApplicationCode inside;  // its reductions and X-functions
                        std::exchange(work, nullptr)();
                      });
   runtime::Lock lock(mutex_);

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/plan/plan.hpp"
+#include "paths/plan/site.hpp"
 #include "paths/wire/connections.hpp"
 #include "paths/wire/transport.hpp"
 #include "paths/wrapper.hpp"
@@ -34,24 +34,15 @@ struct HostTraffic {
 ///
 /// Owns:    its space, wrappers, stages and transport; borrows the runtime.
 /// Sharing: any context may call anything; operations block as their wrappers say.
-class Host {
+class Host : public Site {
  public:
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
        const WrapperKinds& kinds, std::unique_ptr<Transport> transport);
   ~Host();
 
-  const std::string& name() const { return plan_->hosts[index_].name; }
-  std::uint32_t index() const { return index_; }
-  const Plan& plan() const { return *plan_; }
-  runtime::Runtime& runtime() { return runtime_; }
   pastset::Space& space() { return space_; }
   /// An element of this host. Throws UsageError when there is none of that name.
   std::shared_ptr<pastset::Element> element(std::string_view name);
-  /// The deadline of a wait that begins now, as the config says.
-  runtime::Deadline deadline() const;
-  /// Off until somebody reserves room, before start().
-  eventspace::Recorder& recorder() { return recorder_; }
-
   /// Listens, then starts the wrappers. Every host of the program must get here, in any order; on
   /// the steady clock one that has not come within the deadline counts as gone.
   void start();
@@ -67,7 +58,7 @@ class Host {
   void note_failure(const std::string& failure) { connections_.note_failure(failure); }
   /// What failed first of what this host knows: a thread of its own or of others, or a peer that
   /// was lost. After finish(); for hosts without threads, to whom nobody else says it.
-  std::string failure() const { return connections_.failure(); }
+  std::string first_failure() const { return connections_.failure(); }
 
   /// Has finish() call this when every thread's path through here was released, before anything is
   /// stopped: for what asks other hosts all the time. Before finish().
@@ -96,7 +87,6 @@ class Host {
 
   /// The stage of the plan, if it is on this host; null otherwise.
   const Stage* stage(StageId id) const;
-  Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason) const;
 
   /// What this host sent for a graph's paths: to other clusters (each frame counts once, on the
   /// host where it crosses), and in all. Nothing for a name that is no graph.
@@ -129,11 +119,7 @@ class Host {
   /// Blocks until every path that leads here was released, which peers do that live.
   void wait_for(const Releases& releases, const char* what);
   bool services_end_in_time();
-  runtime::Runtime& runtime_;
-  std::shared_ptr<const Plan> plan_;
-  std::uint32_t index_;
   pastset::Space space_;
-  eventspace::Recorder recorder_;
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move
   Connections connections_;

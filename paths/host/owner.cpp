@@ -6,7 +6,7 @@
 
 #include "base/usage_error.hpp"
 #include "paths/host/host.hpp"
-#include "paths/host/process_end.hpp"
+#include "runtime/process_end.hpp"
 
 namespace paths {
 
@@ -14,13 +14,13 @@ Owner::Owner(const Host& host, std::uint32_t index)
     : host_(host),
       index_(index),
       context_(runtime::calling_context()),
-      process_(forks_until_here()) {}
+      process_(runtime::forks_until_here()) {}
 
 bool Owner::may_call() const { return is_caller() && !pastset::is_inside_an_x_function(); }
 
 bool Owner::is_caller() const {
   return context_ != nullptr && runtime::calling_context() == context_ &&
-         forks_until_here() == process_;
+         runtime::forks_until_here() == process_;
 }
 
 std::string Owner::thread() const { return fmt::format("thread {}/{}", host_.name(), index_); }
@@ -29,7 +29,7 @@ void Owner::refuse(std::string_view what, std::string_view subject, std::string_
   std::string why = "it is that thread's alone";
   if (is_caller()) why = "an X-function must not block";
   if (context_ == nullptr) why = "that thread's function has returned";
-  if (forks_until_here() != process_) why = "this process was made by fork";
+  if (runtime::forks_until_here() != process_) why = "this process was made by fork";
   throw base::UsageError(fmt::format("{}{}{} of {}: {} by {}: {}", subject, name.empty() ? "" : " ",
                                      name, thread(), what, runtime::describe_current_context(),
                                      why));

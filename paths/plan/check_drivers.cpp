@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "paths/config/low_level.hpp"
+#include "paths/plan/check_plan.hpp"
 
 namespace paths {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/plan/check_plan.cpp — what must be true of a plan as a whole.
+#include "paths/plan/check_plan.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "base/near_match.hpp"
-#include "paths/config/low_level.hpp"
 
 namespace paths {
 namespace {

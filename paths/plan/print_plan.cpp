@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/plan/print_plan.cpp — a plan as the low level of the config.
+#include "paths/plan/print_plan.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
-
-#include "paths/config/config.hpp"
 
 namespace paths {
 namespace {

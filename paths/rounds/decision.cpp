@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "paths/host/element_operation.hpp"
+#include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace paths {

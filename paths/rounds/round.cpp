@@ -10,7 +10,6 @@
 
 #include "base/errors.hpp"
 #include "base/reduce.hpp"
-#include "paths/host/host.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace paths {
@@ -84,11 +83,11 @@ const std::string& name_of(const Plan::PlanWrapper& wrapper) {
 
 }  // namespace
 
-Rounds::Rounds(Host& host, std::uint32_t wrapper, JoinRules rules)
-    : host_(host),
+Rounds::Rounds(Site& site, std::uint32_t wrapper, JoinRules rules)
+    : site_(site),
       wrapper_(wrapper),
-      name_(name_of(host.plan().wrappers[wrapper])),
-      slots_(host.plan().wrappers[wrapper].slots),
+      name_(name_of(site.plan().wrappers[wrapper])),
+      slots_(site.plan().wrappers[wrapper].slots),
       rules_(std::move(rules)),
       next_(slots_, 0) {
   ENSURE(slots_ > 0);
@@ -111,7 +110,7 @@ void Rounds::check(Operation& contribution) const {
   const std::string wrong = rules_.reduction->wrong(contribution);
   if (wrong.empty()) return rules_.reduction->normalize(contribution);
   contribution.payload = {};
-  contribution.failure = host_.failure(
+  contribution.failure = site_.failure(
       name_, contribution.path,
       fmt::format("round {}: {}: {}", contribution.sequence, who(contribution.slot), wrong));
 }
@@ -165,7 +164,7 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation) {
   const bool stays = rules_.carrier != Carrier::one_after_all || stay.slot == rules_.slot;
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
-  const runtime::Deadline deadline = host_.deadline();
+  const runtime::Deadline deadline = site_.deadline();
   while (true) {
     if (!round.carried && (round.failure || is_ready(round, stay.slot))) {
       round.carried = true;
@@ -287,7 +286,7 @@ void Rounds::combine(const Round& round, Operation& operation) const {
       try {
         rules_.reduction->fold(sum, round.by_slot[slot].payload.bytes());
       } catch (const base::BadValue& bad) {
-        throw TravelError(*host_.failure(name_, operation.path,
+        throw TravelError(*site_.failure(name_, operation.path,
                                          fmt::format("round {}: combining what {} contributed: {}",
                                                      operation.sequence, who(slot), bad.what())));
       }
@@ -372,9 +371,9 @@ void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_
 Failure Rounds::after_withdrawal(std::uint32_t slot, const Key& key, std::uint32_t path) const {
   const Withdrawn& withdrawn = withdrawn_.at(slot);
   if (withdrawn.failure) return withdrawn.failure;
-  return host_.failure(name_, path,
+  return site_.failure(name_, path,
                        fmt::format("round {}: {} released its path before", key.first,
-                                   host_.plan().beginner(withdrawn.path, withdrawn.thread)));
+                                   site_.plan().beginner(withdrawn.path, withdrawn.thread)));
 }
 
 Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) const {
@@ -388,7 +387,7 @@ Failure Rounds::missing(const Round& round, const Key& key, std::uint32_t path) 
     names += who(slot);
   }
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
-  return host_.failure(name_, path,
+  return site_.failure(name_, path,
                        fmt::format("round {}: missing at the deadline: {}", key.first, names));
 }
 
@@ -398,16 +397,16 @@ Failure Rounds::failure_of(std::exception_ptr error, std::uint32_t path) const {
   } catch (const TravelError& travel_error) {
     return std::make_shared<const TravelError>(travel_error);
   } catch (const runtime::Stop& stop) {
-    return host_.failure(name_, path, stop.what());
+    return site_.failure(name_, path, stop.what());
   } catch (const std::exception& other) {
-    return host_.failure(name_, path, other.what());
+    return site_.failure(name_, path, other.what());
   } catch (...) {
-    return host_.failure(name_, path, "something that is no std::exception was thrown");
+    return site_.failure(name_, path, "something that is no std::exception was thrown");
   }
 }
 
 std::string Rounds::who(std::uint32_t slot) const {
-  return host_.plan().contributor(wrapper_, slot);
+  return site_.plan().contributor(wrapper_, slot);
 }
 
 }  // namespace paths

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "paths/operation.hpp"
+#include "paths/plan/site.hpp"
 #include "paths/rounds/reduction.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
@@ -55,7 +56,7 @@ struct JoinRules {
 class Rounds {
  public:
   /// `wrapper` is the join's index in the plan.
-  Rounds(Host& host, std::uint32_t wrapper, JoinRules rules);
+  Rounds(Site& site, std::uint32_t wrapper, JoinRules rules);
   ~Rounds();
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
@@ -95,7 +96,7 @@ class Rounds {
   Failure failure_of(std::exception_ptr error, std::uint32_t path) const;
   std::string who(std::uint32_t slot) const;
 
-  Host& host_;
+  Site& site_;
   const std::uint32_t wrapper_;
   const std::string& name_;
   const std::uint32_t slots_;

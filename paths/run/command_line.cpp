@@ -16,6 +16,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "base/say.hpp"
 #include "base/units.hpp"
 #include "runtime/wait.hpp"
 
@@ -92,8 +93,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
     message = fmt::format("expected a command: {}", base::either_of(names));
   }
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
-  say(fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(), message,
-                  hint(app, argc, argv), command_name(app)));
+  base::say(fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(),
+                        message, hint(app, argc, argv), command_name(app)));
   return wrong_usage;
 }
 
@@ -128,16 +129,16 @@ int run_body(CLI::App& app, int argc, const char* const* argv, const std::functi
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, argc, argv);
   } catch (const base::ConfigError& error) {
-    say(fmt::format("{}\n", error.what()));
+    base::say(fmt::format("{}\n", error.what()));
     return wrong_usage;
   } catch (const std::invalid_argument& error) {
-    say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    base::say(fmt::format("{}: {}\n", app.get_name(), error.what()));
     return wrong_usage;
   } catch (const std::exception& error) {
-    say(fmt::format("{}: {}\n", app.get_name(), error.what()));
+    base::say(fmt::format("{}: {}\n", app.get_name(), error.what()));
     return failed;
   } catch (const runtime::Stop& stop) {
-    say(fmt::format("{}: {}\n", app.get_name(), stop.what()));
+    base::say(fmt::format("{}: {}\n", app.get_name(), stop.what()));
     return failed;
   }
 }
@@ -149,16 +150,8 @@ int run_main(CLI::App& app, int argc, const char* const* argv, const std::functi
   take_signals_of_writing();
   const int code = run_body(app, argc, argv, body);
   if (flush_output() || code != 0) return code;
-  say(fmt::format("{}: standard output could not be written\n", app.get_name()));
+  base::say(fmt::format("{}: standard output could not be written\n", app.get_name()));
   return failed;
-}
-
-void say(std::string_view text) noexcept {
-  try {
-    std::cerr << text;
-    std::cerr.clear();               // what is lost now must not silence what is said next
-  } catch (const std::exception&) {  // somebody's std::cerr.exceptions()
-  }
 }
 
 void set_examples(CLI::App& app, const std::string& examples) {

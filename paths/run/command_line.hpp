@@ -3,7 +3,6 @@
 #pragma once
 #include <functional>
 #include <string>
-#include <string_view>
 
 namespace CLI {
 class App;
@@ -20,9 +19,6 @@ namespace paths {
 /// Standard streams may be closed, full, or read by nobody: that is never a signal, no descriptor
 /// opened later gets the number of one, and a standard error that is lost changes nothing.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
-
-/// Writes to standard error, if that can be written. Never throws. Any thread.
-void say(std::string_view text) noexcept;
 
 /// Shown at the end of the help.
 void set_examples(CLI::App& app, const std::string& examples);

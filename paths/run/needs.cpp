@@ -26,19 +26,11 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
 
 }  // namespace
 
-std::string rounded_bytes(std::uint64_t bytes) {
-  constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  return fmt::format("{:.1f} {}", value, units[unit]);
-}
-
 void check_memory(std::uint64_t bytes, const std::string& what, const runtime::Machine& machine) {
   if (bytes > machine.memory_bytes)
     throw std::invalid_argument(fmt::format("{} needs {} of memory at least, but there are {}",
-                                            what, rounded_bytes(bytes),
-                                            rounded_bytes(machine.memory_bytes)));
+                                            what, runtime::rounded_bytes(bytes),
+                                            runtime::rounded_bytes(machine.memory_bytes)));
 }
 
 void check_needs(const Plan& plan, const RunOptions& options, const runtime::Machine& machine) {

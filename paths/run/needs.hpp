@@ -24,7 +24,4 @@ void check_needs(const Plan& plan, const RunOptions& options,
 void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
                  const runtime::Machine& machine = runtime::machine());
 
-/// "7.6 GiB".
-std::string rounded_bytes(std::uint64_t bytes);
-
 }  // namespace paths

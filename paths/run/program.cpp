@@ -10,11 +10,12 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/say.hpp"
 #include "base/version.hpp"
-#include "paths/host/process_end.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
+#include "runtime/process_end.hpp"
 
 namespace paths {
 namespace {
@@ -93,9 +94,9 @@ std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& lin
 
 int report(const std::vector<std::string>& failures) {
   for (std::size_t i = 0; i < failures.size() && i < failures_shown_max; ++i)
-    say(failures[i] + '\n');
+    base::say(failures[i] + '\n');
   if (failures.size() > failures_shown_max)
-    say(fmt::format("and {} more threads\n", failures.size() - failures_shown_max));
+    base::say(fmt::format("and {} more threads\n", failures.size() - failures_shown_max));
   return failures.empty() ? 0 : failed;
 }
 
@@ -105,17 +106,18 @@ int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string
   const std::string where =
       options.is_one_host ? fmt::format(" of host {}", plan.hosts[options.host].name) : "";
   if (outcome.written == 0 && outcome.lacking > 0) {
-    say(fmt::format("{}: not traced: not one of the {} records{} could be written\n", program,
-                    outcome.lacking, where));
+    base::say(fmt::format("{}: not traced: not one of the {} records{} could be written\n", program,
+                          outcome.lacking, where));
     return failed;
   }
   const auto all = static_cast<double>(outcome.written + outcome.lacking);
   if (outcome.lacking > 0)
-    say(fmt::format("{}: the trace lacks {} records{}, {:.1f}% of them\n", program, outcome.lacking,
-                    where, 100 * static_cast<double>(outcome.lacking) / all));
+    base::say(fmt::format("{}: the trace lacks {} records{}, {:.1f}% of them\n", program,
+                          outcome.lacking, where,
+                          100 * static_cast<double>(outcome.lacking) / all));
   if (!options.is_one_host || options.host == 0)
-    say(fmt::format("{}: traced{}; `paths analyze {}` says where the time went\n", program,
-                    outcome.lacking > 0 ? " in part" : "", options.trace.directory));
+    base::say(fmt::format("{}: traced{}; `paths analyze {}` says where the time went\n", program,
+                          outcome.lacking > 0 ? " in part" : "", options.trace.directory));
   return 0;
 }
 
@@ -134,7 +136,7 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
   check_needs(*plan, options);
   if (program.prepare) program.prepare(*plan, options);
   if (!host && plan->hosts.size() > 1 && options.clock == runtime::ClockKind::steady)
-    say(
+    base::say(
         fmt::format("{}: nothing says which host this process is, so it is all {}; `paths run`, "
                     "--host, PATHS_HOST or an MPI launcher would say it\n",
                     program.name, plan->hosts.size()));
@@ -146,7 +148,7 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
 }  // namespace
 
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program) {
-  refuse_run_inside_run();
+  runtime::refuse_run_inside_run();
   // What a program prints is its result; what is said of the run must not be mixed with it.
   if (!spdlog::get(program.name)) spdlog::set_default_logger(spdlog::stderr_color_mt(program.name));
   CLI::App app(program.help, program.name);

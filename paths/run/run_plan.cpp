@@ -9,11 +9,11 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
-#include "paths/host/process_end.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/program.hpp"
 #include "paths/wire/transport_local.hpp"
 #include "paths/wire/transport_zmq.hpp"
+#include "runtime/process_end.hpp"
 
 namespace paths {
 namespace {
@@ -70,7 +70,7 @@ class PlanRun {
         network_(plan_->hosts.size()) {}
 
   void run() {
-    const RunInProcess running;
+    const runtime::RunInProcess running;
     try {
       runtime_.run([this] { run_hosts(); });
     } catch (const runtime::Deadlock& deadlock) {
@@ -146,7 +146,7 @@ class PlanRun {
   }
 
   static std::string failed_elsewhere(const Host& host) {
-    const std::string failure = host.failure();
+    const std::string failure = host.first_failure();
     return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
   }
 
@@ -181,15 +181,15 @@ class PlanRun {
   };
   Ended run_application(Thread& thread) {
     Ended ended = call_application(thread);
-    if (forks_until_here() != forks_)
-      end_process(fmt::format("{}: a process that it made by fork must end by _exit or exec{}",
-                              runtime::describe_current_context(),
-                              ended.failure.empty() ? "" : ": " + ended.failure));
+    if (runtime::forks_until_here() != forks_)
+      runtime::end_process(fmt::format(
+          "{}: a process that it made by fork must end by _exit or exec{}",
+          runtime::describe_current_context(), ended.failure.empty() ? "" : ": " + ended.failure));
     return ended;
   }
 
   Ended call_application(Thread& thread) {
-    const ApplicationCode inside;
+    const runtime::ApplicationCode inside;
     try {
       thread_(thread);
       return {};
@@ -204,7 +204,7 @@ class PlanRun {
     } catch (...) {
       // What pthread_exit() unwinds with has no type.
       if (abi::__cxa_current_exception_type() == nullptr)
-        end_process(
+        runtime::end_process(
             fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
                         "fails by throwing",
                         runtime::describe_current_context()));
@@ -227,7 +227,7 @@ class PlanRun {
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Thread>> threads_;  // also those that have ended
-  const std::uint32_t forks_ = forks_until_here();
+  const std::uint32_t forks_ = runtime::forks_until_here();
   std::unique_ptr<Tracing> tracing_;
 };
 
@@ -237,7 +237,7 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
                                   const RunOptions& options,
                                   const std::function<void(Thread&)>& thread,
                                   const std::function<void(const RunSummary&)>& finish) {
-  refuse_run_inside_run();
+  runtime::refuse_run_inside_run();
   const runtime::Runtime wall;  // its clock runs while the other may be virtual
   PlanRun run(plan, kinds, options, thread);
   tell_launcher(ThreadsState::running);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "paths/plan/structure_of.hpp"
 
 namespace paths {

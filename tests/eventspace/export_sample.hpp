@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/export/timeline.hpp"
+#include "eventspace/export/intervals.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/shell.hpp"

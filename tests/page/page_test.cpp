@@ -11,7 +11,7 @@
 
 #include "eventspace/analysis/analysis.hpp"
 #include "eventspace/analysis/input/shape.hpp"
-#include "eventspace/page/timeline.hpp"
+#include "eventspace/page/page_timeline.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 #include "paths/rounds/condition.hpp"
 #include "wrappers/all.hpp"

@@ -13,6 +13,7 @@
 
 #include "base/errors.hpp"
 #include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -58,10 +58,10 @@ TEST_CASE("needs: more threads than the system allows are refused, on the steady
 }
 
 TEST_CASE("needs: sizes are told in the unit that people count memory in") {
-  CHECK(paths::rounded_bytes(0) == "0.0 KiB");
-  CHECK(paths::rounded_bytes(1536) == "1.5 KiB");
-  CHECK(paths::rounded_bytes(8'000'000'000'000) == "7.3 TiB");
-  CHECK(paths::rounded_bytes(UINT64_MAX) == "16384.0 PiB");
+  CHECK(runtime::rounded_bytes(0) == "0.0 KiB");
+  CHECK(runtime::rounded_bytes(1536) == "1.5 KiB");
+  CHECK(runtime::rounded_bytes(8'000'000'000'000) == "7.3 TiB");
+  CHECK(runtime::rounded_bytes(UINT64_MAX) == "16384.0 PiB");
   CHECK_THROWS_WITH(paths::check_memory(2 * gib, "a grid", with_memory(gib)),
                     "a grid needs 2.0 GiB of memory at least, but there are 1.0 GiB");
 }

@@ -7,6 +7,8 @@
 
 #include "base/errors.hpp"
 #include "paths/config/config.hpp"
+#include "paths/plan/finish_plan.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

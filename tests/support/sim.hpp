@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "paths/plan/finish_plan.hpp"
+#include "paths/plan/print_plan.hpp"
 #include "paths/run/program.hpp"
 #include "wrappers/all.hpp"
 

@@ -32,7 +32,9 @@ def run(script, files, *flags):
 
 class CheckRooms(unittest.TestCase):
     TREE = {path: "" for path in ("base/a.hpp", "paths/p.hpp", "tests/support/t.hpp",
-                                  "wrappers/delay.hpp", "wrappers/join.hpp", "bench/b.hpp")}
+                                  "wrappers/delay.hpp", "wrappers/join.hpp", "bench/b.hpp",
+                                  "bench/one/o.hpp", "paths/host/h.hpp", "paths/run/r.hpp",
+                                  "paths/rounds/r.hpp", "paths/config/expand/e.hpp")}
 
     def includes(self, file, *headers):
         lines = "".join(f"#include {header}\n" for header in headers)
@@ -56,6 +58,18 @@ class CheckRooms(unittest.TestCase):
     def test_between_wrappers(self):
         self.assertIn("another wrapper", self.includes("wrappers/delay.cpp",
                                                        '"wrappers/join.hpp"'))
+
+    def test_folders_that_are_rooms(self):
+        self.assertEqual("", self.includes("paths/host/x.cpp", '"paths/p.hpp"'))
+        self.assertIn("paths/rounds/ may not include paths/host/",
+                      self.includes("paths/rounds/x.cpp", '"paths/host/h.hpp"'))
+        self.assertIn("paths/ may not include paths/host/",
+                      self.includes("paths/x.cpp", '"paths/host/h.hpp"'))
+        self.assertIn("paths/host/ may not include paths/config/",
+                      self.includes("paths/host/x.cpp", '"paths/config/expand/e.hpp"'))
+        self.assertIn("how it is run", self.includes("wrappers/delay.cpp", '"paths/run/r.hpp"'))
+        self.assertEqual("", self.includes("wrappers/main.hpp", '"paths/run/r.hpp"'))
+        self.assertIn("another one", self.includes("bench/two/x.cpp", '"bench/one/o.hpp"'))
 
     def test_no_such_file(self):
         self.assertIn("is no file", self.includes("base/a.cpp", '"a.hpp"'))
@@ -92,7 +106,7 @@ class Tidy(unittest.TestCase):
 
     def test_standard_error(self):
         for line in ('fmt::print(stderr, "x");', "std::cerr << 1;"):
-            self.assertIn("paths::say()", self.says("bench/b.cpp", f"void f() {{ {line} }}\n"))
+            self.assertIn("base::say()", self.says("bench/b.cpp", f"void f() {{ {line} }}\n"))
             self.assertEqual("", self.says("tests/b.cpp", f"void f() {{ {line} }}\n"))
         self.assertEqual("", self.says("paths/p.cpp", 'void f() { fmt::print("x"); }\n'))
 

@@ -11,6 +11,7 @@
 #include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/analysis/judgement/conditional.hpp"
 #include "eventspace/analysis/judgement/figures.hpp"
+#include "eventspace/analysis/judgement/period.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/record.hpp"

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "eventspace/analysis/report/report.hpp"
+
 namespace eventspace {
 
 /// A computation, and whether it took longer than it should have.
@@ -14,11 +16,6 @@ struct Computed {
   std::int64_t begin_nanos = 0;
   std::int64_t nanos = 0;  ///< without what it was late
   bool is_late = false;
-};
-
-struct SpectrumPoint {
-  double frequency_hertz = 0;
-  double power = 0;
 };
 
 struct Period {

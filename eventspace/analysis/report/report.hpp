@@ -10,11 +10,15 @@
 #include <string_view>
 #include <vector>
 
-#include "eventspace/analysis/judgement/period.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/structure.hpp"
 
 namespace eventspace {
+
+struct SpectrumPoint {
+  double frequency_hertz = 0;
+  double power = 0;
+};
 
 /// Where a wrapper is, for people.
 struct Place {

@@ -11,7 +11,7 @@
 #include "paths/config/expand/exchange.hpp"
 #include "paths/config/expand/routes.hpp"
 #include "paths/config/expand/writer.hpp"
-#include "paths/run/needs.hpp"
+#include "runtime/machine.hpp"
 
 namespace paths {
 namespace {
@@ -42,9 +42,10 @@ void check_size(const MultiCluster& all, const base::Position& position, base::M
   for (const MultiCluster::Element& element : all.elements) paths += element.reach.size();
   const std::uint64_t bytes = paths * path_bytes_least, most = runtime::machine().memory_bytes;
   if (bytes > most)
-    mistakes.add(position, fmt::format("its {} hosts and paths, written out, need {} of memory at "
-                                       "least, but there are {}",
-                                       paths, rounded_bytes(bytes), rounded_bytes(most)));
+    mistakes.add(position,
+                 fmt::format("its {} hosts and paths, written out, need {} of memory at "
+                             "least, but there are {}",
+                             paths, runtime::rounded_bytes(bytes), runtime::rounded_bytes(most)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/rounds/cluster_rounds.hpp — rounds at the root of a cluster, one by one until one fails.
+// paths/rounds/root_rounds.hpp — rounds at the root of a cluster, one by one until one fails.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "pastset/element.hpp"
 #include "paths/operation.hpp"
+#include "paths/plan/site.hpp"
 #include "paths/rounds/reduction.hpp"
 #include "paths/rounds/turns.hpp"
 #include "paths/wrapper.hpp"
@@ -23,15 +24,15 @@ namespace paths {
 /// Ends:    when a thread withdraws, the element is marked alike as soon as the rounds before are
 ///          decided.
 /// Order:   as of Turns.
-class ClusterRounds {
+class RootRounds {
  public:
   using Decide = std::function<Result(Operation, const Next&)>;
 
   /// Of `wrapper`, which outlives it and has this index in the plan. `result` is what the other
   /// clusters are told by, if there are any.
-  ClusterRounds(Host& host, const Wrapper& wrapper, std::uint32_t index,
-                std::shared_ptr<pastset::Element> result, bool has_others)
-      : host_(host),
+  RootRounds(Site& site, const Wrapper& wrapper, std::uint32_t index,
+             std::shared_ptr<pastset::Element> result, bool has_others)
+      : site_(site),
         wrapper_(wrapper),
         index_(index),
         result_(std::move(result)),
@@ -55,7 +56,7 @@ class ClusterRounds {
   void note_decided(std::uint64_t sequence);
   void mark(const std::string& error);
 
-  Host& host_;
+  Site& site_;
   const Wrapper& wrapper_;
   const std::uint32_t index_;
   const std::shared_ptr<pastset::Element> result_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/process_end.hpp — a process that is told to end, or is doubled, while threads run in
+// runtime/process_end.hpp — a process that is told to end, or is doubled, while threads run in
 // it.
 #pragma once
 #include <cstdint>
 #include <string>
 
-namespace paths {
+namespace runtime {
 
 /// How often the process that calls was made by fork, counted from the first run: two that differ
 /// are not the same process.
@@ -38,4 +38,4 @@ class ApplicationCode {
 /// Says the sentence and ends the process with the code 1, running nothing more of it.
 [[noreturn]] void end_process(const std::string& sentence);
 
-}  // namespace paths
+}  // namespace runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/process_end.cpp — what runs when a process exits or forks.
-#include "paths/host/process_end.hpp"
+// runtime/process_end.cpp — what runs when a process exits or forks.
+#include "runtime/process_end.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/say.hpp"
 #include "base/usage_error.hpp"
-#include "paths/run/command_line.hpp"
 #include "runtime/runtime.hpp"
 
-namespace paths {
+namespace runtime {
 namespace {
 
 std::atomic<std::uint32_t> forks{0};
@@ -27,7 +27,7 @@ bool is_in_run() { return runs.load() > 0 && process_of_runs.load() == forks.loa
   end_process(fmt::format(
       "{}: the process was told to exit before its threads had ended; a thread ends by returning, "
       "and fails by throwing",
-      runtime::describe_current_context()));
+      describe_current_context()));
 }
 
 void at_exit() {
@@ -42,7 +42,7 @@ struct ExitWatch {
     if (inside == 0 || runs.load() == 0) return;
     if (is_in_run()) refuse_exit();
     end_process(fmt::format("{}: a process that a thread made by fork must end by _exit or exec",
-                            runtime::describe_current_context()));
+                            describe_current_context()));
   }
 };
 thread_local ExitWatch exit_watch;
@@ -63,7 +63,7 @@ RunInProcess::RunInProcess() {
 RunInProcess::~RunInProcess() { --runs; }
 
 void refuse_run_inside_run() {
-  if (runtime::is_inside_a_run())
+  if (is_inside_a_run())
     throw base::UsageError("a run may not begin inside a thread of another run");
 }
 
@@ -71,9 +71,9 @@ ApplicationCode::ApplicationCode() { ++exit_watch.inside; }
 ApplicationCode::~ApplicationCode() { --exit_watch.inside; }
 
 void end_process(const std::string& sentence) {
-  say(sentence + '\n');
+  base::say(sentence + '\n');
   std::fflush(nullptr);
   _exit(1);
 }
 
-}  // namespace paths
+}  // namespace runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_timeline_test.cpp — tracks and intervals: what every export is made of.
+// tests/eventspace/export_intervals_test.cpp — tracks and intervals: what every export is made of.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -13,8 +13,8 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// Checks the promises of TimelineVisitor, and counts.
-class Checking : public TimelineVisitor {
+/// Checks the promises of IntervalVisitor, and counts.
+class Checking : public IntervalVisitor {
  public:
   explicit Checking(const Tracks& tracks) : tracks_(tracks) {}
 
@@ -72,16 +72,16 @@ EventRecord record_of(EventKind kind, std::uint32_t place, std::int64_t down, st
 
 }  // namespace
 
-TEST_CASE("timeline: a thread lives, computes and operates; behind a join it is the join's turn") {
+TEST_CASE("intervals: a thread lives, computes and operates; behind a join it is the join's turn") {
   const Folder folder;
   write_run(folder.path() / "run", 3);
   const TraceDirectory trace(folder.path() / "run");
-  Timeline timeline(trace, own_clocks(trace), folder.path() / "scratch");
-  Checking seen(timeline.tracks());
-  timeline.visit(seen);
+  Intervals intervals(trace, own_clocks(trace), folder.path() / "scratch");
+  Checking seen(intervals.tracks());
+  intervals.visit(seen);
   CHECK(seen.is_good());
   CHECK(seen.rows() == 1);
-  CHECK(seen.records == timeline.exported().records);
+  CHECK(seen.records == intervals.exported().records);
   CHECK(seen.seen["alpha-0/1/thread"] == 1);
   CHECK(seen.seen["alpha-0/1/thread/computation"] == 3);
   CHECK(seen.nanos["alpha-0/1/thread/computation"] == 3 * 30 * sample::ms);
@@ -92,12 +92,12 @@ TEST_CASE("timeline: a thread lives, computes and operates; behind a join it is 
   CHECK(seen.seen["from beta-0: wan.beta.alpha/wan.beta.alpha/forward to alpha-0"] == 3);
 }
 
-TEST_CASE("timeline: sorting in runs gives what sorting in memory gives") {
+TEST_CASE("intervals: sorting in runs gives what sorting in memory gives") {
   const Folder folder;
   write_run(folder.path() / "run", 50);
   const TraceDirectory trace(folder.path() / "run");
-  Timeline large(trace, own_clocks(trace), folder.path() / "scratch");
-  Timeline small(trace, own_clocks(trace), folder.path() / "scratch", {}, 100 * sizeof(Span));
+  Intervals large(trace, own_clocks(trace), folder.path() / "scratch");
+  Intervals small(trace, own_clocks(trace), folder.path() / "scratch", {}, 100 * sizeof(Span));
   Checking of_large(large.tracks()), of_small(small.tracks()), again(small.tracks());
   large.visit(of_large);
   small.visit(of_small);
@@ -108,7 +108,7 @@ TEST_CASE("timeline: sorting in runs gives what sorting in memory gives") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // nothing left behind
 }
 
-TEST_CASE("timeline: whatever the records say, rows nest and no record is lost") {
+TEST_CASE("intervals: whatever the records say, rows nest and no record is lost") {
   const auto seed = GENERATE(range(1u, 30u));
   INFO("seed " << seed);
   std::mt19937 random(seed);
@@ -133,14 +133,14 @@ TEST_CASE("timeline: whatever the records say, rows nest and no record is lost")
     }
   }
   const TraceDirectory trace(folder.path() / "run");
-  Timeline timeline(trace, own_clocks(trace), folder.path() / "scratch");
-  Checking seen(timeline.tracks());
-  timeline.visit(seen);
+  Intervals intervals(trace, own_clocks(trace), folder.path() / "scratch");
+  Checking seen(intervals.tracks());
+  intervals.visit(seen);
   CHECK(seen.is_good());
   CHECK(seen.records == records);
 }
 
-TEST_CASE("timeline: a thread that says when it begins and again when it ends lives once") {
+TEST_CASE("intervals: a thread that says when it begins and again when it ends lives once") {
   const Folder folder;
   sample::Run run({});
   {
@@ -149,14 +149,14 @@ TEST_CASE("timeline: a thread that says when it begins and again when it ends li
     writing.add(0, record_of(EventKind::thread, 1, 5, 900));
   }
   const TraceDirectory trace(folder.path() / "run");
-  Timeline timeline(trace, own_clocks(trace), folder.path() / "scratch");
-  Checking seen(timeline.tracks());
-  timeline.visit(seen);
+  Intervals intervals(trace, own_clocks(trace), folder.path() / "scratch");
+  Checking seen(intervals.tracks());
+  intervals.visit(seen);
   CHECK(seen.seen == std::map<std::string, int>{{"alpha-0/1/thread", 1}});
   CHECK(seen.nanos["alpha-0/1/thread"] == 895);
 }
 
-TEST_CASE("timeline: what was computed while operations were lost is unknown") {
+TEST_CASE("intervals: what was computed while operations were lost is unknown") {
   const Folder folder;
   sample::Options options;
   options.hosts = 2;
@@ -170,14 +170,14 @@ TEST_CASE("timeline: what was computed while operations were lost is unknown") {
     writing.add(run.thread_records());
   }
   const TraceDirectory trace(folder.path() / "run");
-  Timeline timeline(trace, own_clocks(trace), folder.path() / "scratch");
-  Checking seen(timeline.tracks());
-  timeline.visit(seen);
+  Intervals intervals(trace, own_clocks(trace), folder.path() / "scratch");
+  Checking seen(intervals.tracks());
+  intervals.visit(seen);
   CHECK(seen.seen["alpha-0/0/thread/sum"] == 4);
   CHECK(seen.seen["alpha-0/0/thread/computation"] == 3);
 }
 
-TEST_CASE("timeline: a path that is first seen on another host is an entry there") {
+TEST_CASE("intervals: a path that is first seen on another host is an entry there") {
   const Folder folder;
   Structure plan;
   plan.clusters = {"alpha"};
@@ -189,24 +189,24 @@ TEST_CASE("timeline: a path that is first seen on another host is an entry there
   plan.paths = {{"values", 0, 0, 1, 0, 0}};
   { Writing(folder.path() / "run", plan).add(1, record_of(EventKind{1}, 1, 5, 9)); }
   const TraceDirectory trace(folder.path() / "run");
-  Timeline timeline(trace, own_clocks(trace), folder.path() / "scratch");
-  Checking seen(timeline.tracks());
-  timeline.visit(seen);
+  Intervals intervals(trace, own_clocks(trace), folder.path() / "scratch");
+  Checking seen(intervals.tracks());
+  intervals.visit(seen);
   CHECK(seen.seen == std::map<std::string, int>{{"values/values", 1}});
 }
 
-TEST_CASE("timeline: offsets bring all hosts to the first one's clock") {
+TEST_CASE("intervals: offsets bring all hosts to the first one's clock") {
   const Folder folder;
   write_run(folder.path() / "run", 2);
   const TraceDirectory trace(folder.path() / "run");
-  const Timeline own(trace, own_clocks(trace), folder.path() / "scratch");
-  const Timeline first(trace, one_clock(trace), folder.path() / "scratch");
+  const Intervals own(trace, own_clocks(trace), folder.path() / "scratch");
+  const Intervals first(trace, one_clock(trace), folder.path() / "scratch");
   CHECK(own.end_nanos() > 1'000 * sample::ms);
   CHECK(first.begin_nanos() == 0);
   CHECK(first.end_nanos() < 100 * sample::ms);
 }
 
-TEST_CASE("timeline: operations are called what they are called on paths") {
+TEST_CASE("intervals: operations are called what they are called on paths") {
   for (std::uint8_t kind = 0; kind <= static_cast<std::uint8_t>(paths::OperationKind::traffic);
        ++kind)
     CHECK(name_of_operation(record_of(static_cast<EventKind>(kind), 0, 0, 0)) ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/timeline.cpp — a few iterations in full, to look at one by one.
-#include "eventspace/page/timeline.hpp"
+// eventspace/page/page_timeline.cpp — a few iterations in full, to look at one by one.
+#include "eventspace/page/page_timeline.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/timeline.cpp — tracks, and intervals put into each other.
-#include "eventspace/export/timeline.hpp"
+// eventspace/export/intervals.cpp — tracks, and intervals put into each other.
+#include "eventspace/export/intervals.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -227,14 +227,14 @@ std::uint32_t Tracks::label_of_operation(std::uint32_t leaf) const {
   return fixed_labels + shape_.trees[tree].graph;
 }
 
-// Timeline -------------------------------------------------------------------------------------
+// Intervals -------------------------------------------------------------------------------------
 
 namespace {
 
 /// Puts the intervals of one track after another into each other.
 class Nesting {
  public:
-  Nesting(const Tracks& tracks, TimelineVisitor& visitor)
+  Nesting(const Tracks& tracks, IntervalVisitor& visitor)
       : tracks_(tracks), visitor_(visitor), next_sequence_(tracks.leaves(), 0) {}
 
   void add(const Span& span) {
@@ -341,7 +341,7 @@ class Nesting {
   }
 
   const Tracks& tracks_;
-  TimelineVisitor& visitor_;
+  IntervalVisitor& visitor_;
   std::vector<std::uint64_t> next_sequence_;  // by leaf
   std::uint32_t track_ = none;
   std::vector<std::vector<Open>> rows_;
@@ -352,9 +352,9 @@ class Nesting {
 
 }  // namespace
 
-Timeline::Timeline(const TraceDirectory& trace, const HostClocks& clocks,
-                   const std::filesystem::path& scratch,
-                   const std::function<bool(const Track&)>& wanted, std::size_t sort_bytes)
+Intervals::Intervals(const TraceDirectory& trace, const HostClocks& clocks,
+                     const std::filesystem::path& scratch,
+                     const std::function<bool(const Track&)>& wanted, std::size_t sort_bytes)
     : tracks_(trace.structure), sort_(scratch, sort_bytes) {
   is_utc_ = clocks.is_utc();
   bool is_first = true;
@@ -369,7 +369,7 @@ Timeline::Timeline(const TraceDirectory& trace, const HostClocks& clocks,
   });
 }
 
-void Timeline::visit(TimelineVisitor& visitor) {
+void Intervals::visit(IntervalVisitor& visitor) {
   Nesting nesting(tracks_, visitor);
   sort_.for_each([&](const Span& span) { nesting.add(span); });
   nesting.end_track();

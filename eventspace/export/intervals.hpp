@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/timeline.hpp — a trace as other tools want it: tracks with intervals that nest.
+// eventspace/export/intervals.hpp — a trace as other tools want it: tracks with intervals that
+// nest.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "eventspace/analysis/input/shape.hpp"
-#include "eventspace/export/timeline_sort.hpp"
+#include "eventspace/export/interval_sort.hpp"
 #include "eventspace/trace/host_clocks.hpp"
 #include "eventspace/trace/reader.hpp"
 
@@ -115,25 +116,25 @@ struct Interval {
 /// Sees each track's intervals nested: entered in order of time, left before the next begins or
 /// before the one around them is. Those that overlap without nesting, such as messages under way
 /// on a link, are on different rows, of which most tracks have only the first.
-class TimelineVisitor {
+class IntervalVisitor {
  public:
-  virtual ~TimelineVisitor() = default;
+  virtual ~IntervalVisitor() = default;
   virtual void enter(std::uint32_t track, std::uint32_t row, const Interval& interval) = 0;
   virtual void leave(std::uint32_t track, std::uint32_t row, const Interval& interval) = 0;
   virtual void end_track(std::uint32_t track) = 0;
 };
 
 /// A trace in memory that does not grow with it: sorted by way of a file next to what is exported.
-class Timeline {
+class Intervals {
  public:
   /// `wanted`: which tracks; empty for all.
-  Timeline(const TraceDirectory& trace, const HostClocks& clocks,
-           const std::filesystem::path& scratch,
-           const std::function<bool(const Track&)>& wanted = {},
-           std::size_t sort_bytes = std::size_t{64} << 20);
+  Intervals(const TraceDirectory& trace, const HostClocks& clocks,
+            const std::filesystem::path& scratch,
+            const std::function<bool(const Track&)>& wanted = {},
+            std::size_t sort_bytes = std::size_t{64} << 20);
 
   /// Track by track, as often as wanted.
-  void visit(TimelineVisitor& visitor);
+  void visit(IntervalVisitor& visitor);
 
   const Tracks& tracks() const { return tracks_; }
   const Exported& exported() const { return exported_; }

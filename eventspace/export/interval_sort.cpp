@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/timeline_sort.cpp — sorted runs in a file, merged.
-#include "eventspace/export/timeline_sort.hpp"
+// eventspace/export/interval_sort.cpp — sorted runs in a file, merged.
+#include "eventspace/export/interval_sort.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/timeline.hpp — a few iterations in full, to look at one by one.
+// eventspace/page/page_timeline.hpp — a few iterations in full, to look at one by one.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/timeline_sort.hpp — records of any number in the order in which a timeline has
+// eventspace/export/interval_sort.hpp — records of any number in the order in which tracks have
 // them.
 #pragma once
 #include <cstddef>

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/rounds/cluster_rounds.cpp — turns, and what a failure ends.
-#include "paths/rounds/cluster_rounds.hpp"
+// paths/rounds/root_rounds.cpp — turns, and what a failure ends.
+#include "paths/rounds/root_rounds.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
 
 #include "pastset/errors.hpp"
-#include "paths/host/host.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace paths {
 
-Result ClusterRounds::operate(Operation operation, const Next& next, const Decide& decide) {
+Result RootRounds::operate(Operation operation, const Next& next, const Decide& decide) {
   if (is_farewell(operation.kind) && has_others_) note_farewell(operation);
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   next.taken();
@@ -32,14 +31,14 @@ Result ClusterRounds::operate(Operation operation, const Next& next, const Decid
 }
 
 /// A withdrawal may overtake the rounds before; behind a release nothing comes.
-void ClusterRounds::note_farewell(const Operation& operation) {
+void RootRounds::note_farewell(const Operation& operation) {
   const std::string why =
       operation.failure
           ? operation.failure->what()
-          : host_
+          : site_
                 .failure("", operation.path,
                          fmt::format("{} released its path before round {}",
-                                     host_.plan().beginner(operation.path, operation.thread),
+                                     site_.plan().beginner(operation.path, operation.thread),
                                      operation.sequence))
                 ->what();
   {
@@ -52,7 +51,7 @@ void ClusterRounds::note_farewell(const Operation& operation) {
   mark(why);
 }
 
-void ClusterRounds::note_decided(std::uint64_t sequence) {
+void RootRounds::note_decided(std::uint64_t sequence) {
   std::optional<Withdrawn> due;
   {
     runtime::Lock lock(mutex_);
@@ -62,7 +61,7 @@ void ClusterRounds::note_decided(std::uint64_t sequence) {
   if (due) mark(due->why);
 }
 
-void ClusterRounds::mark(const std::string& error) {
+void RootRounds::mark(const std::string& error) {
   try {
     result_->mark_error(error);
   } catch (const pastset::Deleted&) {
@@ -70,17 +69,17 @@ void ClusterRounds::mark(const std::string& error) {
   }
 }
 
-void ClusterRounds::check(Operation& operation, const Reduction& reduction) const {
+void RootRounds::check(Operation& operation, const Reduction& reduction) const {
   const std::string wrong = reduction.wrong(operation);
   if (wrong.empty()) return reduction.normalize(operation);
   fail(operation, fmt::format("round {}: {}: {}", operation.sequence,
-                              host_.plan().contributor(index_, operation.slot), wrong));
+                              site_.plan().contributor(index_, operation.slot), wrong));
 }
 
-void ClusterRounds::fail_as_marked(const std::string& mark) { throw TravelError("", "", "", mark); }
+void RootRounds::fail_as_marked(const std::string& mark) { throw TravelError("", "", "", mark); }
 
-void ClusterRounds::fail(const Operation& operation, const std::string& reason) const {
-  throw TravelError(*host_.failure(wrapper_.name(), operation.path, reason));
+void RootRounds::fail(const Operation& operation, const std::string& reason) const {
+  throw TravelError(*site_.failure(wrapper_.name(), operation.path, reason));
 }
 
 }  // namespace paths

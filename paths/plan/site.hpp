@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/site.hpp — a host of a plan as what runs there sees it: names, clock, records.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "eventspace/recorder.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/travel_error.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+/// Where in a plan something runs, with whose clock, and by which names it fails. What only needs
+/// that (joins, the rounds of roots) knows no connections and no stages.
+///
+/// Owns:    the recorder; shares the plan, borrows the runtime.
+/// Sharing: any context may call anything.
+class Site {
+ public:
+  Site(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index)
+      : runtime_(runtime), plan_(std::move(plan)), index_(index) {}
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  const std::string& name() const { return plan_->hosts[index_].name; }
+  std::uint32_t index() const { return index_; }
+  const Plan& plan() const { return *plan_; }
+  runtime::Runtime& runtime() const { return runtime_; }
+  /// Off until somebody reserves room, before the host starts.
+  eventspace::Recorder& recorder() { return recorder_; }
+  /// The deadline of a wait that begins now, as the config says.
+  runtime::Deadline deadline() const;
+  /// What went wrong in `wrapper`, on the way of `path`.
+  Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason) const;
+
+ protected:
+  ~Site() = default;
+  runtime::Runtime& runtime_;
+  const std::shared_ptr<const Plan> plan_;
+  const std::uint32_t index_;
+
+ private:
+  eventspace::Recorder recorder_;
+};
+
+}  // namespace paths
