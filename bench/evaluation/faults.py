@@ -6,7 +6,7 @@ from runs import TOP, Noise
 from text import number, table
 
 CONFIG = "configs/multicluster.yaml"
-ALGORITHMS = ["sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push",
               "conditional:demand", "conditional:subscribe:16", "periodic:50", "lagged:4",
               "budget:64,32", "budget:512,16"]
 ITERATIONS = 2000

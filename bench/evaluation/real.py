@@ -4,7 +4,7 @@ import plots
 from text import number, percent, table
 
 SMALL = "configs/multicluster-small.yaml"
-ALGORITHMS = ["sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push",
               "conditional:demand", "conditional:subscribe:16", "periodic:10", "lagged:4",
               "budget:16,8"]
 SIZES = [4096, 2896, 2048, 1380]

@@ -11,7 +11,7 @@ DATA = ["frosty", "tridiagonal", "random"]
 VALUES = ["best", "worst", *DATA]
 EPSILON = 0.01904
 SLOWEST_MS = 36.0  # of the threads' computing: RoadRunner's slow hosts
-EXACT = ["sequential", "magpie", "magpie:push"]
+EXACT = ["sequential", "magpie", "exact"]
 CONDITIONAL = ["conditional", "conditional:push", "conditional:demand",
                *(f"conditional:subscribe:{k}" for k in (4, 16, 64))]
 FRONTIER = ["conditional", "conditional:push", "conditional:demand",

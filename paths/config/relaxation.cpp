@@ -25,6 +25,13 @@ constexpr std::string_view usual_budget = "32,16";
 constexpr std::array<std::string_view, 5> kind_names = {"exact", "periodic", "lagged",
                                                         "conditional", "budget"};
 
+/// With the transfer that it has where the config names none. A pulled value takes both ways when
+/// an iteration is shorter than that, so exact ones, which are needed at once, are pushed.
+void set_kind(Relaxation& relaxation, Kind kind) {
+  relaxation.kind = kind;
+  relaxation.transfer = kind == Kind::exact ? Transfer::push : Transfer::pull;
+}
+
 std::optional<std::uint64_t> parse_count(std::string_view text) {
   const auto count = base::parse_natural(text);
   return count && *count > 0 && *count <= most ? count : std::nullopt;
@@ -72,6 +79,7 @@ std::string parse_parameters(std::vector<std::string_view> parameters, Relaxatio
     return "budget:HORIZON,EVERY with EVERY at most HORIZON";
   }
   if (given == 0) return {};
+  relaxation.transfer = Transfer::pull;
   if (given == 1 && parameters[0] == "pull") return {};
   relaxation.transfer = parameters[0] == "push" ? Transfer::push : Transfer::demand;
   if (given == 1 && relaxation.transfer == Transfer::push) return {};
@@ -98,10 +106,10 @@ void read_map(base::MapReader& reader, const Settings& map, Relaxation& relaxati
   const auto kind = kind_named(name.text());
   base::MapReader inner(map, reader.mistakes(), "relaxation");
   if (kind == Kind::periodic || kind == Kind::lagged) {
-    relaxation.kind = *kind;
+    set_kind(relaxation, *kind);
     relaxation.rounds = static_cast<std::uint64_t>(inner.integer(name.text(), 1, 1, most));
   } else if (kind == Kind::budget && value.is_map()) {
-    relaxation.kind = *kind;
+    set_kind(relaxation, *kind);
     base::MapReader budget(value, reader.mistakes(), "budget");
     for (const char* key : {"horizon", "every"})
       if (!budget.has(key)) budget.mistake(key, "missing, expected how many rounds");
@@ -129,7 +137,7 @@ void read_word(base::MapReader& reader, const std::string& word, Relaxation& rel
                           fmt::format("expected {}, found '{}'{}", base::either_of(known), word,
                                       near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
-  relaxation.kind = *kind;
+  set_kind(relaxation, *kind);
   const std::string expected = parse_parameters({parts.begin() + 1, parts.end()}, relaxation);
   if (!expected.empty())
     reader.mistake("relaxation", fmt::format("expected {}, found '{}'", expected, word));
@@ -141,8 +149,9 @@ void read_transfer(base::MapReader& reader, Relaxation& relaxation) {
   if (value.is_null()) return;
   const bool is_conditional = relaxation.kind == Kind::conditional;
   const bool is_word = value.is_scalar();
-  if (is_word && value.text() == "pull") return;
-  if (is_word && value.text() == "push") {
+  if (is_word && value.text() == "pull") {
+    relaxation.transfer = Transfer::pull;
+  } else if (is_word && value.text() == "push") {
     relaxation.transfer = Transfer::push;
   } else if (is_word && value.text() == "demand" && is_conditional) {
     relaxation.transfer = Transfer::demand;
@@ -170,7 +179,8 @@ std::optional<Algorithm> parse_algorithm(std::string_view word, std::string& wro
     algorithm.all_to_all = false;
     return algorithm;
   }
-  const auto kind = parts[0] == "magpie" ? Kind::exact : kind_named(parts[0]);
+  const bool is_magpie = parts[0] == "magpie";
+  const auto kind = is_magpie ? Kind::exact : kind_named(parts[0]);
   if (!kind) {
     const std::vector<std::string_view> known = {
         "sequential",          "magpie", "exact", "conditional", "periodic:EVERY", "lagged:ROUNDS",
@@ -182,7 +192,8 @@ std::optional<Algorithm> parse_algorithm(std::string_view word, std::string& wro
                         near ? fmt::format("; did you mean '{}'?", *near) : "");
     return std::nullopt;
   }
-  algorithm.relaxation.kind = *kind;
+  set_kind(algorithm.relaxation, *kind);
+  if (is_magpie) algorithm.relaxation.transfer = Transfer::pull;
   const std::string expected =
       parse_parameters({parts.begin() + 1, parts.end()}, algorithm.relaxation);
   if (expected.empty()) return algorithm;
@@ -192,6 +203,7 @@ std::optional<Algorithm> parse_algorithm(std::string_view word, std::string& wro
 
 Relaxation read_relaxation(base::MapReader& reader, bool all_to_all) {
   Relaxation relaxation;
+  set_kind(relaxation, Kind::exact);
   const Settings value = reader.take("relaxation");
   if (value.is_map()) {
     read_map(reader, value, relaxation);
@@ -226,11 +238,12 @@ std::string algorithm_text(const Algorithm& algorithm) {
     case Kind::conditional: break;
   }
   if (!algorithm.all_to_all) return "sequential";
-  const std::string name = relaxation.kind == Kind::exact ? "magpie" : "conditional";
-  if (relaxation.transfer == Transfer::pull) return name;
-  if (relaxation.transfer == Transfer::push) return name + ":push";
-  return relaxation.count == 1 ? name + ":demand"
-                               : fmt::format("{}:subscribe:{}", name, relaxation.count);
+  const bool is_pushed = relaxation.transfer == Transfer::push;
+  if (relaxation.kind == Kind::exact) return is_pushed ? "exact" : "magpie";
+  if (relaxation.transfer == Transfer::pull) return "conditional";
+  if (is_pushed) return "conditional:push";
+  return relaxation.count == 1 ? "conditional:demand"
+                               : fmt::format("conditional:subscribe:{}", relaxation.count);
 }
 
 }  // namespace paths

@@ -17,7 +17,7 @@ struct Relaxation {
   /// How a cluster's tuples come to the others.
   enum class Transfer : std::uint8_t {
     pull,    ///< they ask for the newest again and again (Bongo et al. 2004)
-    push,    ///< unasked (MagPIe; Kielmann et al. 1999)
+    push,    ///< unasked, as MagPIe does (Kielmann et al. 1999)
     demand,  ///< they ask when they are undecided, for `count` at once
   };
   Kind kind = Kind::exact;
@@ -34,9 +34,9 @@ struct Relaxation {
   }
 };
 
-/// "sequential", "magpie" and its other name "exact", or a relaxation over all_to_all with its
-/// parameters: "periodic:50", "lagged:2", "budget:32,16", which those words mean by themselves,
-/// too, "conditional:subscribe:8".
+/// "sequential", "exact" (pushed), "magpie" (the same, pulled), or a relaxation over all_to_all
+/// with its parameters: "periodic:50", "lagged:2", "budget:32,16", which those words mean by
+/// themselves, too, "conditional:subscribe:8".
 struct Algorithm {
   bool all_to_all = true;
   Relaxation relaxation;

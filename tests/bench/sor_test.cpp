@@ -148,7 +148,7 @@ Run checked_run(const Clusters& clusters, const std::string& algorithm, SorOptio
 /// later.
 const std::vector<std::string> prompt = {"sequential",
                                          "magpie",
-                                         "magpie:push",
+                                         "exact",
                                          "conditional",
                                          "conditional:push",
                                          "conditional:demand",

@@ -91,7 +91,7 @@ TEST_CASE("config: every config that ships reads, under every algorithm, as does
     if (entry.path().extension() != ".yaml") continue;
     ++count;
     for (const std::string algorithm :
-         {"sequential", "magpie", "conditional", "magpie:push", "conditional:demand", "periodic:5",
+         {"sequential", "magpie", "conditional", "exact", "conditional:demand", "periodic:5",
           "lagged:2", "budget:8,4"})
       for (const bool instrument : {false, true}) {
         INFO(entry.path() << " " << algorithm);

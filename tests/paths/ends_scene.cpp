@@ -20,7 +20,7 @@ std::string drawn_algorithm(Random& random) {
   switch (random.below(12)) {
     case 0: return "algorithm: sequential";
     case 1: return "algorithm: magpie";
-    case 2: return "algorithm: 'magpie:push'";
+    case 2: return "algorithm: exact";
     case 3: return "algorithm: conditional";
     case 4: return "algorithm: 'conditional:push'";
     case 5: return "algorithm: 'conditional:demand'";

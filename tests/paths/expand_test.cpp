@@ -237,7 +237,32 @@ TEST_CASE("expand: program options change the digest, and the algorithm of the c
   const Plan changed = read(text, overrides);
   CHECK(changed.digest != read(text).digest);
   CHECK(changed.digest ==
-        read(two + collective("operation: sum, template: f64, algorithm: exact")).digest);
+        read(two + collective("operation: sum, template: f64, algorithm: magpie")).digest);
+}
+
+TEST_CASE("expand: exact over all_to_all is pushed unless the config says pull, which is magpie") {
+  const auto digest = [](const std::string& words) {
+    return read(two + collective("operation: sum, template: f64, " + words)).digest;
+  };
+  const auto exact = digest("algorithm: exact");
+  const auto magpie = digest("algorithm: magpie");
+  CHECK(exact != magpie);
+  for (const std::string words :
+       {"algorithm: 'exact:push'", "algorithm: 'magpie:push'", "graph: all_to_all",
+        "graph: all_to_all, relaxation: exact", "graph: all_to_all, transfer: push"}) {
+    INFO(words);
+    CHECK(digest(words) == exact);
+  }
+  for (const std::string words :
+       {"algorithm: 'exact:pull'", "graph: all_to_all, relaxation: exact, transfer: pull",
+        "graph: all_to_all, relaxation: 'exact:pull'"}) {
+    INFO(words);
+    CHECK(digest(words) == magpie);
+  }
+  const auto periodic = digest("graph: all_to_all, relaxation: {periodic: 4}");
+  CHECK(digest("algorithm: 'periodic:4'") == periodic);
+  CHECK(digest("graph: all_to_all, relaxation: {periodic: 4}, transfer: pull") == periodic);
+  CHECK(digest("graph: all_to_all, relaxation: {periodic: 4}, transfer: push") != periodic);
 }
 
 TEST_CASE("expand: speeds may be ratios of times") {

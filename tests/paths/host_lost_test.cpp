@@ -104,11 +104,10 @@ TEST_CASE(
 
 TEST_CASE("host lost: every thread of the others gets an error that names it, and all hosts end") {
   for (const std::string algorithm :
-       {"algorithm: sequential", "algorithm: magpie", "algorithm: 'magpie:push'",
-        "algorithm: conditional", "algorithm: 'conditional:push'",
-        "algorithm: 'conditional:demand'", "algorithm: 'conditional:subscribe:8'",
-        "algorithm: 'periodic:4'", "algorithm: 'lagged:3'", "algorithm: 'budget:8,4'",
-        "graph: tree, relaxation: {lagged: 3}"}) {
+       {"algorithm: sequential", "algorithm: magpie", "algorithm: exact", "algorithm: conditional",
+        "algorithm: 'conditional:push'", "algorithm: 'conditional:demand'",
+        "algorithm: 'conditional:subscribe:8'", "algorithm: 'periodic:4'", "algorithm: 'lagged:3'",
+        "algorithm: 'budget:8,4'", "graph: tree, relaxation: {lagged: 3}"}) {
     const Sim sim(config(algorithm));
     for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
       const std::string& name = sim.plan().hosts[victim].name;

@@ -48,8 +48,8 @@ Start draw(std::uint64_t seed, Fault fault, base::Nanos deadline) {
   start.culprit = static_cast<std::uint32_t>(random() % hosts);
   const std::string network = network_line(pick({"tcp", "ipc"}), hosts);
   const std::string connection = pick({"per_path", "shared"});
-  const std::string algorithm = pick(
-      {"sequential", "magpie", "'magpie:push'", "conditional", "'conditional:push'", "'lagged:2'"});
+  const std::string algorithm =
+      pick({"sequential", "magpie", "exact", "conditional", "'conditional:push'", "'lagged:2'"});
   const auto text = [&](base::Nanos limit) {
     return fmt::format("deadline: {}\n{}, connection: {}}}", base::format_time(limit),
                        network.substr(0, network.rfind('}')), connection) +

@@ -74,9 +74,9 @@ std::vector<Program> all_programs() {
   std::vector<Program> all;
   for (const std::uint64_t clusters : {1, 2, 3, 5}) {
     for (const char* algorithm :
-         {"sequential", "magpie", "magpie:push", "conditional", "conditional:push",
-          "conditional:demand", "conditional:subscribe:2", "conditional:subscribe:100",
-          "periodic:4", "lagged:1", "lagged:3", "budget:8,4", "budget:3,3"})
+         {"sequential", "magpie", "exact", "conditional", "conditional:push", "conditional:demand",
+          "conditional:subscribe:2", "conditional:subscribe:100", "periodic:4", "lagged:1",
+          "lagged:3", "budget:8,4", "budget:3,3"})
       all.push_back({algorithm, "", clusters});
     for (const char* relaxation : {"{lagged: 3}", "{periodic: 4}"})
       all.push_back({"", relaxation, clusters});
@@ -245,7 +245,8 @@ TEST_CASE("relaxation: the expanded text is the same program") {
 // Per direction: a push each round; an ask and its answer; a batch each `every` rounds; an ask and
 // `count` tuples.
 TEST_CASE("relaxation: messages over the wide area are those computed by hand") {
-  CHECK(cross("magpie:push", false, 48).all == 2 * 48);
+  CHECK(cross("exact", false, 48).all == 2 * 48);
+  CHECK(cross("magpie", false, 48).all == 2 * 48 * 2);
   CHECK(cross("conditional:push", false, 48).all == 2 * 48);
   CHECK(cross("conditional:demand", false, 48).all == 2 * 48 * 2);
   CHECK(cross("conditional:subscribe:8", false, 48).all == 2 * (48 / 8) * (1 + 8));
@@ -421,10 +422,11 @@ TEST_CASE("relaxation: words say the same algorithms as their texts, with usual 
     return algorithm ? paths::algorithm_text(*algorithm) : wrong;
   };
   for (const std::string word :
-       {"sequential", "magpie", "magpie:push", "conditional", "conditional:push",
-        "conditional:demand", "conditional:subscribe:8", "periodic:7", "lagged:3", "budget:8,4"})
+       {"sequential", "magpie", "exact", "conditional", "conditional:push", "conditional:demand",
+        "conditional:subscribe:8", "periodic:7", "lagged:3", "budget:8,4"})
     CHECK(text_of(word) == word);
-  CHECK(text_of("exact") == "magpie");
+  CHECK(text_of("magpie:push") == "exact");
+  CHECK(text_of("exact:pull") == "magpie");
   CHECK(text_of("conditional:pull") == "conditional");
   CHECK(text_of("conditional:subscribe:1") == "conditional:demand");
   CHECK(text_of("periodic") == "periodic:50");

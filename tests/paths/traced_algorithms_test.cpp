@@ -139,8 +139,7 @@ TEST_CASE("traced run: late checks say how they came by the other clusters' valu
 }
 
 TEST_CASE("traced run: values that are pushed are told by the cluster they come from") {
-  for (const std::string algorithm :
-       {"magpie:push", "conditional:demand", "conditional:subscribe:4"}) {
+  for (const std::string algorithm : {"exact", "conditional:demand", "conditional:subscribe:4"}) {
     const TracedRun run = traced(algorithm);
     INFO(algorithm << "\n" << to_text(run.report, 20));
     REQUIRE(run.report.conditionals.size() == 3);

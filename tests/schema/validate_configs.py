@@ -13,7 +13,7 @@ import jsonschema
 import yaml
 
 TOP = Path(__file__).resolve().parents[2]
-ALGORITHMS = ["sequential", "magpie", "magpie:push", "conditional", "conditional:push",
+ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push",
               "conditional:demand", "conditional:subscribe:8", "periodic:50", "lagged:2",
               "budget:32,16"]
 # What the schema must find by itself, because editors have nothing else: misspelt words.
