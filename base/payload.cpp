@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/large_memory.hpp"
 #include "base/usage_error.hpp"
 
 namespace base {
@@ -16,14 +17,30 @@ namespace base {
 struct alignas(std::max_align_t) Payload::Shared {
   std::atomic<std::size_t> holders{1};
   std::byte* bytes = nullptr;
+  std::size_t large = 0;  ///< what was taken, when that is not from the heap
   std::function<void()> release;
+
+  /// With room for as many bytes behind it.
+  static Shared* with_room_for(std::size_t size) {
+    // So that the bytes begin where a line of the processor's cache does.
+    constexpr std::size_t large_offset = (sizeof(Shared) + 63) / 64 * 64;
+    const bool is_large = size >= large_bytes;
+    const std::size_t offset = is_large ? large_offset : sizeof(Shared);
+    void* const block = is_large ? take_large(offset + size) : ::operator new(offset + size);
+    auto* const shared = new (block) Shared;
+    shared->bytes = static_cast<std::byte*>(block) + offset;
+    if (is_large) shared->large = offset + size;
+    return shared;
+  }
 
   void hold() noexcept { holders.fetch_add(1, std::memory_order_relaxed); }
   /// The last holder must see what all the others did with the bytes before it frees them.
   void drop() noexcept {
     if (holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (release) release();
+    const std::size_t taken = large;
     this->~Shared();
+    if (taken > 0) return give_large(this, taken);
     ::operator delete(this);
   }
 };
@@ -83,11 +100,7 @@ bool operator==(const Payload& a, const Payload& b) noexcept {
 Payload Payload::uninitialised(std::size_t size) {
   Payload payload;
   payload.size_ = size;
-  if (size > inline_bytes) {
-    void* const block = ::operator new(sizeof(Shared) + size);
-    payload.shared_ = new (block) Shared;
-    payload.shared_->bytes = static_cast<std::byte*>(block) + sizeof(Shared);
-  }
+  if (size > inline_bytes) payload.shared_ = Shared::with_room_for(size);
   return payload;
 }
 

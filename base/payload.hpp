@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace base {
 
@@ -15,6 +18,7 @@ namespace base {
 ///
 /// Owns:    a count on the bytes; the release function runs when the last copy goes, on
 ///          whichever thread drops it (a received message and shared memory come in this way).
+///          Memory of a megabyte and more is kept for the next payload (base/large_memory.hpp).
 /// Sharing: different Payloads may be used concurrently, even when they share their bytes.
 class Payload {
  public:
@@ -30,6 +34,14 @@ class Payload {
   static Payload copy_of(std::span<const std::byte> bytes);
   /// Adopts bytes that somebody else owns until `release` has run. Never inlined.
   static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);
+  /// The values of an array whose owner gives it away: not copied, unless they are few.
+  template <class T>
+  static Payload of(std::vector<T>&& values) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
+    if (values.size() * sizeof(T) <= inline_bytes) return copy_of(std::as_bytes(std::span(values)));
+    const auto held = std::make_shared<const std::vector<T>>(std::move(values));
+    return adopt(std::as_bytes(std::span(*held)), [held] {});
+  }
   /// New bytes written by `fill` before anybody can see them.
   template <class Fill>
   static Payload filled(std::size_t size, Fill&& fill) {

@@ -118,3 +118,13 @@ TEST_CASE("payload: equality is that of the bytes, wherever they are") {
   CHECK_FALSE(here == Payload::copy_of(some_bytes(19)));
   CHECK_FALSE(Payload::of(1) == Payload::of(2));
 }
+
+TEST_CASE("payload: of an array that is given away, the bytes stay where they are") {
+  std::vector<double> values(100, 0.5);
+  const void* const before = values.data();
+  const Payload payload = Payload::of(std::move(values));
+  CHECK(static_cast<const void*>(payload.bytes().data()) == before);
+  CHECK(payload.read<double>(99 * sizeof(double)) == 0.5);
+  const Payload few = Payload::of(std::vector<double>{1, 2});
+  CHECK(few.read<double>(sizeof(double)) == 2);
+}

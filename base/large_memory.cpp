@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/large_memory.cpp — a few places for blocks that nobody uses, without a lock.
+#include "base/large_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+namespace base {
+namespace {
+
+constexpr std::size_t huge_page = 2 << 20;
+/// What sizes are rounded up to. Values of one size are what is used again and again, so a block
+/// serves the sizes that are rounded to its own, and no others.
+constexpr std::size_t step = 64 << 10;
+
+/// A kept block's address with, in the bits that are 0 because huge pages begin at their multiples,
+/// its size in steps; or 0.
+using Kept = std::uintptr_t;
+static_assert(large_bytes_kept / step < huge_page);
+std::array<std::atomic<Kept>, 32> places{};
+std::atomic<std::size_t> kept{0};
+std::atomic<std::size_t> mapped{0};
+
+std::size_t size_for(std::size_t bytes) { return (bytes + step - 1) / step * step; }
+
+/// Huge pages begin at their multiples, so what lies before the first one is not used.
+void* map(std::size_t size) {
+  const std::size_t all = size + huge_page;
+  void* const got =
+      ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (got == MAP_FAILED) throw std::bad_alloc();
+  mapped.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(got) % huge_page;
+  std::byte* const block = static_cast<std::byte*>(got) + before;
+  if (before > 0) ::munmap(got, before);
+  ::munmap(block + size, huge_page - before);
+  // A wish: without huge pages it works as well, slower.
+  if (size >= huge_page) ::madvise(block, size / huge_page * huge_page, MADV_HUGEPAGE);
+  return block;
+}
+
+Kept as_kept(void* block, std::size_t size) {
+  return reinterpret_cast<std::uintptr_t>(block) | (size / step);
+}
+
+/// Puts it into a free place, if there is one.
+bool keep(Kept block) {
+  return std::any_of(places.begin(), places.end(), [block](std::atomic<Kept>& place) {
+    Kept none = 0;
+    return place.load(std::memory_order_relaxed) == none &&
+           place.compare_exchange_strong(none, block, std::memory_order_release,
+                                         std::memory_order_relaxed);
+  });
+}
+
+}  // namespace
+
+void* take_large(std::size_t bytes) {
+  const std::size_t size = size_for(bytes);
+  for (std::atomic<Kept>& place : places) {
+    Kept found = place.load(std::memory_order_relaxed);
+    if (found == 0 || found % huge_page * step != size) continue;
+    if (!place.compare_exchange_strong(found, 0, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+      continue;
+    kept.fetch_sub(size, std::memory_order_relaxed);
+    return reinterpret_cast<void*>(found - found % huge_page);
+  }
+  return map(size);
+}
+
+void give_large(void* memory, std::size_t bytes) noexcept {
+  const std::size_t size = size_for(bytes);
+  if (kept.fetch_add(size, std::memory_order_relaxed) + size <= large_bytes_kept) {
+    ::madvise(memory, size, MADV_FREE);
+    if (keep(as_kept(memory, size))) return;
+  }
+  kept.fetch_sub(size, std::memory_order_relaxed);
+  ::munmap(memory, size);
+}
+
+LargeMemory large_memory() noexcept {
+  return {mapped.load(std::memory_order_relaxed), kept.load(std::memory_order_relaxed)};
+}
+
+}  // namespace base
