@@ -54,7 +54,7 @@ ROOMS = {room: {room, *uses.split()} for room, uses in {**LIBRARIES, **PROGRAMS}
 DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
-    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/wire/transport_zmq.cpp"),
+    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/wire/zmq_"),
     (r"CLI/", "commands/ bench/ examples/ paths/run/command_line.cpp paths/run/program.cpp"),
     (r"xxh", "base/"),
     (r"zlib", "eventspace/page/page.cpp"),

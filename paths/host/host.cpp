@@ -13,15 +13,17 @@
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "paths/host/admission.hpp"
+#include "paths/host/peers_of.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
 
 Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
-           const WrapperKinds& kinds, std::unique_ptr<Transport> transport)
+           const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
+           std::shared_ptr<const Peers> peers)
     : Site(runtime, std::move(plan), index),
       connections_(
-          runtime, plan_, index, std::move(transport),
+          runtime, peers ? std::move(peers) : peers_of(*plan_), index, std::move(transport),
           [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
           [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
             peer_gone(peer, reason, has_parted);

@@ -36,8 +36,10 @@ struct HostTraffic {
 /// Sharing: any context may call anything; operations block as their wrappers say.
 class Host : public Site {
  public:
+  /// `peers` are the plan's (peers_of()); one that is alone in its process has them made here.
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
-       const WrapperKinds& kinds, std::unique_ptr<Transport> transport);
+       const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
+       std::shared_ptr<const Peers> peers = nullptr);
   ~Host();
 
   pastset::Space& space() { return space_; }

@@ -9,6 +9,7 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
+#include "paths/host/peers_of.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/program.hpp"
 #include "paths/wire/transport_local.hpp"
@@ -90,12 +91,13 @@ class PlanRun {
   void make_hosts() {
     if (!options_.trace.directory.empty())
       tracing_ = std::make_unique<Tracing>(runtime_, *plan_, kinds_, options_.seed, options_.trace);
+    const auto peers = peers_of(*plan_);
     for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
       if (options_.is_one_host && index != options_.host) continue;
-      auto transport = options_.is_one_host ? make_zmq_transport(runtime_, plan_, index)
+      auto transport = options_.is_one_host ? make_zmq_transport(runtime_, peers, index)
                                             : network_.transport(index);
       hosts_.push_back(
-          std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport)));
+          std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport), peers));
       if (tracing_) tracing_->add(*hosts_.back());
     }
   }

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "paths/plan/plan.hpp"
 #include "paths/wire/frame.hpp"
+#include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/runtime.hpp"
 
@@ -41,7 +41,7 @@ class Connections final : public Receiver {
   /// connection the plan has it make, or one of its connections is lost, or one of us refused the
   /// other; `has_parted` in the first case. Must not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_parted)>;
-  Connections(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
+  Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
               std::unique_ptr<Transport> transport, Serve serve, Gone gone);
   ~Connections() override;
 
@@ -83,7 +83,7 @@ class Connections final : public Receiver {
   /// A push that came in has been carried out: its credit goes back.
   void pushed_in(ConnectionId connection);
 
-  /// What was sent for the paths of one graph (an index into Plan::graphs), to other clusters and
+  /// What was sent for the paths of one graph (an index into Peers::graphs), to other clusters and
   /// in all. What belongs to no path, such as handshakes, is in `traffic()` only.
   Traffic wan_traffic(std::uint32_t graph) const;
   Traffic traffic(std::uint32_t graph) const;
@@ -96,6 +96,7 @@ class Connections final : public Receiver {
   static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
 
  private:
+  static constexpr const char* has_ended = "it has ended";
   struct Call;
   struct Connection;
   struct Peer {
@@ -146,13 +147,13 @@ class Connections final : public Receiver {
   TravelError gone(const Connection& connection, const Operation& operation) const;
 
   runtime::Runtime& runtime_;
-  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   std::unique_ptr<Transport> transport_;
   Serve serve_;
   Gone gone_;
   mutable runtime::Mutex mutex_;
-  std::unordered_map<std::uint32_t, Peer> peers_;  // not of all hosts: there may be very many
+  std::unordered_map<std::uint32_t, Peer> met_;  // not of all hosts: there may be very many
   std::set<std::string> complained_of_;  // sources: each is told of once, and so many at most
   std::vector<std::string> given_up_;
   std::string failure_;

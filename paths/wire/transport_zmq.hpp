@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "paths/plan/plan.hpp"
+#include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/runtime.hpp"
 
@@ -20,6 +20,7 @@ namespace paths {
 /// lost. Likewise for connections that peers made to this host, with the ids under which their
 /// frames were delivered.
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
-                                              std::shared_ptr<const Plan> plan, std::uint32_t host);
+                                              std::shared_ptr<const Peers> peers,
+                                              std::uint32_t host);
 
 }  // namespace paths

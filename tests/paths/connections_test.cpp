@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "paths/host/peers_of.hpp"
 #include "tests/support/one_host.hpp"
 
 namespace {
@@ -69,7 +70,7 @@ struct Talk {
   std::vector<std::string> gone;
   Connections connections{
       runtime,
-      plan,
+      peers_of(*plan),
       0,
       std::make_unique<Kept>(sent, dropped),
       [this](ConnectionId id, Frame frame) { served.emplace_back(id, std::move(frame)); },

@@ -43,16 +43,11 @@ std::string free_address(const std::string& scheme) {
   return fmt::format("tcp://localhost:{}", test_support::free_ports(1));
 }
 
-std::shared_ptr<const Plan> plan_of(const std::string& scheme, int hosts) {
-  auto plan = std::make_shared<Plan>();
-  plan->clusters = {"alpha"};
-  for (int i = 0; i < hosts; ++i) {
-    Plan::PlanHost host;
-    host.name = fmt::format("alpha-{}", i);
-    host.address = free_address(scheme);
-    plan->hosts.push_back(host);
-  }
-  return plan;
+std::shared_ptr<const Peers> peers_of(const std::string& scheme, int hosts) {
+  auto peers = std::make_shared<Peers>();
+  for (int i = 0; i < hosts; ++i)
+    peers->hosts.push_back({fmt::format("alpha-{}", i), free_address(scheme), 0});
+  return peers;
 }
 
 Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
@@ -127,13 +122,14 @@ bool in_order(const std::vector<std::pair<ConnectionId, Frame>>& frames, Connect
 /// process starts any thread.
 class Peer {
  public:
-  Peer(std::shared_ptr<const Plan> plan, std::uint32_t host, std::function<void(Transport&)> act) {
+  Peer(std::shared_ptr<const Peers> peers, std::uint32_t host,
+       std::function<void(Transport&)> act) {
     pid_ = fork();
     if (pid_ != 0) return;
     runtime::Runtime runtime;
     Inbox inbox;
     runtime.run([&] {
-      auto transport = make_zmq_transport(runtime, plan, host);
+      auto transport = make_zmq_transport(runtime, peers, host);
       inbox.echo = transport.get();
       transport->start(inbox);
       if (act) act(*transport);
@@ -156,12 +152,12 @@ class Peer {
 }  // namespace
 
 TEST_CASE("transport_zmq: a frame that cannot be encoded loses its connection, and others go on") {
-  const auto plan = plan_of("ipc", 2);
+  const auto peers = peers_of("ipc", 2);
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto a = make_zmq_transport(runtime, peers, 0);
+    auto b = make_zmq_transport(runtime, peers, 1);
     right.echo = b.get();
     a->start(left);
     b->start(right);
@@ -185,13 +181,13 @@ TEST_CASE("transport_zmq: a frame that cannot be encoded loses its connection, a
 TEST_CASE("transport_zmq: 10,000 frames each way arrive in order, none lost") {
   const std::string scheme = GENERATE("tcp", "ipc");
   INFO(scheme);
-  const auto plan = plan_of(scheme, 2);
+  const auto peers = peers_of(scheme, 2);
   constexpr std::uint64_t count = 10'000;
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto a = make_zmq_transport(runtime, peers, 0);
+    auto b = make_zmq_transport(runtime, peers, 1);
     right.echo = b.get();
     a->start(left);
     b->start(right);
@@ -211,13 +207,13 @@ TEST_CASE("transport_zmq: 10,000 frames each way arrive in order, none lost") {
 }
 
 TEST_CASE("transport_zmq: threads and services send at once on connections of their own") {
-  const auto plan = plan_of("ipc", 2);
+  const auto peers = peers_of("ipc", 2);
   constexpr std::uint64_t senders = 6, count = 2'000;
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto a = make_zmq_transport(runtime, peers, 0);
+    auto b = make_zmq_transport(runtime, peers, 1);
     right.echo = b.get();
     a->start(left);
     b->start(right);
@@ -241,13 +237,13 @@ TEST_CASE("transport_zmq: threads and services send at once on connections of th
 
 TEST_CASE("transport_zmq: large bodies cross whole and outlive the transport") {
   const std::string scheme = GENERATE("tcp", "ipc");
-  const auto plan = plan_of(scheme, 2);
+  const auto peers = peers_of(scheme, 2);
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
     {
-      auto a = make_zmq_transport(runtime, plan, 0);
-      auto b = make_zmq_transport(runtime, plan, 1);
+      auto a = make_zmq_transport(runtime, peers, 0);
+      auto b = make_zmq_transport(runtime, peers, 1);
       right.echo = b.get();
       a->start(left);
       b->start(right);
@@ -262,17 +258,17 @@ TEST_CASE("transport_zmq: large bodies cross whole and outlive the transport") {
 
 TEST_CASE("transport_zmq: a peer that starts later gets everything") {
   const std::string scheme = GENERATE("tcp", "ipc");
-  const auto plan = plan_of(scheme, 2);
+  const auto peers = peers_of(scheme, 2);
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
+    auto a = make_zmq_transport(runtime, peers, 0);
     a->start(left);
     const ConnectionId to_b = a->connect(1, 0);
     for (std::uint64_t i = 0; i < 100; ++i) a->send(to_b, numbered(i));
     runtime.sleep_for(300ms);
     CHECK(left.lost().empty());
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto b = make_zmq_transport(runtime, peers, 1);
     b->start(right);
     REQUIRE(right.wait_for_frames(runtime, 100));
     CHECK(in_order(right.frames(), right.frames().front().first));
@@ -281,14 +277,14 @@ TEST_CASE("transport_zmq: a peer that starts later gets everything") {
 }
 
 TEST_CASE("transport_zmq: stopping sends what was handed over, and both sides hear of the end") {
-  const auto plan = plan_of("tcp", 2);
+  const auto peers = peers_of("tcp", 2);
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto b = make_zmq_transport(runtime, peers, 1);
     b->start(right);
     {
-      auto a = make_zmq_transport(runtime, plan, 0);
+      auto a = make_zmq_transport(runtime, peers, 0);
       a->start(left);
       const ConnectionId to_b = a->connect(1, 0);
       for (std::uint64_t i = 0; i < 1000; ++i) a->send(to_b, numbered(i));
@@ -304,13 +300,13 @@ TEST_CASE("transport_zmq: stopping sends what was handed over, and both sides he
 TEST_CASE("transport_zmq: a killed peer is reported within a second, on both kinds of connection") {
   const std::string scheme = GENERATE("tcp", "ipc");
   INFO(scheme);
-  const auto plan = plan_of(scheme, 2);
-  Peer peer(plan, 1,
+  const auto peers = peers_of(scheme, 2);
+  Peer peer(peers, 1,
             [](Transport& transport) { transport.send(transport.connect(0, 0), numbered(0)); });
   Inbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
+    auto a = make_zmq_transport(runtime, peers, 0);
     a->start(inbox);
     const ConnectionId to_b = a->connect(1, 0);
     a->send(to_b, numbered(0));
@@ -323,7 +319,7 @@ TEST_CASE("transport_zmq: a killed peer is reported within a second, on both kin
 
     // A successor at the same address is another run: nothing reaches it.
     Inbox successor;
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto b = make_zmq_transport(runtime, peers, 1);
     b->start(successor);
     a->send(to_b, numbered(1));
     runtime.sleep_for(800ms);
@@ -335,12 +331,12 @@ TEST_CASE("transport_zmq: a killed peer is reported within a second, on both kin
 }
 
 TEST_CASE("transport_zmq: stopping never waits long for a dead or absent peer") {
-  const auto plan = plan_of("tcp", 3);
-  Peer peer(plan, 1, nullptr);
+  const auto peers = peers_of("tcp", 3);
+  Peer peer(peers, 1, nullptr);
   Inbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
+    auto a = make_zmq_transport(runtime, peers, 0);
     a->start(inbox);
     const ConnectionId met = a->connect(1, 0);
     const ConnectionId absent = a->connect(2, 0);
@@ -359,12 +355,12 @@ TEST_CASE("transport_zmq: stopping never waits long for a dead or absent peer") 
 
 TEST_CASE("transport_zmq: an address in use is refused by name") {
   const std::string scheme = GENERATE("tcp", "ipc");
-  auto plan = plan_of(scheme, 1);
+  auto peers = peers_of(scheme, 1);
   Inbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto first = make_zmq_transport(runtime, plan, 0);
-    auto second = make_zmq_transport(runtime, plan, 0);
+    auto first = make_zmq_transport(runtime, peers, 0);
+    auto second = make_zmq_transport(runtime, peers, 0);
     first->start(inbox);
     try {
       second->start(inbox);
@@ -374,45 +370,45 @@ TEST_CASE("transport_zmq: an address in use is refused by name") {
       CHECK(
           error.reason() ==
           fmt::format("cannot listen on {}: the address is in use; is another run still going on?",
-                      plan->hosts[0].address));
+                      peers->hosts[0].address));
     }
   });
 }
 
 TEST_CASE("transport_zmq: a file left behind by a killed run is no obstacle") {
-  const auto plan = plan_of("ipc", 1);
+  const auto peers = peers_of("ipc", 1);
   {
-    Peer peer(plan, 0, nullptr);
-    const std::string file = plan->hosts[0].address.substr(6);
+    Peer peer(peers, 0, nullptr);
+    const std::string file = peers->hosts[0].address.substr(6);
     for (int i = 0; i < 200 && access(file.c_str(), F_OK) != 0; ++i) pause_shortly();
     REQUIRE(access(file.c_str(), F_OK) == 0);
   }
   Inbox inbox;
   runtime::Runtime runtime;
-  runtime.run([&] { make_zmq_transport(runtime, plan, 0)->start(inbox); });
+  runtime.run([&] { make_zmq_transport(runtime, peers, 0)->start(inbox); });
 }
 
 TEST_CASE("transport_zmq: addresses that nobody can listen on are refused") {
   for (const std::string address :
        {"tcp://203.0.113.1:7700", "ipc:///proc/no/such/folder/socket"}) {
-    auto plan = std::make_shared<Plan>(*plan_of("tcp", 1));
-    plan->hosts[0].address = address;
+    auto peers = std::make_shared<Peers>(*peers_of("tcp", 1));
+    peers->hosts[0].address = address;
     Inbox inbox;
     runtime::Runtime runtime;
     runtime.run([&] {
-      const auto transport = make_zmq_transport(runtime, plan, 0);
+      const auto transport = make_zmq_transport(runtime, peers, 0);
       CHECK_THROWS_AS(transport->start(inbox), TravelError);
     });
   }
 }
 
 TEST_CASE("transport_zmq: an idle host uses no CPU") {
-  const auto plan = plan_of("tcp", 2);
+  const auto peers = peers_of("tcp", 2);
   Inbox left, right;
   runtime::Runtime runtime;
   runtime.run([&] {
-    auto a = make_zmq_transport(runtime, plan, 0);
-    auto b = make_zmq_transport(runtime, plan, 1);
+    auto a = make_zmq_transport(runtime, peers, 0);
+    auto b = make_zmq_transport(runtime, peers, 1);
     a->start(left);
     b->start(right);
     for (int i = 0; i < 20; ++i) a->send(a->connect(1, 0), numbered(0));

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/peers_of.cpp — hosts, addresses, graphs and connections, without what runs there.
+#include "paths/host/peers_of.hpp"
+
+#include <utility>
+
+namespace paths {
+
+std::shared_ptr<const Peers> peers_of(const Plan& plan) {
+  auto peers = std::make_shared<Peers>();
+  for (const Plan::PlanHost& host : plan.hosts)
+    peers->hosts.push_back({host.name, host.address, host.cluster});
+  for (std::size_t host = 0; host < plan.shares.size(); ++host)
+    for (const Plan::Entrance& entrance : plan.shares[host].entrances)
+      peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
+  peers->clusters = plan.clusters.size();
+  peers->graphs = plan.graphs;
+  peers->graph_of_path.reserve(plan.paths.size());
+  for (const Plan::PlanPath& path : plan.paths) peers->graph_of_path.push_back(path.graph_number);
+  peers->shares_connections = plan.connection == Plan::Connection::shared;
+  peers->deadline = plan.deadline;
+  peers->digest = plan.digest;
+  return peers;
+}
+
+}  // namespace paths

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/connection.hpp — what a host knows of one connection: credits, calls under way, what
+// is held.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "paths/wire/connections.hpp"
+
+namespace paths {
+
+struct Connections::Call {
+  Connection* connection = nullptr;
+  std::uint64_t number = 0;
+  bool is_held = true;  // behind pushes that wait for credits
+  std::optional<Frame> reply;
+  std::string lost;
+  runtime::WaitList waiting;
+};
+
+struct Connections::Connection {
+  ConnectionId id = 0;
+  std::uint32_t peer = 0;
+  bool is_ours = false;           // we connected
+  bool is_welcome = false;        // and were welcomed
+  bool is_heard = false;          // since the last look
+  bool is_parting = false;        // our goodbye is still to be sent, behind what is held
+  bool has_said_goodbye = false;  // we have, on a connection of ours
+  bool has_parted = false;        // and our goodbye was answered; or the peer said it
+  bool known = false;             // we connected, or the peer said hello and was welcomed
+  StageId key = no_stage;         // key_of() the stages it leads to
+  std::string lost;               // why, when it is
+  std::int64_t credits = window;  // less than none: requests do not wait for them
+  std::uint32_t to_give_back = 0;
+  std::uint64_t next_call = 0;
+  std::unordered_map<std::uint64_t, Call*> calls;
+  std::set<std::uint64_t> given_up;  // calls that left and may still be answered
+  std::deque<Frame> held;  // pushes that wait for credits, and what must not overtake them
+
+  /// The last one of the same thread's same path, or the end.
+  auto last_held_like(const Frame& frame) {
+    return std::find_if(held.rbegin(), held.rend(), [&frame](const Frame& other) {
+      return other.stage == frame.stage && other.operation.path == frame.operation.path &&
+             other.operation.thread == frame.operation.thread;
+    });
+  }
+};
+
+}  // namespace paths

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/protocol.cpp — what peers may send, and what becomes of those that send something
+// else.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "paths/wire/connection.hpp"
+
+namespace paths {
+
+/// What is wrong with a frame on a connection; empty when nothing is. What its operation may do is
+/// for whoever serves it.
+std::string Connections::wrong(const Connection& connection, const Frame& frame) const {
+  if (frame.kind == FrameKind::refuse) return {};
+  if (!connection.known)
+    return frame.kind == FrameKind::hello ? std::string() : "a frame before its hello";
+  const std::string& peer = peers_->hosts[connection.peer].name;
+  if (frame.version != protocol_version)
+    return fmt::format("protocol version {} on a connection of version {}", frame.version,
+                       protocol_version);
+  const base::Digest theirs{frame.plan_high, frame.plan_low};
+  if (!(theirs == peers_->digest))
+    return fmt::format("config {}, not config {}", theirs.text(), peers_->digest.text());
+  if (frame.from_host != connection.peer)
+    return fmt::format("a frame of host number {} in place of host {}", frame.from_host, peer);
+  return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
+}
+
+/// On a connection we made: answers, and only to what was asked.
+std::string Connections::wrong_from_us(const Connection& connection, const Frame& frame) const {
+  const std::int64_t used = window - connection.credits;
+  if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
+  switch (frame.kind) {
+    case FrameKind::reply:
+    case FrameKind::error: break;
+    case FrameKind::goodbye: return connection.has_said_goodbye ? "" : "a goodbye unasked";
+    case FrameKind::hello:
+    case FrameKind::request:
+    case FrameKind::one_way: return "an operation in place of an answer";
+    default: return {};
+  }
+  if (frame.result.origin.cluster >= peers_->clusters)
+    return fmt::format("cluster {} of {}", frame.result.origin.cluster, peers_->clusters);
+  const auto call = connection.calls.find(frame.call);
+  const bool is_awaited = call != connection.calls.end()
+                              ? !call->second->is_held && !call->second->reply
+                              : connection.given_up.contains(frame.call);
+  return is_awaited ? std::string()
+                    : fmt::format("a reply to call {}, which does not wait for one", frame.call);
+}
+
+/// On a connection the peer made: a hello, operations, a goodbye.
+std::string Connections::wrong_to_us(const Connection& connection, const Frame& frame) const {
+  if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
+  if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits) return {};  // of life
+  if (connection.has_parted) return "a frame after its goodbye";
+  switch (frame.kind) {
+    case FrameKind::request:
+    case FrameKind::one_way: break;
+    case FrameKind::goodbye: return {};
+    case FrameKind::hello: return "a second hello";
+    default: return "an answer in place of an operation";
+  }
+  if (key_of(frame.stage) == connection.key) return {};
+  return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
+}
+
+/// The two hosts compare what they speak and which plan they run before anything else counts.
+std::string Connections::wrong_greeting(const Frame& hello) const {
+  const std::string& here = peers_->hosts[host_].name;
+  const base::Digest theirs{hello.plan_high, hello.plan_low};
+  if (hello.version != protocol_version)
+    return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
+                       hello.version, here, protocol_version);
+  if (!(theirs == peers_->digest))
+    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(), here,
+                       peers_->digest.text());
+  if (hello.from_host >= peers_->hosts.size())
+    return fmt::format("host {} has no place in config {}", hello.text, theirs.text());
+  if (hello.text != peers_->hosts[hello.from_host].name)
+    return fmt::format("host {} says that it is host {}", hello.text,
+                       peers_->hosts[hello.from_host].name);
+  const auto peer = met_.find(hello.from_host);
+  if (peer == met_.end() || !peer->second.comes_on.contains(hello.stage))
+    return fmt::format("host {} has no path into host {} at stage {}", hello.text, here,
+                       hello.stage);
+  if (peer->second.departed)
+    return fmt::format("host {} is back, but host {} goes on without it: {}", hello.text, here,
+                       peer->second.why);
+  if (peer->second.comes_on.at(hello.stage))
+    return fmt::format("host {} is connected to host {} already: was it started twice?", hello.text,
+                       here);
+  return {};
+}
+
+void Connections::greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes) {
+  if (const std::string wrong = wrong_greeting(hello); !wrong.empty()) {
+    if (const auto named = peers_->named(hello.text)) met_[*named].refused = wrong;
+    return turn_away(connection, wrong, wakes);
+  }
+  connection.peer = hello.from_host;
+  connection.key = hello.stage;
+  connection.known = true;
+  Peer& peer = met_[hello.from_host];
+  peer.comes_on[hello.stage] = true;
+  ++peer.greeted_on;
+  meeting_.wake_all(wakes);
+  post(connection, frame_of(FrameKind::welcome));
+}
+
+/// A stranger, or one that differs: nothing it did counts.
+void Connections::turn_away(Connection& connection, const std::string& wrong,
+                            runtime::Wakes& wakes) {
+  complain(transport_->source(connection.id), "refused: " + wrong);
+  Frame refusal = frame_of(FrameKind::refuse);
+  refusal.text = wrong;
+  post(connection, std::move(refusal));
+  lose(connection, wrong, wakes);
+}
+
+/// Called with the mutex held. A host of the plan, of which nothing is believed any more, on none
+/// of its connections; true once for each.
+bool Connections::refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes) {
+  const std::uint32_t peer = connection.peer;
+  const std::string reason =
+      fmt::format("host {} refuses host {}: it sent {}", peers_->hosts[host_].name,
+                  peers_->hosts[peer].name, wrong);
+  for (auto& [id, other] : connections_) {
+    if (!other->known || other->peer != peer || !other->lost.empty()) continue;
+    Frame refusal = frame_of(FrameKind::refuse);
+    refusal.text = reason;
+    post(*other, std::move(refusal));
+  }
+  return forsake(peer, Which::all, reason, wakes);
+}
+
+void Connections::refuse(ConnectionId id, const std::string& wrong) {
+  std::uint32_t peer = 0;
+  std::string reason;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->lost.empty()) return;
+    peer = connection->peer;
+    if (!refuse(*connection, wrong, wakes)) return;
+    reason = connection->lost;
+  }
+  send_posted();
+  gone_(peer, reason, false);
+}
+
+TravelError Connections::refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
+                                       const std::string& wrong) {
+  Connection* connection = nullptr;
+  {
+    runtime::Lock lock(mutex_);
+    connection = &connection_to(host, stage);  // ours stay
+  }
+  refuse(connection->id, wrong);
+  Operation asked;
+  asked.path = path;
+  runtime::Lock lock(mutex_);
+  return gone(*connection, asked);
+}
+
+/// Called with the mutex held. Whoever makes many connections, or sends many frames, is told of
+/// once, and nobody fills the log under many names.
+void Connections::complain(const std::string& source, const std::string& what) {
+  constexpr std::size_t sources_max = 32;
+  if (complained_of_.size() > sources_max || !complained_of_.insert(source).second) return;
+  const std::string& here = peers_->hosts[host_].name;
+  if (complained_of_.size() > sources_max) {
+    spdlog::warn("host {}: others that are turned away are not told of any more", here);
+  } else if (source.empty()) {
+    spdlog::warn("host {}: {}", here, what);
+  } else {
+    spdlog::warn("host {}: from {}: {}", here, source, what);
+  }
+}
+
+void Connections::turned_away(const std::string& source, const std::string& reason) {
+  runtime::Lock lock(mutex_);
+  complain(source, reason);
+}
+
+}  // namespace paths

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/sending.cpp — the order in which frames leave, and the credits that bound pushes.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "paths/wire/connection.hpp"
+
+namespace paths {
+
+namespace {
+
+/// A request does not: it is bounded by the one who waits for its reply, and that may be what
+/// those pushes need that have the credits.
+bool waits_for_credits(const Frame& frame) {
+  return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
+}
+
+/// A push that has not left for want of credits, by a newer one.
+bool may_replace(const Frame& held, const Frame& newer) {
+  const Operation &old = held.operation, &fresh = newer.operation;
+  return held.kind == newer.kind && !is_farewell(fresh.kind) && old.kind == fresh.kind &&
+         !old.failure && !fresh.failure && !old.kept && !fresh.kept;
+}
+
+}  // namespace
+
+void Connections::push(std::uint32_t to_host, StageId stage, Operation operation) {
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    Connection& connection = connection_to(to_host, stage);
+    if (!connection.lost.empty()) throw gone(connection, operation);
+    Frame frame = frame_of(FrameKind::one_way);
+    frame.stage = stage;
+    frame.operation = std::move(operation);
+    const auto last = connection.last_held_like(frame);
+    // Only the last one of the path may be replaced, so that all that stays is in order.
+    if (frame.operation.kind == OperationKind::withdraw) {
+      leave(connection, std::move(frame), wakes);
+    } else if (last != connection.held.rend() && may_replace(*last, frame)) {
+      *last = std::move(frame);
+    } else {
+      connection.held.push_back(std::move(frame));
+      post_held(connection, wakes);
+    }
+  }
+  send_posted();
+}
+
+void Connections::reply(ConnectionId id, Frame frame) {
+  {
+    runtime::Lock lock(mutex_);
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->lost.empty()) return;
+    post(*connection, std::move(frame));
+  }
+  send_posted();
+}
+
+void Connections::pushed_in(ConnectionId id) {
+  {
+    runtime::Lock lock(mutex_);
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->lost.empty()) return;
+    if (++connection->to_give_back >= window / 2) post(*connection, frame_of(FrameKind::credits));
+  }
+  send_posted();
+}
+
+void Connections::take_credits(Connection& connection, std::uint32_t credits,
+                               runtime::Wakes& wakes) {
+  if (credits == 0) return;
+  connection.credits += credits;
+  parting_.wake_all(wakes);  // what is held goes on
+  post_held(connection, wakes);
+}
+
+void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
+  auto& held = connection.held;
+  while (!held.empty()) {
+    if (waits_for_credits(held.front()) && connection.credits <= 0) return;
+    leave(connection, std::move(held.front()), wakes);
+    held.pop_front();
+  }
+  if (!std::exchange(connection.is_parting, false)) return;
+  connection.has_said_goodbye = true;
+  post(connection, goodbye());
+}
+
+void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+  if (!is_farewell(frame.operation.kind)) --connection.credits;
+  if (frame.kind == FrameKind::request) {
+    Call& call = *connection.calls.at(frame.call);
+    call.is_held = false;  // from now on it waits for the reply
+    call.waiting.wake_all(wakes);
+  }
+  post(connection, std::move(frame));
+}
+
+void Connections::post(Connection& connection, Frame frame) {
+  frame.credits = std::exchange(connection.to_give_back, 0);
+  const bool is_wan = peers_->are_in_different_clusters(connection.peer, host_);
+  Traffic one;
+  const OperationKind kind = frame.operation.kind;
+  if (is_control(frame.kind) || is_housekeeping(kind)) {
+    one.control = 1;
+  } else {
+    one.messages = 1;
+    one.bytes = frame.kind == FrameKind::reply ? frame.result.payload.size()
+                                               : frame.operation.payload.size();
+  }
+  Counted& counted = is_control(frame.kind) ? counted_.back()
+                                            : counted_[peers_->graph_of_path[frame.operation.path]];
+  counted.all += one;
+  if (is_wan) counted.wan += one;
+  posted_.emplace_back(connection.id, std::move(frame));
+}
+
+/// What cannot be handed over loses its connection; the frames behind it go on.
+void Connections::hand_to_transport(ConnectionId connection, Frame frame) {
+  try {
+    transport_->send(connection, std::move(frame));
+  } catch (const std::exception& error) {
+    connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
+  }
+}
+
+void Connections::send_posted() {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  if (std::exchange(sending_, true)) return;
+  while (!posted_.empty() || !dropped_.empty()) {
+    auto frames = std::exchange(posted_, {});
+    const auto dropped = std::exchange(dropped_, {});
+    lock.unlock();
+    for (auto& [connection, frame] : frames) hand_to_transport(connection, std::move(frame));
+    for (const ConnectionId connection : dropped) transport_->drop(connection);
+    lock.lock();
+    for (const ConnectionId id : dropped)
+      if (const Connection* connection = find(id); connection != nullptr && !connection->is_ours)
+        connections_.erase(id);  // whoever still answers on it, in vain
+  }
+  sending_ = false;
+  parting_.wake_all(wakes);
+}
+
+}  // namespace paths
