@@ -76,11 +76,14 @@ void WaitList::wake_all(Wakes& wakes) {
 }
 
 Wakes::~Wakes() {
-  if (services_.empty()) {
-    for (Context* context : threads_) context->unpark();
-    return;
-  }
-  services_.front()->executor->wake_in_order(std::move(services_), std::move(threads_));
+  for (Context* context : services_) context->unpark();
+  for (Context* context : threads_) context->unpark();
+}
+
+void Wakes::services_first() {
+  if (services_.empty()) return;
+  services_.front()->executor->wake_in_order(std::exchange(services_, {}),
+                                             std::exchange(threads_, {}));
 }
 
 }  // namespace runtime

@@ -76,13 +76,16 @@ class Deadlock : public Stop {
 ///
 /// Why:   waking under the mutex makes the woken run into it; between OS threads that costs
 ///        milliseconds once there are more threads than cores.
-/// Order: service contexts first, whose replies leave for other hosts, and threads of the
-///        application only when those had their turn (Bongo et al. 2004, §VI-A: a local thread
-///        woken first delayed the last reply by up to 30 ms).
+/// Order: all at once; who owes other hosts a reply says services_first().
 class Wakes {
  public:
   Wakes() = default;
-  ~Wakes();
+  ~Wakes();  ///< never blocks
+  /// Carries them out, the mutex being unlocked: service contexts, whose replies leave for other
+  /// hosts, and threads of the application only when those had their turn (Bongo et al. 2004,
+  /// §VI-A: a local thread woken first delayed the last reply by up to 30 ms). A thread that calls
+  /// this is one of them, and blocks until then.
+  void services_first();
   Wakes(const Wakes&) = delete;
   Wakes& operator=(const Wakes&) = delete;
   bool empty() const { return services_.empty() && threads_.empty(); }

@@ -301,6 +301,8 @@ void Rounds::publish(Round& round, std::optional<Result> result, Failure failure
   round.result = std::move(result);
   round.failure = std::move(failure);
   round.waiting.wake_all(wakes);
+  lock.unlock();
+  wakes.services_first();
 }
 
 Result Rounds::withdraw(Operation operation, const Next& next) {
