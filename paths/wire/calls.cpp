@@ -20,13 +20,15 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   const std::uint64_t sequence = operation.sequence;
   const base::Payload moved = operation.payload;
   Call call;
+  runtime::Lock lock(mutex_);
   struct Forget {
     Connections& connections;
     Call& call;
-    ~Forget() { connections.forget(call); }
-  } forget{*this, call};
+    runtime::Lock& held;
+    ~Forget() { connections.forget(call, held); }
+  } const forget{*this, call, lock};
   request(call, to_host, stage, std::move(operation));
-  runtime::Lock lock(mutex_);
+  send_posted(lock);
   // The far host answers a wait there that its own deadline ended, and names who was missing; ours
   // is for a host that answers nothing at all. Its death is noticed before either.
   const runtime::Deadline patience{deadline.at + peers_->deadline, deadline.written};
@@ -48,45 +50,41 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   return std::move(call.reply->result);
 }
 
+/// Called with the mutex held.
 void Connections::request(Call& call, std::uint32_t to_host, StageId stage, Operation operation) {
-  {
-    runtime::Wakes wakes;
-    runtime::Lock lock(mutex_);
-    Connection& connection = connection_to(to_host, stage);
-    if (!connection.lost.empty()) throw gone(connection, operation);
-    call.connection = &connection;
-    call.number = connection.next_call++;
-    connection.calls[call.number] = &call;
-    Frame frame = frame_of(FrameKind::request);
-    frame.call = call.number;
-    frame.stage = stage;
-    frame.operation = std::move(operation);
-    const bool follows_held = connection.last_held_like(frame) != connection.held.rend();
-    if (follows_held) {
-      connection.held.push_back(std::move(frame));
-    } else {
-      leave(connection, std::move(frame), wakes);
-    }
+  Connection& connection = connection_to(to_host, stage);
+  if (!connection.lost.empty()) throw gone(connection, operation);
+  connection.begin(call);
+  Frame frame = frame_of(FrameKind::request);
+  frame.call = call.number;
+  frame.stage = stage;
+  frame.operation = std::move(operation);
+  const bool follows_held = connection.last_held_like(frame) != connection.held.rend();
+  if (follows_held) {
+    connection.held.push_back(std::move(frame));
+  } else {
+    leave(connection, std::move(frame));
   }
-  send_posted();
 }
 
-/// Its caller has the answer, or has given up: then it need not leave any more.
-void Connections::forget(const Call& call) {
+/// Its caller has the answer, or has given up: then it need not leave any more. Called with the
+/// mutex held, lets it go.
+void Connections::forget(const Call& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
+  Connection& connection = *call.connection;
+  connection.end(call);
+  if (!call.is_held && !call.reply) connection.given_up.insert(call.number);
+  if (!call.is_held) return;
+  std::erase_if(connection.held, [&call](const Frame& frame) {
+    return frame.kind == FrameKind::request && frame.call == call.number;
+  });
   {
     runtime::Wakes wakes;
-    runtime::Lock lock(mutex_);
-    Connection& connection = *call.connection;
-    connection.calls.erase(call.number);
-    if (!call.is_held && !call.reply) connection.given_up.insert(call.number);
-    if (!call.is_held) return;
-    std::erase_if(connection.held, [&call](const Frame& frame) {
-      return frame.kind == FrameKind::request && frame.call == call.number;
-    });
     post_held(connection, wakes);
+    lock.unlock();
   }
-  send_posted();
+  lock.lock();
+  send_posted(lock);
 }
 
 void Connections::answer(Connection& connection, Frame frame, runtime::Wakes& wakes) {

@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "paths/wire/connections.hpp"
 
@@ -38,9 +40,28 @@ struct Connections::Connection {
   std::int64_t credits = window;  // less than none: requests do not wait for them
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;
-  std::unordered_map<std::uint64_t, Call*> calls;
-  std::set<std::uint64_t> given_up;  // calls that left and may still be answered
+  using Calls = std::unordered_map<std::uint64_t, Call*>;
+  Calls calls;
+  std::vector<Calls::node_type> spare_calls;  // so that a call takes no memory
+  std::set<std::uint64_t> given_up;           // calls that left and may still be answered
   std::deque<Frame> held;  // pushes that wait for credits, and what must not overtake them
+
+  void begin(Call& call) {
+    call.connection = this;
+    call.number = next_call++;
+    if (spare_calls.empty()) {
+      calls.emplace(call.number, &call);
+      return;
+    }
+    Calls::node_type node = std::move(spare_calls.back());
+    spare_calls.pop_back();
+    node.key() = call.number;
+    node.mapped() = &call;
+    calls.insert(std::move(node));
+  }
+  void end(const Call& call) {
+    if (auto node = calls.extract(call.number)) spare_calls.push_back(std::move(node));
+  }
 
   /// The last one of the same thread's same path, or the end.
   auto last_held_like(const Frame& frame) {

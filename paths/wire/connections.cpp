@@ -117,7 +117,7 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
 }
 
 void Connections::deliver(ConnectionId id, Frame frame) {
-  bool serves = false, has_parted = false, is_refused = false;
+  bool serves = false, has_parted = false, is_refused = false, has_posted = false;
   std::uint32_t peer = 0;
   std::string reason;
   {
@@ -164,8 +164,9 @@ void Connections::deliver(ConnectionId id, Frame frame) {
       }
     }
     peer = connection.peer;
+    has_posted = this->has_posted();
   }
-  send_posted();
+  if (has_posted) send_posted();
   if (serves) serve_(id, std::move(frame));
   if (is_refused) gone_(peer, reason, false);
   if (has_parted) gone_(peer, has_ended, true);

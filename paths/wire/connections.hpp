@@ -114,9 +114,10 @@ class Connections final : public Receiver {
   Connection& found_or_new(ConnectionId id);
   void post(Connection& connection, Frame frame);
   void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
-  void forget(const Call& call);
+  void forget(const Call& call, runtime::Lock& lock);
   void post_held(Connection& connection, runtime::Wakes& wakes);
-  void leave(Connection& connection, Frame frame, runtime::Wakes& wakes);
+  static bool may_leave(const Connection& connection, const Frame& frame);
+  void leave(Connection& connection, Frame frame);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
   std::string wrong(const Connection& connection, const Frame& frame) const;
   std::string wrong_from_us(const Connection& connection, const Frame& frame) const;
@@ -140,7 +141,9 @@ class Connections final : public Receiver {
   std::map<std::uint32_t, std::size_t> unfinished() const;
   void await_goodbyes(runtime::Deadline deadline);
   void forgo_goodbyes(std::uint32_t peer, base::Nanos patience);
+  bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   void send_posted();
+  void send_posted(runtime::Lock& lock);
   void hand_to_transport(ConnectionId connection, Frame frame);
   Frame frame_of(FrameKind kind) const;
   Frame goodbye() const;
@@ -162,6 +165,7 @@ class Connections final : public Receiver {
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all
   /// there are: outside the lock, because within one process that runs the peer's deliver().
   std::vector<std::pair<ConnectionId, Frame>> posted_;
+  std::vector<std::pair<ConnectionId, Frame>> sent_;  // by the context that sends
   std::vector<ConnectionId> dropped_;
   bool sending_ = false;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;

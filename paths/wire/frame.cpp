@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -41,21 +42,22 @@ std::string_view shortened(std::string_view text) {
 
 class ByteWriter {
  public:
-  explicit ByteWriter(std::size_t size) { bytes_.reserve(size); }
+  explicit ByteWriter(std::span<std::byte> bytes) : left_(bytes) {}
   template <class Unsigned>
   void put(Unsigned value) {
     for (std::size_t i = 0; i < sizeof value; ++i)
-      bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+      left_[i] = static_cast<std::byte>(value >> (8 * i));
+    left_ = left_.subspan(sizeof value);
   }
   void put_text(std::string_view text) {
     text = shortened(text);
     put(static_cast<std::uint16_t>(text.size()));
-    for (const char c : text) bytes_.push_back(static_cast<std::byte>(c));
+    std::memcpy(left_.data(), text.data(), text.size());
+    left_ = left_.subspan(text.size());
   }
-  std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::span<std::byte> left_;  // room for what is still to come
 };
 
 /// Answers zeros and is no longer good once the bytes do not suffice.
@@ -173,12 +175,14 @@ Result get_result(ByteReader& reader, bool& returns_moved) {
 }
 
 base::Payload failure_body(const TravelError& failure) {
-  ByteWriter writer(256);
-  for (const std::string* text :
-       {&failure.host(), &failure.path(), &failure.wrapper(), &failure.reason()})
-    writer.put_text(*text);
-  const auto bytes = writer.take();
-  return base::Payload::copy_of(bytes);
+  const std::array<const std::string*, 4> texts = {&failure.host(), &failure.path(),
+                                                   &failure.wrapper(), &failure.reason()};
+  std::size_t size = 0;
+  for (const std::string* text : texts) size += sizeof(std::uint16_t) + shortened(*text).size();
+  return base::Payload::filled(size, [&texts](std::span<std::byte> bytes) {
+    ByteWriter writer(bytes);
+    for (const std::string* text : texts) writer.put_text(*text);
+  });
 }
 
 /// Null when the body is not a failure.
@@ -219,8 +223,14 @@ std::size_t header_bytes(const Frame& frame) {
 }
 
 std::vector<std::byte> encode_header(const Frame& frame) {
+  std::vector<std::byte> bytes(header_bytes(frame));
+  write_header(frame, bytes);
+  return bytes;
+}
+
+void write_header(const Frame& frame, std::span<std::byte> bytes) {
   ENSURE(frame.kind != FrameKind::error || frame.operation.failure != nullptr);
-  ByteWriter writer(header_bytes(frame));
+  ByteWriter writer(bytes);
   for (const char c : mark) writer.put(static_cast<std::uint8_t>(c));
   writer.put(frame.version);
   writer.put(static_cast<std::uint8_t>(frame.kind));
@@ -234,7 +244,6 @@ std::vector<std::byte> encode_header(const Frame& frame) {
   writer.put(frame.stage);
   if (carries_operation(frame.kind)) put_operation(writer, frame.operation);
   if (frame.kind == FrameKind::reply) put_result(writer, frame);
-  return writer.take();
 }
 
 base::Payload encode_body(const Frame& frame) {

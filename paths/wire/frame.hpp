@@ -49,6 +49,8 @@ struct Frame {
 /// Documented byte by byte in docs/wire.md.
 std::vector<std::byte> encode_header(const Frame& frame);
 std::size_t header_bytes(const Frame& frame);
+/// The same into `header_bytes()` bytes that somebody has.
+void write_header(const Frame& frame, std::span<std::byte> bytes);
 /// The body that follows the header: the payload, or the text of a failure.
 base::Payload encode_body(const Frame& frame);
 /// Nothing when the bytes are not a frame of any version; a frame of another version comes back

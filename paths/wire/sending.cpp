@@ -36,36 +36,35 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.operation = std::move(operation);
     const auto last = connection.last_held_like(frame);
     // Only the last one of the path may be replaced, so that all that stays is in order.
-    if (frame.operation.kind == OperationKind::withdraw) {
-      leave(connection, std::move(frame), wakes);
+    if (frame.operation.kind == OperationKind::withdraw ||
+        (connection.held.empty() && may_leave(connection, frame))) {
+      leave(connection, std::move(frame));
     } else if (last != connection.held.rend() && may_replace(*last, frame)) {
       *last = std::move(frame);
     } else {
       connection.held.push_back(std::move(frame));
       post_held(connection, wakes);
     }
+    if (wakes.empty()) return send_posted(lock);
   }
   send_posted();
 }
 
 void Connections::reply(ConnectionId id, Frame frame) {
-  {
-    runtime::Lock lock(mutex_);
-    Connection* connection = find(id);
-    if (connection == nullptr || !connection->lost.empty()) return;
-    post(*connection, std::move(frame));
-  }
-  send_posted();
+  runtime::Lock lock(mutex_);
+  Connection* connection = find(id);
+  if (connection == nullptr || !connection->lost.empty()) return;
+  post(*connection, std::move(frame));
+  send_posted(lock);
 }
 
 void Connections::pushed_in(ConnectionId id) {
-  {
-    runtime::Lock lock(mutex_);
-    Connection* connection = find(id);
-    if (connection == nullptr || !connection->lost.empty()) return;
-    if (++connection->to_give_back >= window / 2) post(*connection, frame_of(FrameKind::credits));
-  }
-  send_posted();
+  runtime::Lock lock(mutex_);
+  Connection* connection = find(id);
+  if (connection == nullptr || !connection->lost.empty()) return;
+  if (++connection->to_give_back < window / 2) return;
+  post(*connection, frame_of(FrameKind::credits));
+  send_posted(lock);
 }
 
 void Connections::take_credits(Connection& connection, std::uint32_t credits,
@@ -78,23 +77,24 @@ void Connections::take_credits(Connection& connection, std::uint32_t credits,
 
 void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
   auto& held = connection.held;
-  while (!held.empty()) {
-    if (waits_for_credits(held.front()) && connection.credits <= 0) return;
-    leave(connection, std::move(held.front()), wakes);
+  while (!held.empty() && may_leave(connection, held.front())) {
+    if (held.front().kind == FrameKind::request)  // its caller now waits for the reply
+      connection.calls.at(held.front().call)->waiting.wake_all(wakes);
+    leave(connection, std::move(held.front()));
     held.pop_front();
   }
-  if (!std::exchange(connection.is_parting, false)) return;
+  if (!held.empty() || !std::exchange(connection.is_parting, false)) return;
   connection.has_said_goodbye = true;
   post(connection, goodbye());
 }
 
-void Connections::leave(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+bool Connections::may_leave(const Connection& connection, const Frame& frame) {
+  return connection.credits > 0 || !waits_for_credits(frame);
+}
+
+void Connections::leave(Connection& connection, Frame frame) {
   if (!is_farewell(frame.operation.kind)) --connection.credits;
-  if (frame.kind == FrameKind::request) {
-    Call& call = *connection.calls.at(frame.call);
-    call.is_held = false;  // from now on it waits for the reply
-    call.waiting.wake_all(wakes);
-  }
+  if (frame.kind == FrameKind::request) connection.calls.at(frame.call)->is_held = false;
   post(connection, std::move(frame));
 }
 
@@ -127,14 +127,20 @@ void Connections::hand_to_transport(ConnectionId connection, Frame frame) {
 }
 
 void Connections::send_posted() {
-  runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
-  if (std::exchange(sending_, true)) return;
-  while (!posted_.empty() || !dropped_.empty()) {
-    auto frames = std::exchange(posted_, {});
+  send_posted(lock);
+}
+
+/// Called with the mutex held, which is let go to send what there is, unless somebody does already.
+void Connections::send_posted(runtime::Lock& lock) {
+  if (sending_ || !has_posted()) return;
+  sending_ = true;
+  while (has_posted()) {
+    sent_.swap(posted_);
     const auto dropped = std::exchange(dropped_, {});
     lock.unlock();
-    for (auto& [connection, frame] : frames) hand_to_transport(connection, std::move(frame));
+    for (auto& [connection, frame] : sent_) hand_to_transport(connection, std::move(frame));
+    sent_.clear();
     for (const ConnectionId connection : dropped) transport_->drop(connection);
     lock.lock();
     for (const ConnectionId id : dropped)
@@ -142,7 +148,13 @@ void Connections::send_posted() {
         connections_.erase(id);  // whoever still answers on it, in vain
   }
   sending_ = false;
-  parting_.wake_all(wakes);
+  if (parting_.empty()) return;
+  {
+    runtime::Wakes wakes;
+    parting_.wake_all(wakes);
+    lock.unlock();
+  }
+  lock.lock();
 }
 
 }  // namespace paths

@@ -26,6 +26,12 @@ bool receive(zmq::socket_t& socket, zmq::message_t& part) {
 
 }  // namespace
 
+zmq::message_t header_of(const Frame& frame) {
+  zmq::message_t header(header_bytes(frame));
+  write_header(frame, {static_cast<std::byte*>(header.data()), header.size()});
+  return header;
+}
+
 zmq::message_t message_of(base::Payload body) {
   const auto bytes = body.bytes();
   if (bytes.size() < uncopied_bytes) return zmq::message_t(bytes.data(), bytes.size());

@@ -13,6 +13,7 @@
 
 namespace paths {
 
+zmq::message_t header_of(const Frame& frame);
 /// The body of a frame; from 4 KiB on it crosses without being copied.
 zmq::message_t message_of(base::Payload body);
 std::span<const std::byte> bytes_of(const zmq::message_t& message);

@@ -55,10 +55,12 @@ void Sockets::receive_from(Outgoing& peer) {
 void Sockets::receive_soon(Outgoing& peer) {
   if (std::exchange(peer.look_again, true)) return;
   runtime_.wake_from_outside([self = shared_from_this(), id = peer.id] {
-    const auto found = self->outgoing_.find(id);
-    if (found == self->outgoing_.end()) return;
-    self->look_at_monitor(found->second);
-    self->receive_from(found->second);
+    self->receiving([&] {
+      const auto found = self->outgoing_.find(id);
+      if (found == self->outgoing_.end()) return;
+      self->look_at_monitor(found->second);
+      self->receive_from(found->second);
+    });
   });
 }
 
@@ -86,7 +88,8 @@ void Sockets::receive_incoming() {
 
 void Sockets::receive_incoming_soon() {
   if (std::exchange(router_look_again_, true)) return;
-  runtime_.wake_from_outside([self = shared_from_this()] { self->receive_incoming(); });
+  runtime_.wake_from_outside(
+      [self = shared_from_this()] { self->receiving([&] { self->receive_incoming(); }); });
 }
 
 Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
@@ -169,8 +172,10 @@ void Sockets::report_closed() {
 void Sockets::lose(Outgoing& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
-    self->forget(id);
-    if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+    self->receiving([&] {
+      self->forget(id);
+      if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+    });
   });
 }
 
@@ -178,7 +183,9 @@ void Sockets::lose(Outgoing& peer, std::string reason) {
 void Sockets::lose(Incoming& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
-    if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+    self->receiving([&] {
+      if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+    });
   });
 }
 

@@ -69,9 +69,10 @@ void Sockets::start(Receiver& receiver) {
     started_ = true;
   }
   // A socket may change its thread when a full fence lies between: the runtime's own mutex.
-  runtime_.watch(router_.get(zmq::sockopt::fd), [this] { receive_incoming(); });
-  runtime_.watch(router_monitor_.get(zmq::sockopt::fd), [this] { receive_incoming(); });
-  runtime_.wake_from_outside([self = shared_from_this()] { self->receive_incoming(); });
+  const auto receive = [this] { receiving([this] { receive_incoming(); }); };
+  runtime_.watch(router_.get(zmq::sockopt::fd), receive);
+  runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
+  runtime_.wake_from_outside([self = shared_from_this(), receive] { receive(); });
 }
 
 ConnectionId Sockets::connect(std::uint32_t host) {
@@ -87,17 +88,31 @@ void Sockets::send(ConnectionId connection, Frame frame) {
 void Sockets::drop(ConnectionId connection) { hand_over({Act::drop, connection}); }
 
 void Sockets::hand_over(HandedOver one) {
-  bool first;
-  {
+  if (runtime_.on_services_thread() && is_receiving_) {
+    flush();
+    return carry_out(one);
+  }
+  runtime::Lock use(using_, std::try_to_lock);
+  if (use) {
+    flush();
+    carry_out(one);
+    use.unlock();
+  } else {
     runtime::Lock lock(mutex_);
     if (closed_) return;
-    first = handed_over_.empty();
     handed_over_.push_back(std::move(one));
+    has_handed_over_.store(true);
   }
-  if (runtime_.on_services_thread()) {
+  send_rest();
+}
+
+/// What was handed over while the sockets were in use: either its sender finds them free, or who
+/// used them finds it here.
+void Sockets::send_rest() {
+  while (has_handed_over_.load()) {
+    const runtime::Lock use(using_, std::try_to_lock);
+    if (!use) return;
     flush();
-  } else if (first) {
-    runtime_.wake_from_outside([self = shared_from_this()] { self->flush(); });
   }
 }
 
@@ -106,8 +121,8 @@ void Sockets::stop() {
   if (!std::exchange(started_, false)) return;
   // Twice through the queue: what flush() opens is watched before it is closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
-    self->flush();
-    self->runtime_.wake_from_outside([self] { self->close_all(); });
+    self->send_rest();
+    self->runtime_.wake_from_outside([self] { self->receiving([&] { self->close_all(); }); });
   });
   const runtime::Reason reason{"the transport to close"};
   while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
@@ -118,27 +133,23 @@ void Sockets::stop() {
 
 // ---- sending ---------------------------------------------------------------------------------
 
-// May run in a sender's context, who may hold locks of its own: nothing below calls the receiver.
+// Nothing below calls the receiver: the sender may hold locks of its own.
 void Sockets::flush() {
-  if (std::exchange(flushing_, true)) return;
-  struct Flushing {
-    bool& is;
-    ~Flushing() { is = false; }
-  } const flushing{flushing_};
-  for (;;) {
-    std::vector<HandedOver> batch;
-    {
-      runtime::Lock lock(mutex_);
-      batch.swap(handed_over_);
-    }
-    if (batch.empty()) break;
-    for (const HandedOver& one : batch) {
-      switch (one.act) {
-        case Act::open: open(one.connection, one.host); break;
-        case Act::transmit: transmit(one.connection, one.frame); break;
-        case Act::drop: give_up(one.connection); break;
-      }
-    }
+  if (!has_handed_over_.exchange(false)) return;
+  {
+    runtime::Lock lock(mutex_);
+    batch_.swap(handed_over_);
+  }
+  for (const HandedOver& one : batch_) carry_out(one);
+  batch_.clear();
+}
+
+void Sockets::carry_out(const HandedOver& one) {
+  if (closed_) return;
+  switch (one.act) {
+    case Act::open: open(one.connection, one.host); break;
+    case Act::transmit: transmit(one.connection, one.frame); break;
+    case Act::drop: give_up(one.connection); break;
   }
 }
 
@@ -160,8 +171,10 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
     return lose(peer, fmt::format("cannot connect to host {} at {}: {}", name_of(peer),
                                   located(address), error.what()));
   }
-  runtime_.watch(peer.dealer.get(zmq::sockopt::fd), [this, &peer] { receive_from(peer); });
-  runtime_.watch(peer.monitor.get(zmq::sockopt::fd), [this, &peer] { look_at_monitor(peer); });
+  runtime_.watch(peer.dealer.get(zmq::sockopt::fd),
+                 [this, &peer] { receiving([&] { receive_from(peer); }); });
+  runtime_.watch(peer.monitor.get(zmq::sockopt::fd),
+                 [this, &peer] { receiving([&] { look_at_monitor(peer); }); });
   receive_soon(peer);  // a descriptor tells nothing before its socket was found empty once
 }
 
@@ -173,7 +186,9 @@ void Sockets::give_up(ConnectionId connection) {
   }
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end() || std::exchange(found->second.lost, true)) return;
-  runtime_.wake_from_outside([self = shared_from_this(), connection] { self->forget(connection); });
+  runtime_.wake_from_outside([self = shared_from_this(), connection] {
+    self->receiving([&] { self->forget(connection); });
+  });
 }
 
 void Sockets::transmit(ConnectionId connection, const Frame& frame) {
@@ -184,7 +199,7 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   Outgoing& peer = found->second;
   try {
     // Both first: of a frame half of which was sent, the next one would be the rest.
-    zmq::message_t header(encode_header(frame)), body = message_of(encode_body(frame));
+    zmq::message_t header = header_of(frame), body = message_of(encode_body(frame));
     send_part(peer.dealer, std::move(header), Part::middle);
     send_part(peer.dealer, std::move(body), Part::last);
     // Sending may have eaten the sign that something arrived.
@@ -200,7 +215,7 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
   if (peer.lost) return;
   ENSURE_EQ(peer.id, connection);
   try {
-    zmq::message_t header(encode_header(frame)), body = message_of(encode_body(frame));
+    zmq::message_t header = header_of(frame), body = message_of(encode_body(frame));
     send_part(router_, zmq::message_t(routing_id), Part::middle);
     send_part(router_, std::move(header), Part::middle);
     send_part(router_, std::move(body), Part::last);

@@ -49,6 +49,11 @@ struct Accepted {
 
 /// All sockets of one host. Whoever is called back by the runtime holds it, so that it outlives
 /// the transport until the last call is over.
+///
+/// Sharing: one at a time uses the sockets. The services' thread, which alone receives, waits for
+///          its turn, which is short; who wants to send and finds them in use leaves its frame to
+///          whoever uses them. So a frame mostly leaves in the context that sends it, with nobody
+///          to be woken on the way.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
@@ -73,13 +78,18 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
     Frame frame = {};        // to transmit
   };
   void hand_over(HandedOver one);
+  void send_rest();
+  template <class Receive>
+  void receiving(Receive receive);
 
-  // On the services' thread from here on.
+  // By the one that uses the sockets, from here on.
   void flush();
+  void carry_out(const HandedOver& one);
   void open(ConnectionId connection, std::uint32_t host);
   void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
   void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
+  // On the services' thread, within receiving():
   void receive_from(Outgoing& peer);
   void receive_incoming();
   void receive_soon(Outgoing& peer);
@@ -108,8 +118,13 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   runtime::Mutex mutex_;
   std::vector<HandedOver> handed_over_;  // guarded, as are the next three
   bool started_ = false;
-  bool closed_ = false;
+  bool closed_ = false;  // written by the user of the sockets only
   runtime::WaitList closed_waiters_;
+  std::atomic<bool> has_handed_over_{false};
+
+  runtime::Mutex using_;       // held by whoever uses what follows
+  bool is_receiving_ = false;  // the services' thread does; for that thread
+  std::vector<HandedOver> batch_;
 
   std::unique_ptr<SocketClaim> claim_;  // goes after the sockets
   zmq::context_t context_;
@@ -122,8 +137,22 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unordered_map<int, Accepted> accepted_;          // by descriptor
   std::vector<Acceptance> closings_;                    // not reported yet
   bool handshake_failed_ = false;                       // of the next that closes
-  bool flushing_ = false;
   bool router_look_again_ = false;
 };
+
+/// Before and after it, what others handed over is sent.
+template <class Receive>
+void Sockets::receiving(Receive receive) {
+  {
+    const runtime::Lock use(using_);
+    struct Receiving {
+      bool& is;
+      explicit Receiving(bool& flag) : is(flag) { is = true; }
+      ~Receiving() { is = false; }
+    } const receiving(is_receiving_);
+    receive();
+  }
+  send_rest();
+}
 
 }  // namespace paths
