@@ -75,7 +75,7 @@ class Maker {
     Drawing::Node node = node_on(wrapper.host);
     node.name = wrapper.name.empty() ? wrapper.kind : wrapper.name;
     if (!wrapper.name.empty()) node.details = wrapper.kind;
-    if (kind != nullptr && kind->joins) {
+    if (kind != nullptr && kind->joins()) {
       node.shape = Drawing::Shape::join;
       node.details += fmt::format(" of {}", wrapper.slots);
     } else if (kind != nullptr && !kind->roles.empty()) {

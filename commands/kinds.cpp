@@ -22,10 +22,10 @@ using paths::WrapperKind;
 /// What the kind does to the path it stands on.
 std::string character(const WrapperKind& kind) {
   std::string text;
-  if (kind.begins) text += "Begins a path that has no thread. ";
-  if (kind.joins) text += "Joins: paths that meet in it share everything below. ";
-  if (kind.crosses) text += "The path goes on at the host named by `to`. ";
-  if (kind.ends) text += "Ends a path. ";
+  if (kind.begins()) text += "Begins a path that has no thread. ";
+  if (kind.joins()) text += "Joins: paths that meet in it share everything below. ";
+  if (kind.crosses()) text += "The path goes on at the host named by `to`. ";
+  if (kind.ends()) text += "Ends a path. ";
   if (!kind.roles.empty())
     text += fmt::format("A path writes `name: role`; roles: {}. ", fmt::join(kind.roles, ", "));
   if (!text.empty()) text.pop_back();

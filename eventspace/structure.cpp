@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -132,6 +133,12 @@ Structure::Wrapper wrapper_of(const Json& json) {
                              json.at("position")};
   if (json.contains("combines"))
     for (const Json& cluster : json.at("combines")) wrapper.combines.push_back(number_of(cluster));
+  if (!json.contains("job")) {
+    set_job_by_kind(wrapper);
+    return wrapper;
+  }
+  wrapper.job = job_named(json.at("job").get_ref<const std::string&>());
+  wrapper.answers_in_kind = json.value("answers_in_kind", false);
   return wrapper;
 }
 
@@ -253,6 +260,26 @@ std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view 
   return {};
 }
 
+void set_job_by_kind(Structure::Wrapper& wrapper) {
+  static const std::map<std::string_view, Job> jobs = {{"allreduce", Job::join},
+                                                       {"reduce", Job::join},
+                                                       {"broadcast", Job::join},
+                                                       {"barrier", Job::join},
+                                                       {"forward", Job::crossing},
+                                                       {"emulate_link", Job::link},
+                                                       {"condition_check", Job::check},
+                                                       {"lagged_check", Job::check},
+                                                       {"periodic", Job::gate},
+                                                       {"store", Job::store},
+                                                       {"observe", Job::store},
+                                                       {"prefetch", Job::prefetch},
+                                                       {"push", Job::push},
+                                                       {"event_collector", Job::collector}};
+  const auto found = jobs.find(wrapper.kind);
+  wrapper.job = found == jobs.end() ? Job::other : found->second;
+  wrapper.answers_in_kind = wrapper.kind == "allreduce";
+}
+
 std::string to_json(const Structure& structure) {
   std::vector<std::string> hosts, wrappers, stages, paths;
   for (const auto& host : structure.hosts)
@@ -263,7 +290,9 @@ std::string to_json(const Structure& structure) {
   for (const auto& wrapper : structure.wrappers) {
     Json json = {{"name", wrapper.name},         {"kind", wrapper.kind},
                  {"host", wrapper.host},         {"slots", wrapper.slots},
-                 {"settings", wrapper.settings}, {"position", wrapper.position}};
+                 {"settings", wrapper.settings}, {"position", wrapper.position},
+                 {"job", job_name(wrapper.job)}};
+    if (wrapper.answers_in_kind) json["answers_in_kind"] = true;
     if (!wrapper.combines.empty()) json["combines"] = wrapper.combines;
     wrappers.push_back(line_of(json));
   }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "eventspace/job.hpp"
+
 namespace eventspace {
 
 inline constexpr std::uint32_t no_stage = 0xffffffff;
@@ -29,6 +31,9 @@ struct Structure {
     std::string position;     ///< "configs/a.yaml:12:5"
     /// Of a condition check: the clusters whose values it combines, in that order.
     std::vector<std::uint32_t> combines = {};
+    Job job = Job::other;
+    /// Of a join: what goes up to each contributor is as large as what came down from it.
+    bool answers_in_kind = false;
     friend bool operator==(const Wrapper&, const Wrapper&) = default;
   };
   struct Stage {
@@ -65,7 +70,11 @@ struct Structure {
 /// A setting of a wrapper as its config writes it, such as "5ms"; "" when it has none of that key.
 std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key);
 
+/// Sets the wrapper's job as its kind had it when traces did not say it.
+void set_job_by_kind(Structure::Wrapper& wrapper);
+
 std::string to_json(const Structure& structure);
+/// Also of traces that were recorded before wrappers had jobs.
 /// Throws std::runtime_error that says what is wrong: not JSON, a number that refers to nothing.
 Structure structure_from_json(std::string_view text);
 

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "eventspace/job.hpp"
 #include "pastset/template.hpp"
 #include "paths/wrapper.hpp"
 
 namespace paths {
 
+using eventspace::Job;
 struct Plan;
 
 /// One setting as people read of it in `paths show --kinds`, in the reference and in the schema.
@@ -41,12 +43,10 @@ struct WrapperKind {
   std::string help;
   std::vector<SettingHelp> settings;
   std::vector<std::string> roles = {};  ///< words a path may write behind the wrapper's name
-  bool joins = false;                   ///< paths that meet in it must agree on everything below
-  bool ends = false;                    ///< nothing may follow it; a path must end in such a kind
-  bool crosses = false;                 ///< the path goes on at the host named by its setting `to`
-  bool begins = false;  ///< drives its path itself: the path has no thread (prefetch)
-  /// Of one that begins and reads: its setting with the element for what comes up. Without, what
-  /// comes into its elements goes down.
+  Job job = Job::other;
+  /// Of a join: what it answers each contributor is as large as what that one gave.
+  bool answers_in_kind = false;
+  /// Of a prefetch: its setting with the element for what comes up.
   std::string fetches_into = {};
   /// The template of what goes on below, where that is not the setting `template` but made of it.
   pastset::Template (*template_below)(const base::Settings& settings,
@@ -54,6 +54,12 @@ struct WrapperKind {
   /// Reads and checks the settings (mistakes go to the reader; finish() is the caller's) and
   /// returns how to make the wrapper; what it returns is not called when there were mistakes.
   std::function<MakeWrapper(base::MapReader&, const WrapperPlace&)> read;
+
+  bool joins() const { return job == Job::join; }  ///< its paths must agree on everything below
+  bool ends() const { return job == Job::store; }  ///< nothing may follow; a path must end so
+  bool crosses() const { return job == Job::crossing; }  ///< to the host that its `to` names
+  /// Drives its path itself: the path has no thread.
+  bool begins() const { return job == Job::prefetch || job == Job::push; }
 };
 
 class WrapperKinds {

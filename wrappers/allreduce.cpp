@@ -22,7 +22,8 @@ paths::WrapperKind allreduce_kind() {
   kind.name = "allreduce";
   kind.help = "Joins paths: combines all contributions and gives everyone the result.";
   kind.settings = paths::reduction_settings();
-  kind.joins = true;
+  kind.job = paths::Job::join;
+  kind.answers_in_kind = true;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const paths::Reduction reduction = paths::read_reduction(reader);
     return [reduction, wrapper = place.wrapper](paths::Host& host) {

@@ -17,7 +17,7 @@ paths::WrapperKind barrier_kind() {
   paths::WrapperKind kind;
   kind.name = "barrier";
   kind.help = "Joins paths: nobody returns before everyone has come.";
-  kind.joins = true;
+  kind.job = paths::Job::join;
   kind.read = [](base::MapReader&, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     return [wrapper = place.wrapper](paths::Host& host) {
       return std::make_unique<Barrier>(host, wrapper);

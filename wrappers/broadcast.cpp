@@ -49,7 +49,7 @@ paths::WrapperKind broadcast_kind() {
        "The contributor, counted from 0, whose value it is; none where it comes from below."},
       {"template", "template", "any", "What that contributor moves."},
   };
-  kind.joins = true;
+  kind.job = paths::Job::join;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {

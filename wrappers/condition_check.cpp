@@ -357,6 +357,7 @@ paths::WrapperKind condition_check_kind() {
   paths::WrapperKind kind;
   kind.name = "condition_check";
   kind.help = "At the root of a cluster: combines the clusters' results and decides the condition.";
+  kind.job = paths::Job::check;
   kind.settings = settings_help();
   kind.template_below = [](const base::Settings&, const pastset::Template& above) {
     return paths::partial_template(above);

@@ -207,6 +207,7 @@ paths::WrapperKind emulate_link_kind() {
   paths::WrapperKind kind;
   kind.name = "emulate_link";
   kind.help = "Delays what passes as one direction of a link would; all that pass it share it.";
+  kind.job = paths::Job::link;
   kind.settings = {
       {"latency", "time", "0ns", "How long a message travels once it has left."},
       {"bandwidth", "rate", "unlimited", "How fast messages leave, one after the other."},

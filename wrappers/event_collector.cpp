@@ -62,6 +62,7 @@ paths::WrapperKind event_collector_kind() {
   paths::WrapperKind kind;
   kind.name = "event_collector";
   kind.help = "Records when each operation passed down and its result passed up.";
+  kind.job = paths::Job::collector;
   kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
     return [](paths::Host&) { return std::make_unique<EventCollector>(); };
   };

@@ -52,7 +52,7 @@ paths::WrapperKind forward_kind() {
   kind.name = "forward";
   kind.help = "Carries operations to another host, where the path goes on.";
   kind.settings = {{"to", "host", "required", "The host on which the path goes on."}};
-  kind.crosses = true;
+  kind.job = paths::Job::crossing;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::uint32_t to_host = read_host(reader, place);
     return [to_host](paths::Host&) { return std::make_unique<Forward>(to_host); };

@@ -27,6 +27,7 @@ paths::WrapperKind periodic_kind() {
   paths::WrapperKind kind;
   kind.name = "periodic";
   kind.help = "Lets one round in so many through; the others come back at once, unchecked.";
+  kind.job = paths::Job::gate;
   kind.settings = {{"every", "integer", "required", "Rounds, counted from 1, that go down."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     if (!reader.has("every")) reader.mistake("every", "missing, expected how many rounds");

@@ -127,7 +127,7 @@ paths::WrapperKind push_kind() {
        "Of this host: what others ask for. Without, all is sent."},
       {"every", "true or false", "false", "Sends all tuples, not each time the newest."},
   };
-  kind.begins = true;
+  kind.job = paths::Job::push;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string from = paths::read_element(reader, "from", place);
     const std::string asks =

@@ -22,7 +22,7 @@ paths::WrapperKind reduce_kind() {
   kind.name = "reduce";
   kind.help = "Joins paths: combines all contributions and gives the first contributor the result.";
   kind.settings = paths::reduction_settings();
-  kind.joins = true;
+  kind.job = paths::Job::join;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const paths::Reduction reduction = paths::read_reduction(reader);
     return [reduction, wrapper = place.wrapper](paths::Host& host) {

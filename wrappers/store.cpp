@@ -61,7 +61,7 @@ paths::WrapperKind store_kind() {
        "is "
        "one. For paths that a push begins."},
   };
-  kind.ends = true;
+  kind.job = paths::Job::store;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = paths::read_element(reader, "element", place);
     const std::string word = reader.choice("marks", {"false", "failures", "true"}, "false");

@@ -63,11 +63,11 @@ std::string Tracks::wrapper_name(std::uint32_t stage) const {
   if (!wrapper.name.empty()) return wrapper.name;
   const auto host_name = [&](std::uint32_t at) { return plan.hosts[plan.host_of(at)].name; };
   std::uint32_t below = plan.stages[stage].below;
-  if (wrapper.kind == "forward" && below != no_stage)
-    return fmt::format("forward to {}", host_name(below));
-  if (wrapper.kind != "prefetch" || below == no_stage) return wrapper.kind;
+  if (wrapper.job == Job::crossing && below != no_stage)
+    return fmt::format("{} to {}", wrapper.kind, host_name(below));
+  if (wrapper.job != Job::prefetch || below == no_stage) return wrapper.kind;
   while (plan.stages[below].below != no_stage) below = plan.stages[below].below;
-  return fmt::format("prefetch from {}", host_name(below));
+  return fmt::format("{} from {}", wrapper.kind, host_name(below));
 }
 
 /// Wrappers that differ by nothing that people see have one label.

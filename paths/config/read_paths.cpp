@@ -249,7 +249,7 @@ std::optional<Item> PathReader::read_in_place(const base::Settings& written,
 std::optional<std::uint32_t> PathReader::host_after(const Item& item) const {
   const base::Settings& settings =
       item.wrapper ? plan_.wrappers[*item.wrapper].settings : item.settings;
-  if (!item.kind->crosses) return item.wrapper ? plan_.wrappers[*item.wrapper].host : item.host;
+  if (!item.kind->crosses()) return item.wrapper ? plan_.wrappers[*item.wrapper].host : item.host;
   const base::Settings* to = settings.find("to");
   return to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
 }
@@ -274,7 +274,7 @@ std::optional<StageId> PathReader::make_stages(const Way& way) {
   StageId above = no_stage;
   for (std::size_t place = 0; place < way.size(); ++place) {
     const Item& item = way[place];
-    const bool is_shared = item.wrapper && item.kind->joins;
+    const bool is_shared = item.wrapper && item.kind->joins();
     const auto join = is_shared ? joins_.find(*item.wrapper) : joins_.end();
     StageId stage = static_cast<StageId>(plan_.stages.size());
     if (join != joins_.end()) {

@@ -145,7 +145,7 @@ const Admission::Way* Admission::way(StageId stage, std::uint32_t path) {
 void Admission::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
-  const bool joins = kinds_.find(wrapper.kind)->joins;  // then it stands for all that is above it
+  const bool joins = kinds_.find(wrapper.kind)->joins();  // then it stands for all that is above it
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;
   way.from_host = wrapper.host;
@@ -190,9 +190,9 @@ const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
       if (setting.type == "template") here = pastset::Template::parse(value->text());
       const auto element =
           setting.type == "element" ? plan_.element_named(value->text()) : std::nullopt;
-      if (element && kind.ends) found.read = plan_.elements[*element].tuple_template;
+      if (element && kind.ends()) found.read = plan_.elements[*element].tuple_template;
     }
-    if (!found.moved && kind.ends) found.moved = found.read;
+    if (!found.moved && kind.ends()) found.moved = found.read;
     if (here) found.moved = here;
     if (!is_beyond && kind.template_below != nullptr && found.moved)
       found.moved = kind.template_below(wrapper.settings, *found.moved);

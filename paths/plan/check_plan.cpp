@@ -56,21 +56,21 @@ class StructureCheck {
     const Plan::PlanStage& stage = plan_.stages[id];
     used_[stage.wrapper] = true;
     const bool at_end = stage.below == no_stage;
-    if (at_end && !kind(id).ends) {
+    if (at_end && !kind(id).ends()) {
       std::vector<std::string_view> ends;
       for (const WrapperKind& one : kinds_.all())
-        if (one.ends) ends.emplace_back(one.name);
+        if (one.ends()) ends.emplace_back(one.name);
       mistakes_.add(text_.of_stage(id),
                     fmt::format("the path never reaches an element: it ends in "
                                 "{}, expected {} at its end",
                                 described(plan_, stage.wrapper), base::either_of(ends)));
     }
-    if (!at_end && kind(id).ends)
+    if (!at_end && kind(id).ends())
       mistakes_.add(text_.of_stage(stage.below),
                     fmt::format("nothing may follow {}, which ends the path",
                                 described(plan_, stage.wrapper)));
     if (!at_end) check_crossing(id, stage.below);
-    if (!kind(id).joins) return;
+    if (!kind(id).joins()) return;
     StageId& known = stage_of_join_[stage.wrapper];
     if (known != no_stage)
       mistakes_.add(text_.of_stage(id), fmt::format("two paths that meet in {} but disagree below",
@@ -81,7 +81,7 @@ class StructureCheck {
   void check_crossing(StageId above, StageId below) {
     const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[above].wrapper];
     std::uint32_t here = wrapper.host;
-    if (kind(above).crosses) {
+    if (kind(above).crosses()) {
       const base::Settings* to = wrapper.settings.find("to");
       const auto host = to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
       if (!host) return;  // the kind says so when it reads its settings
@@ -107,7 +107,7 @@ class StructureCheck {
       return;
     }
     check_host(path.stage, path.host);
-    const bool driven = kind(path.stage).begins;
+    const bool driven = kind(path.stage).begins();
     if (driven && path.threads > 0)
       mistakes_.add(path.position,
                     fmt::format("threads: {} drives its path itself, expected no threads",
@@ -125,12 +125,12 @@ class StructureCheck {
       }
       const bool visited = entered_by_[stage] != nothing;
       entered_by_[stage] = index;
-      if (stage != path.stage && kind(stage).begins)
+      if (stage != path.stage && kind(stage).begins())
         mistakes_.add(text_.of_stage(stage),
                       fmt::format("{} begins a path, expected it first on one",
                                   described(plan_, plan_.stages[stage].wrapper)));
       if (!visited) continue;
-      if (!kind(stage).joins)
+      if (!kind(stage).joins())
         mistakes_.add(path.position,
                       fmt::format("{} does not join, expected a stage of its own on every path",
                                   described(plan_, plan_.stages[stage].wrapper)));
@@ -235,7 +235,7 @@ void count_slots(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
     for (StageId id = path.stage; !visited[id];) {
       visited[id] = true;
       Plan::PlanStage& stage = plan.stages[id];
-      if (kind_of(plan, kinds, stage.wrapper).joins) width = 1;
+      if (kind_of(plan, kinds, stage.wrapper).joins()) width = 1;
       if (stage.below == no_stage) break;
       stage.slot = enter(stage.below, width);
       id = stage.below;

@@ -42,7 +42,7 @@ void expect_releases(const Plan& plan, const WrapperKinds& kinds,
     const WrapperKind* kind = kinds.find(plan.wrappers[plan.stages[id].wrapper].kind);
     ENSURE(kind != nullptr);
     Flow flow = flows[id];
-    if (kind->joins && flow.threads > 0) flow.threads = 1;
+    if (kind->joins() && flow.threads > 0) flow.threads = 1;
     flows[below].threads += flow.threads;
     flows[below].background += flow.background;
     flows[below].path = flow.path;

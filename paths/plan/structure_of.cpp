@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -17,13 +18,19 @@ using eventspace::Structure;
 /// into.
 using Sources = std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>;
 
-const base::Settings* element_in(const Plan::PlanWrapper& wrapper, const char* key) {
+const base::Settings* element_in(const Plan::PlanWrapper& wrapper, std::string_view key) {
   const base::Settings* element = wrapper.settings.find(key);
   return element != nullptr && element->is_scalar() ? element : nullptr;
 }
 
+const WrapperKind& kind_of(const Plan::PlanWrapper& wrapper, const WrapperKinds& kinds) {
+  const WrapperKind* kind = kinds.find(wrapper.kind);
+  ENSURE(kind != nullptr);
+  return *kind;
+}
+
 /// A prefetch reads from where its path ends, a push stores there.
-Sources sources_of(const Plan& plan) {
+Sources sources_of(const Plan& plan, const WrapperKinds& kinds) {
   Sources sources;
   for (const Plan::PlanPath& path : plan.paths) {
     if (path.threads > 0) continue;
@@ -31,7 +38,8 @@ Sources sources_of(const Plan& plan) {
     while (plan.stages[end].below != no_stage) end = plan.stages[end].below;
     const Plan::PlanWrapper& last = plan.wrappers[plan.stages[end].wrapper];
     const Plan::PlanWrapper& begin = plan.wrappers[plan.stages[path.stage].wrapper];
-    if (const auto* into = element_in(begin, "into"))
+    const WrapperKind& kind = kind_of(begin, kinds);
+    if (const auto* into = element_in(begin, kind.fetches_into))
       sources[{path.host, into->text()}] = plan.hosts[last.host].cluster;
     else if (const auto* stored = element_in(last, "element"))
       sources[{last.host, stored->text()}] = plan.hosts[path.host].cluster;
@@ -40,11 +48,10 @@ Sources sources_of(const Plan& plan) {
 }
 
 std::vector<std::uint32_t> combined_clusters(const Plan& plan, const Plan::PlanWrapper& wrapper,
-                                             const Sources& sources) {
+                                             const Sources& sources, Job job) {
   std::vector<std::uint32_t> clusters;
   const base::Settings* combine = wrapper.settings.find("combine");
-  const bool is_check = wrapper.kind == "condition_check" || wrapper.kind == "lagged_check";
-  if (!is_check || combine == nullptr) return clusters;
+  if (job != Job::check || combine == nullptr) return clusters;
   for (const base::Settings& element : combine->items()) {
     const auto source = sources.find({wrapper.host, element.text()});
     clusters.push_back(source != sources.end() ? source->second : plan.hosts[wrapper.host].cluster);
@@ -58,7 +65,7 @@ std::string without_folder(base::Position position) {
 }
 
 Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper,
-                              const Sources& sources) {
+                              const Sources& sources, const WrapperKind& kind) {
   std::string settings = base::print_settings(wrapper.settings);
   while (!settings.empty() && settings.back() == '\n') settings.pop_back();
   return {wrapper.name,
@@ -67,19 +74,21 @@ Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper
           wrapper.slots,
           std::move(settings),
           without_folder(wrapper.settings.position()),
-          combined_clusters(plan, wrapper, sources)};
+          combined_clusters(plan, wrapper, sources, kind.job),
+          kind.job,
+          kind.answers_in_kind};
 }
 
 }  // namespace
 
-Structure structure_of(const Plan& plan) {
+Structure structure_of(const Plan& plan, const WrapperKinds& kinds) {
   Structure structure;
   structure.clusters = plan.clusters;
   for (const auto& host : plan.hosts)
     structure.hosts.push_back({host.name, host.cluster, host.first_thread, host.threads});
-  const Sources sources = sources_of(plan);
+  const Sources sources = sources_of(plan, kinds);
   for (const auto& wrapper : plan.wrappers)
-    structure.wrappers.push_back(wrapper_of(plan, wrapper, sources));
+    structure.wrappers.push_back(wrapper_of(plan, wrapper, sources, kind_of(wrapper, kinds)));
   for (const auto& stage : plan.stages)
     structure.stages.push_back({stage.wrapper, stage.below, stage.slot, stage.role});
   for (const auto& path : plan.paths)

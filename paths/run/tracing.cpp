@@ -18,7 +18,7 @@ Tracing::Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds
                  std::uint64_t seed, TraceOptions options)
     : runtime_(runtime), options_(std::move(options)), seed_(seed) {
   eventspace::write_config(options_.directory, print_plan(plan, kinds));
-  eventspace::write_structure(options_.directory, structure_of(plan));
+  eventspace::write_structure(options_.directory, structure_of(plan, kinds));
 }
 
 void Tracing::add(Host& host) {

@@ -30,6 +30,7 @@ class Checked {
                           {"", "forward", 0, 1, "to: b-0", ""},
                           {"", "event_collector", 1, 1, "", ""},
                           {"", "observe", 1, 1, "", ""}};
+    for (Structure::Wrapper& wrapper : structure.wrappers) set_job_by_kind(wrapper);
     for (std::uint32_t stage = 0; stage < 11; ++stage)
       structure.stages.push_back({stage, stage == 5 || stage == 10 ? no_stage : stage + 1, 0, 0});
     structure.paths = {{"sum", 0, 0, 1, 0, 0}, {"sum", 0, 0, 0, 0, 6}};

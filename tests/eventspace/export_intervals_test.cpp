@@ -185,6 +185,7 @@ TEST_CASE("intervals: a path that is first seen on another host is an entry ther
   plan.wrappers = {{"", "forward", 0, 1, "to: alpha-1", ""},
                    {"", "event_collector", 1, 1, "", ""},
                    {"values", "store", 1, 1, "", ""}};
+  for (Structure::Wrapper& wrapper : plan.wrappers) set_job_by_kind(wrapper);
   plan.stages = {{0, 1, 0, 0}, {1, 2, 0, 0}, {2, no_stage, 0, 0}};
   plan.paths = {{"values", 0, 0, 1, 0, 0}};
   { Writing(folder.path() / "run", plan).add(1, record_of(EventKind{1}, 1, 5, 9)); }

@@ -158,6 +158,7 @@ class Run {
     structure.wrappers.push_back({std::move(name), std::move(kind), host, slots,
                                   std::move(settings),
                                   "sample.yaml:" + std::to_string(line) + ":3"});
+    set_job_by_kind(structure.wrappers.back());
     return static_cast<std::uint32_t>(structure.wrappers.size() - 1);
   }
   /// A stage in front of `below`, with a collector before it; answers the collector's stage.

@@ -42,6 +42,26 @@ TEST_CASE("structure: what is written is read back, also when it is empty") {
   CHECK(eventspace::structure_from_json(eventspace::to_json(Structure{})) == Structure{});
 }
 
+TEST_CASE("structure: wrappers say their jobs, and those of before have the jobs of their kinds") {
+  using eventspace::Job;
+  Structure structure = sample();
+  structure.wrappers[0].job = Job::join;
+  structure.wrappers[0].answers_in_kind = true;
+  structure.wrappers[1].job = Job::check;
+  structure.wrappers[2].job = Job::link;
+  std::string text = to_json(structure);
+  CHECK(eventspace::structure_from_json(text) == structure);
+  const auto erase_all = [&](const std::string& part) {
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part))
+      text.erase(at, part.size());
+  };
+  for (const Job job : {Job::join, Job::check, Job::link})
+    erase_all(",\"job\":\"" + std::string(job_name(job)) + "\"");
+  erase_all(",\"answers_in_kind\":true");
+  REQUIRE(text.find("job") == std::string::npos);
+  CHECK(eventspace::structure_from_json(text) == structure);
+}
+
 TEST_CASE("structure: a thread's rank names its host and its number there") {
   const Structure structure = sample();
   CHECK(structure.thread_count() == 5);

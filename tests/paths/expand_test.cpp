@@ -37,7 +37,7 @@ std::string way(const Plan& plan, const std::string& graph, const std::string& h
       text += text.empty() ? "" : " ";
       text += wrapper.name.empty() ? wrapper.kind : wrapper.name;
       if (const auto* to = wrapper.settings.find("to")) text += ">" + to->text();
-      if (kind.joins) text += fmt::format("({})", wrapper.slots);
+      if (kind.joins()) text += fmt::format("({})", wrapper.slots);
       if (!kind.roles.empty()) text += ":" + kind.roles.at(plan.stages[id].role);
     }
     return text;

@@ -239,7 +239,7 @@ class Game {
       Way way{number, path.stage, path.slot, std::max(1u, path.threads), true};
       while (plan.host_of(way.stage) == guest) {
         const Plan::PlanStage& stage = plan.stages[way.stage];
-        const bool joins = sim_.kinds().find(plan.wrappers[stage.wrapper].kind)->joins;
+        const bool joins = sim_.kinds().find(plan.wrappers[stage.wrapper].kind)->joins();
         way.slot = stage.slot + (joins ? 0 : way.slot);
         way.has_own_slots = way.has_own_slots && !joins;
         way.stage = stage.below;

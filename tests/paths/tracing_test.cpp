@@ -65,7 +65,7 @@ TEST_CASE("tracing: every host writes what it recorded, and the directory explai
   const Sim sim(config, traced());
   run(sim, folder.path());
   const eventspace::TraceDirectory trace(folder.path());
-  CHECK(trace.structure == paths::structure_of(sim.plan()));
+  CHECK(trace.structure == paths::structure_of(sim.plan(), sim.kinds()));
   CHECK(trace.missing_hosts.empty());
   CHECK(trace.files.size() == sim.plan().hosts.size());
   for (const auto& file : trace.files) {
@@ -205,7 +205,8 @@ TEST_CASE("tracing: recording changes nothing of what a run does") {
 }
 
 TEST_CASE("tracing: the structure says which cluster's values a check combines") {
-  const auto structure = paths::structure_of(Sim(config, traced()).plan());
+  const Sim sim(config, traced());
+  const auto structure = paths::structure_of(sim.plan(), sim.kinds());
   int checks = 0;
   for (const auto& wrapper : structure.wrappers) {
     if (wrapper.kind != "condition_check") continue;
@@ -214,6 +215,20 @@ TEST_CASE("tracing: the structure says which cluster's values a check combines")
     CHECK_THAT(wrapper.position, Catch::StartsWith("test:"));
   }
   CHECK(checks == 2);
+}
+
+TEST_CASE("tracing: the structure says each wrapper's job, as older traces are understood") {
+  const std::string algorithm =
+      GENERATE("sequential", "conditional:demand", "periodic:5", "lagged:2");
+  paths::Overrides overrides = traced();
+  overrides.algorithm = algorithm;
+  const Sim sim(config, overrides);
+  for (auto wrapper : paths::structure_of(sim.plan(), sim.kinds()).wrappers) {
+    INFO(wrapper.kind);
+    const auto said = wrapper;
+    eventspace::set_job_by_kind(wrapper);
+    CHECK(wrapper == said);
+  }
 }
 
 TEST_CASE("tracing: the records of every relaxation are whole rounds") {

@@ -90,7 +90,7 @@ class PlanBuilder {
                      std::function<std::unique_ptr<paths::Wrapper>(paths::Host&)> make) {
     paths::WrapperKind kind;
     kind.name = "made " + name;
-    kind.joins = joins;
+    if (joins) kind.job = paths::Job::join;
     kind.read = [make](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
       return make;
     };
@@ -110,7 +110,7 @@ class PlanBuilder {
     plan_->hosts[0].threads += threads;
     paths::StageId above = paths::no_stage;
     for (const std::uint32_t index : wrappers) {
-      const bool joins = kinds_.find(plan_->wrappers[index].kind)->joins;
+      const bool joins = kinds_.find(plan_->wrappers[index].kind)->joins();
       const bool is_shared = joins && joined_.contains(index);
       const auto stage = is_shared ? joined_[index] : add_stage(index);
       const std::uint32_t slot =

@@ -78,7 +78,7 @@ WrapperKind unreliable_kind(const std::string& name, bool ends) {
   WrapperKind kind;
   kind.name = name;
   kind.help = "Fails.";
-  kind.ends = ends;
+  if (ends) kind.job = paths::Job::store;
   kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
     return [](paths::Host&) { return std::make_unique<Unreliable>(); };
   };
@@ -201,7 +201,7 @@ TEST_CASE("all kinds: a contributor that fails above leaves nobody waiting") {
       }
       REQUIRE(failed != trial.failed.end());
       CHECK(failed->second.contains(0));
-      if (!kind.joins) CHECK(failed->second.size() == 1);
+      if (!kind.joins()) CHECK(failed->second.size() == 1);
     }
   }
 }

@@ -10,12 +10,8 @@
 
 namespace eventspace {
 
-bool is_collector(const Structure::Wrapper& wrapper) { return wrapper.kind == "event_collector"; }
-
-bool is_join(const Structure::Wrapper& wrapper) {
-  return wrapper.kind == "allreduce" || wrapper.kind == "reduce" || wrapper.kind == "barrier" ||
-         wrapper.kind == "broadcast";
-}
+bool is_collector(const Structure::Wrapper& wrapper) { return wrapper.job == Job::collector; }
+bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::join; }
 
 namespace {
 
@@ -86,10 +82,10 @@ class Compiler {
   /// the forward in front of it will bring back; a link next to neither delays on one host.
   void find_crossings(const std::vector<std::uint32_t>& way) {
     const auto is_transparent = [&](std::uint32_t stage) {
-      return is_collector(wrapper_of(stage)) || wrapper_of(stage).kind == "emulate_link";
+      return is_collector(wrapper_of(stage)) || wrapper_of(stage).job == Job::link;
     };
     for (std::size_t place = 0; place < way.size(); ++place) {
-      if (wrapper_of(way[place]).kind != "emulate_link") continue;
+      if (wrapper_of(way[place]).job != Job::link) continue;
       const bool is_up = structure_.stages[way[place]].role == 1;
       std::size_t at = place;
       while (is_transparent(way[at]) && (is_up ? at > 0 : at + 1 < way.size())) {
@@ -99,7 +95,7 @@ class Compiler {
           ++at;
         }
       }
-      if (wrapper_of(way[at]).kind != "forward" || at + 1 >= way.size()) continue;
+      if (wrapper_of(way[at]).job != Job::crossing || at + 1 >= way.size()) continue;
       const std::uint32_t near = structure_.host_of(way[at]);
       const std::uint32_t far = structure_.host_of(way[at + 1]);
       crossings_[way[place]] = is_up ? Crossing{far, near} : Crossing{near, far};
@@ -178,11 +174,13 @@ class Compiler {
   }
 
   HopKind kind_of(const Structure::Wrapper& wrapper) const {
-    if (is_join(wrapper)) return HopKind::join;
-    if (wrapper.kind == "forward") return HopKind::crossing;
-    if (wrapper.kind == "condition_check" || wrapper.kind == "lagged_check") return HopKind::check;
-    if (wrapper.kind == "emulate_link") return HopKind::link;
-    return HopKind::internal;
+    switch (wrapper.job) {
+      case Job::join: return HopKind::join;
+      case Job::crossing: return HopKind::crossing;
+      case Job::check: return HopKind::check;
+      case Job::link: return HopKind::link;
+      default: return HopKind::internal;
+    }
   }
 
   void make_hop(std::uint32_t collector) {
@@ -195,7 +193,7 @@ class Compiler {
     for (; stage != no_stage && !is_collector(wrapper_of(stage)) && hop.wrappers < 4096;
          stage = structure_.stages[stage].below) {
       ++hop.wrappers;
-      hop.is_periodic = hop.is_periodic || wrapper_of(stage).kind == "periodic";
+      hop.is_periodic = hop.is_periodic || wrapper_of(stage).job == Job::gate;
       const HopKind kind = kind_of(wrapper_of(stage));
       if (weight(kind) <= best) continue;
       best = weight(kind);
@@ -212,15 +210,15 @@ class Compiler {
       if (hop.kind == HopKind::crossing && hop.from_host == hop.to_host)
         hop.kind = HopKind::internal;
     }
-    hop.is_answered_in_kind = goes_into_allreduce(collector);
+    hop.is_answered_in_kind = is_answered_in_kind(collector);
     const auto& hosts = structure_.hosts;
     hop.is_wan = hosts[hop.from_host].cluster != hosts[hop.to_host].cluster;
     shape_.hops.push_back(hop);
   }
 
-  bool goes_into_allreduce(std::uint32_t stage) const {
+  bool is_answered_in_kind(std::uint32_t stage) const {
     for (std::size_t steps = 0; stage != no_stage && steps < 4096; ++steps) {
-      if (is_join(wrapper_of(stage))) return wrapper_of(stage).kind == "allreduce";
+      if (is_join(wrapper_of(stage))) return wrapper_of(stage).answers_in_kind;
       stage = structure_.stages[stage].below;
     }
     return false;

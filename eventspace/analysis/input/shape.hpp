@@ -47,7 +47,7 @@ struct Hop {
   std::uint32_t role = 0;
   bool is_wan = false;       ///< crosses from one cluster to another, or delays what does
   bool is_periodic = false;  ///< answers some rounds itself
-  /// What a move brings back is as large as what it took: it goes into an allreduce.
+  /// What a move brings back is as large as what it took: it goes into a join that answers so.
   bool is_answered_in_kind = false;
   /// Of a link that no crossing follows or precedes: it holds messages back on one host.
   bool is_hold = false;

@@ -18,7 +18,7 @@ constexpr std::size_t used_max = 1 << 18;
 /// Of clusters whose values one operation needed: five have 16 sets.
 constexpr std::size_t together_max = 64;
 
-/// How many rounds a result of a lagged check comes late.
+/// How many rounds a result of the check comes late: 0 of one that decides each round in time.
 std::uint64_t rounds_of(const Structure::Wrapper& check) {
   const std::string_view text = setting_of(check, "rounds");
   std::uint64_t rounds = 0;
@@ -37,13 +37,12 @@ Conditional::Conditional(const Shape& shape, std::size_t exact_max)
 void Conditional::find_checks(std::size_t exact_max) {
   const Structure& structure = shape_.structure;
   for (std::uint32_t wrapper = 0; wrapper < structure.wrappers.size(); ++wrapper) {
-    const std::string& kind = structure.wrappers[wrapper].kind;
-    if (kind != "condition_check" && kind != "lagged_check") continue;
+    if (structure.wrappers[wrapper].job != Job::check) continue;
     if (structure.wrappers[wrapper].combines.size() < 2) continue;
     check_of_wrapper_.emplace(wrapper, static_cast<std::uint32_t>(checks_.size()));
     Check& check = checks_.emplace_back(exact_max);
     check.wrapper = wrapper;
-    if (kind == "lagged_check") check.lag = rounds_of(structure.wrappers[wrapper]);
+    check.lag = rounds_of(structure.wrappers[wrapper]);
     check.remotes.assign(structure.wrappers[wrapper].combines.size(), Remote(exact_max));
     for (Remote& remote : check.remotes) remote.by_place.assign(check.remotes.size() - 1, 0);
     check.by_values.assign(check.remotes.size(), 0);
@@ -68,7 +67,7 @@ void Conditional::find_prefetches() {
     std::uint32_t last = path.stage;
     for (std::size_t steps = 0; structure.stages[last].below != no_stage && steps < 4096; ++steps)
       last = structure.stages[last].below;
-    const bool is_push = structure.wrapper_of(path.stage).kind == "push";
+    const bool is_push = structure.wrapper_of(path.stage).job == Job::push;
     const std::uint32_t far = structure.host_of(last);
     const std::uint32_t reader = is_push ? far : path.host;
     const std::uint32_t source = structure.hosts[is_push ? path.host : far].cluster;
