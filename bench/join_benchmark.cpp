@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/join_benchmark.cpp — an 8-byte allreduce of P fibers that meet in one join, virtual clock.
+// bench/join_benchmark.cpp — an 8-byte allreduce of P threads that meet in one join.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -11,15 +11,20 @@
 
 namespace {
 
-constexpr std::int64_t rounds = 100;  // per run, so that starting the fibers is not what is seen
-
-void join(benchmark::State& state) {
+std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads) {
   const std::string config = fmt::format(
       "clusters: {{alpha: {{hosts: 1, threads: {}}}}}\n"
       "collectives: {{sum: {{operation: sum, template: f64, algorithm: sequential}}}}\n",
-      state.range(0));
-  const auto plan = std::make_shared<const paths::Plan>(
+      threads);
+  return std::make_shared<const paths::Plan>(
       paths::read_plan(base::parse_settings(config, "join.yaml"), wrappers::all_kinds()));
+}
+
+/// Fibers on the virtual clock: what a round costs without waiting. Each run has many, so that
+/// starting the fibers is not what is seen.
+void fibers(benchmark::State& state) {
+  constexpr std::int64_t rounds = 100;
+  const auto plan = plan_of(state.range(0));
   paths::RunOptions options;
   options.clock = runtime::ClockKind::virtual_time;
   for (auto _ : state) {
@@ -32,6 +37,34 @@ void join(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * rounds * state.range(0));
 }
-BENCHMARK(join)->RangeMultiplier(8)->Range(2, 1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(fibers)->RangeMultiplier(8)->Range(2, 1024)->Unit(benchmark::kMillisecond);
+
+/// OS threads: the time of a round, of the second half of a run, so that neither the beginning of
+/// the threads nor what waiting has to learn is seen.
+void os_threads(benchmark::State& state) {
+  const auto plan = plan_of(state.range(0));
+  const std::int64_t rounds = 200'000 / state.range(0);
+  for (auto _ : state) {
+    runtime::Nanos span{};
+    const auto failures =
+        paths::run_plan(plan, wrappers::all_kinds(), {}, [&](paths::Thread& thread) {
+          paths::Path& path = thread.path("sum");
+          for (std::int64_t i = 0; i < rounds; ++i) benchmark::DoNotOptimize(path.move_value(1.0));
+          const runtime::Nanos begin = thread.now();
+          for (std::int64_t i = 0; i < rounds; ++i) benchmark::DoNotOptimize(path.move_value(1.0));
+          if (thread.rank() == 0) span = (thread.now() - begin) / rounds;
+        });
+    if (!failures.empty()) state.SkipWithError(failures.front().c_str());
+    state.SetIterationTime(std::chrono::duration<double>(span).count());
+  }
+}
+BENCHMARK(os_threads)
+    ->Arg(2)
+    ->Arg(8)
+    ->Arg(32)
+    ->Arg(128)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

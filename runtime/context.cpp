@@ -12,6 +12,7 @@
 
 #include "base/errors.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/polling.hpp"
 
 namespace runtime {
 namespace {
@@ -52,11 +53,8 @@ Context* Context::current() {
 
 Context* Context::take_for_thread() {
   std::lock_guard lock(foreign_mutex);
-  if (foreign_free().empty()) {
-    auto made = std::make_unique<Context>();
-    made->own_sleeper();
-    return made.release();
-  }
+  Threads::come();
+  if (foreign_free().empty()) return new Context;
   Context* context = foreign_free().back();
   foreign_free().pop_back();
   return context;
@@ -64,6 +62,7 @@ Context* Context::take_for_thread() {
 
 void Context::give_back_of_thread(Context& context) {
   if (current_context == &context) current_context = nullptr;
+  Threads::go();
   std::lock_guard lock(foreign_mutex);
   foreign_free().push_back(&context);
 }
@@ -77,7 +76,14 @@ void Context::set_current(Context* context) {
 const Context* Context::running() noexcept { return current_context; }
 
 bool Context::park(Nanos until, const Reason& reason) {
-  if (!is_fiber) return park_thread(until);
+  return is_fiber ? park_fiber(until, reason) : park_thread(until, reason, true);
+}
+
+bool Context::sleep(Nanos until, const Reason& reason) {
+  return is_fiber ? park_fiber(until, reason) : park_thread(until, reason, false);
+}
+
+bool Context::park_fiber(Nanos until, const Reason& reason) {
   if (token_ || cancelled_.load(std::memory_order_acquire)) {
     token_ = false;
     return true;
@@ -94,34 +100,35 @@ bool Context::park(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
-// The waiter and who wakes it may both be the first to need it.
-Context::Sleeper& Context::own_sleeper() {
-  std::lock_guard lock(cancel_mutex_);
-  if (!sleeper_) sleeper_ = std::make_unique<Sleeper>();
-  return *sleeper_;
+bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
+  const bool in_time = wait_at(word_, seen_, until, reason, may_poll);
+  seen_ = word_.value();
+  return in_time;
 }
 
-bool Context::park_thread(Nanos until) {
-  Sleeper& sleeper = own_sleeper();
-  std::unique_lock lock(sleeper.mutex);
-  auto woken = [&] { return sleeper.token || cancelled_.load(std::memory_order_acquire); };
-  bool in_time = true;
-  if (until == Nanos::max()) {
-    sleeper.awake.wait(lock, woken);
-  } else {
-    ENSURE(executor != nullptr);  // whose clock `until` is on
-    in_time = sleeper.awake.wait_until(lock, executor->origin() + until, woken);
-  }
-  sleeper.token = false;
+/// Either we see that we are cancelled, or who cancels sees where we wait.
+bool Context::park_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason) {
+  waits_at_.store(&word, std::memory_order_seq_cst);
+  const bool in_time = wait_at(word, seen, until, reason, true);
+  waits_at_.store(nullptr, std::memory_order_relaxed);
   return in_time;
+}
+
+bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason,
+                      bool may_poll) {
+  if (cancelled_.load(std::memory_order_seq_cst)) return true;
+  const bool polls =
+      may_poll && executor != nullptr && executor->options.waiting == Waiting::adaptive;
+  if (until == Nanos::max()) return word.wait(seen, until, reason, polls);
+  ENSURE(executor != nullptr);  // whose clock `until` is on
+  const Nanos zero = executor->origin().time_since_epoch();
+  return word.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, polls);
 }
 
 void Context::unpark() {
   if (!is_fiber) {
-    Sleeper& sleeper = own_sleeper();
-    std::lock_guard lock(sleeper.mutex);
-    sleeper.token = true;
-    sleeper.awake.notify_one();
+    word_.change();
+    if (Word* const other = waits_at_.load(std::memory_order_seq_cst)) other->change();
   } else if (executor->on_own_thread()) {
     unpark_fiber();
   } else {
@@ -142,7 +149,7 @@ void Context::cancel(std::exception_ptr reason) {
   {
     std::lock_guard lock(cancel_mutex_);
     if (!cancelled_.load(std::memory_order_relaxed)) cancel_reason_ = std::move(reason);
-    cancelled_.store(true, std::memory_order_release);
+    cancelled_.store(true, std::memory_order_seq_cst);
   }
   unpark();
 }

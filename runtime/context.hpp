@@ -3,14 +3,13 @@
 #pragma once
 #include <atomic>
 #include <boost/fiber/context.hpp>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
 
 #include "runtime/runtime.hpp"
 #include "runtime/stack_guard.hpp"
+#include "runtime/word.hpp"
 
 namespace runtime {
 
@@ -35,6 +34,11 @@ class Context {
   /// Blocks until unpark() (or one that came since the last park) or `until`, on the clock of
   /// the context. False when the time has come. `reason` is shown in deadlock reports.
   bool park(Nanos until, const Reason& reason);
+  /// The same for whom only the time or a cancel will wake: an OS thread does not look before it
+  /// sleeps.
+  bool sleep(Nanos until, const Reason& reason);
+  /// For an OS thread: blocks until the word is no longer what was seen, or unpark().
+  bool park_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason);
   /// Any thread may call.
   void unpark();
   /// From now on every wait throws `reason` (Cancelled when null).
@@ -51,7 +55,9 @@ class Context {
 
  private:
   friend class Executor;
-  bool park_thread(Nanos until);
+  bool park_fiber(Nanos until, const Reason& reason);
+  bool park_thread(Nanos until, const Reason& reason, bool may_poll);
+  bool wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
   [[noreturn]] void end_process() const;
   void unpark_fiber();  // on the executor's own OS thread
 
@@ -68,13 +74,9 @@ class Context {
   Context* next_ = nullptr;
 
   // Of an OS thread.
-  struct Sleeper {
-    std::mutex mutex;
-    std::condition_variable awake;
-    bool token = false;
-  };
-  Sleeper& own_sleeper();
-  std::unique_ptr<Sleeper> sleeper_;  // made under cancel_mutex_
+  Word word_;                             // changes with each unpark()
+  std::uint32_t seen_ = 0;                // of it, by the last park()
+  std::atomic<Word*> waits_at_{nullptr};  // another one
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;

@@ -412,17 +412,15 @@ void Executor::fire_timers() {
   }
 }
 
-void Executor::wake_in_order(std::vector<Context*> services, std::vector<Context*> threads) {
+void Executor::wake_in_order(std::vector<Context*> services, Wakes::Threads threads) {
   if (!runs_fibers() || is_virtual()) {
     for (Context* service : services) service->unpark();
-    for (Context* thread : threads) thread->unpark();
+    threads.wake();
     return;
   }
   if (on_own_thread()) {
     for (Context* service : services) service->unpark_fiber();
-    later_.push_back([threads = std::move(threads)] {
-      for (Context* thread : threads) thread->unpark();
-    });
+    later_.push_back([threads = std::move(threads)] { threads.wake(); });
     return;
   }
   // An application thread completed the round. It takes its turn behind the services as well, or
@@ -432,7 +430,7 @@ void Executor::wake_in_order(std::vector<Context*> services, std::vector<Context
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
     for (Context* service : services) service->unpark_fiber();
     later_.push_back([&my_turn, self, threads] {
-      for (Context* thread : threads) thread->unpark();
+      threads.wake();
       my_turn.store(true, std::memory_order_release);
       self->unpark();
     });

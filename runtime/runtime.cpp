@@ -47,7 +47,7 @@ void Runtime::sleep_until(Nanos when) {
   ENSURE(self != nullptr && self->executor == executor_.get());
   const Reason reason{"the time"};
   while (now() < when) {
-    self->park(when, reason);
+    self->sleep(when, reason);
     self->throw_if_cancelled();
   }
 }

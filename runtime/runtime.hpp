@@ -56,6 +56,12 @@ inline constexpr std::size_t guarded_fibers_max = 30'000;
 inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
 
+/// How an OS thread waits.
+enum class Waiting : std::uint8_t {
+  adaptive,  ///< looks for its wake-up where that has proved shorter than to sleep, then sleeps
+  sleep,     ///< at once
+};
+
 struct RuntimeOptions {
   ClockKind clock = ClockKind::steady;
   /// Service contexts are fibers of one OS thread; a thread-sanitizer build makes each an OS
@@ -68,6 +74,7 @@ struct RuntimeOptions {
   /// Address space of the stack of a context with the role of a thread; only touched pages cost
   /// memory.
   std::size_t stack_bytes = thread_stack_bytes;
+  Waiting waiting = Waiting::adaptive;
 };
 
 class Executor;

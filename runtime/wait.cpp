@@ -7,6 +7,8 @@
 #include "base/errors.hpp"
 #include "runtime/context.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/polling.hpp"
+#include "runtime/word.hpp"
 
 namespace runtime {
 
@@ -17,20 +19,16 @@ struct WaitList::Place {
   Place* next = nullptr;
 };
 
-WaitList::~WaitList() { ENSURE(first_ == nullptr); }
+void Mutex::pause() { pause_core(); }
+
+WaitList::~WaitList() {
+  ENSURE(empty());
+  if (word_ != nullptr) Word::give_back(*word_);
+}
 
 void WaitList::remove(Place& place) {
   (place.previous != nullptr ? place.previous->next : first_) = place.next;
   (place.next != nullptr ? place.next->previous : last_) = place.previous;
-}
-
-WaitList::Place* WaitList::take_first() {
-  Place* place = first_;
-  if (place != nullptr) {
-    remove(*place);
-    place->taken = true;
-  }
-  return place;
 }
 
 Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
@@ -40,19 +38,23 @@ Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   const bool is_event =
       deadline.written || self->executor == nullptr || !self->executor->is_virtual();
   const Nanos until = is_event ? deadline.at : Nanos::max();
+  return self->is_fiber ? wait_in_line(*self, lock, until, reason)
+                        : wait_at_word(*self, lock, until, reason);
+}
 
+Woken WaitList::wait_in_line(Context& self, Lock& lock, Nanos until, const Reason& reason) {
   Place place;
-  place.context = self;
+  place.context = &self;
   place.previous = last_;
   (last_ != nullptr ? last_->next : first_) = &place;
   last_ = &place;
   for (;;) {
     lock.unlock();
-    const bool in_time = self->park(until, reason);
+    const bool in_time = self.park(until, reason);
     lock.lock();
     if (place.taken) return Woken::notified;
     try {
-      self->throw_if_cancelled();
+      self.throw_if_cancelled();
     } catch (...) {
       remove(place);
       throw;
@@ -64,20 +66,55 @@ Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   }
 }
 
-void WaitList::wake_one(Wakes& wakes) {
-  Place* place = take_first();
-  if (place == nullptr) return;
-  auto& list = place->context->role == ContextRole::service ? wakes.services_ : wakes.threads_;
-  list.push_back(place->context);
+Woken WaitList::wait_at_word(Context& self, Lock& lock, Nanos until, const Reason& reason) {
+  if (word_ == nullptr) word_ = &Word::take();
+  ++threads_;
+  for (const std::uint64_t wakes_before = wakes_;;) {
+    const std::uint32_t seen = word_->value();
+    lock.unlock();
+    const bool in_time = self.park_at(*word_, seen, until, reason);
+    lock.lock();
+    if (wakes_ != wakes_before) return Woken::notified;
+    try {
+      self.throw_if_cancelled();
+    } catch (...) {
+      --threads_;
+      throw;
+    }
+    if (!in_time) {
+      --threads_;
+      return Woken::expired;
+    }
+  }
 }
 
 void WaitList::wake_all(Wakes& wakes) {
-  while (!empty()) wake_one(wakes);
+  for (; first_ != nullptr; remove(*first_)) {
+    first_->taken = true;
+    const bool is_service = first_->context->role == ContextRole::service;
+    (is_service ? wakes.services_ : wakes.threads_.fibers).push_back(first_->context);
+  }
+  if (std::exchange(threads_, 0) == 0) return;
+  ++wakes_;
+  wakes.threads_.add(*word_);
+}
+
+void Wakes::Threads::add(Word& one) {
+  if (word == nullptr)
+    word = &one;
+  else
+    more_words.push_back(&one);
+}
+
+void Wakes::Threads::wake() const {
+  for (Context* fiber : fibers) fiber->unpark();
+  if (word != nullptr) word->change();
+  for (Word* one : more_words) one->change();
 }
 
 Wakes::~Wakes() {
   for (Context* context : services_) context->unpark();
-  for (Context* context : threads_) context->unpark();
+  threads_.wake();
 }
 
 void Wakes::services_first() {

@@ -14,11 +14,28 @@ namespace runtime {
 
 using base::Nanos;
 
-/// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go).
-using Mutex = std::mutex;
-using Lock = std::unique_lock<std::mutex>;
+/// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go). Who
+/// finds it held looks a little longer than those take before he sleeps.
+class Mutex {
+ public:
+  void lock() {
+    for (int looks = 0; looks < 64; ++looks) {
+      if (mutex_.try_lock()) return;
+      pause();
+    }
+    mutex_.lock();
+  }
+  bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  static void pause();
+  std::mutex mutex_;
+};
+using Lock = std::unique_lock<Mutex>;
 
 class Context;
+class Word;
 
 /// Until when a wait may last, on the runtime's clock.
 ///
@@ -88,16 +105,28 @@ class Wakes {
   void services_first();
   Wakes(const Wakes&) = delete;
   Wakes& operator=(const Wakes&) = delete;
-  bool empty() const { return services_.empty() && threads_.empty(); }
+  bool empty() const {
+    return services_.empty() && threads_.fibers.empty() && threads_.word == nullptr;
+  }
+
+  /// Those of the application.
+  struct Threads {
+    std::vector<Context*> fibers;
+    Word* word = nullptr;  // of OS threads; mostly there is but one
+    std::vector<Word*> more_words;
+    void add(Word& one);
+    void wake() const;
+  };
 
  private:
   friend class WaitList;
   std::vector<Context*> services_;
-  std::vector<Context*> threads_;
+  Threads threads_;
 };
 
-/// Blocked contexts, first come first served. Guarded by a mutex of its owner, who passes the
-/// held lock to wait() and holds it in every other call.
+/// Blocked contexts, which are woken together: fibers first come first served, OS threads all at
+/// once. Guarded by a mutex of its owner, who passes the held lock to wait() and holds it in every
+/// other call.
 class WaitList {
  public:
   WaitList() = default;
@@ -106,22 +135,23 @@ class WaitList {
   WaitList& operator=(const WaitList&) = delete;
 
   /// Lets `lock` go, blocks until woken or the deadline has passed, holds `lock` again.
-  /// Never returns `notified` unless some wake_* took this waiter off the list.
+  /// Never returns `notified` unless wake_all() took this waiter off the list.
   /// Throws what the context was cancelled with (lock held, waiter off the list): a Stop.
   Woken wait(Lock& lock, Deadline deadline, const Reason& reason);
 
-  void wake_one(Wakes& wakes);  ///< the longest waiting one, if any
   void wake_all(Wakes& wakes);
-  bool empty() const { return first_ == nullptr; }
-
-  /// A waiter's place in line; only wait() makes one, on the stack of the blocked context.
-  struct Place;
+  bool empty() const { return first_ == nullptr && threads_ == 0; }
 
  private:
-  Place* take_first();
+  struct Place;  // of a fiber, on its stack
+  Woken wait_in_line(Context& self, Lock& lock, Nanos until, const Reason& reason);
+  Woken wait_at_word(Context& self, Lock& lock, Nanos until, const Reason& reason);
   void remove(Place& place);
   Place* first_ = nullptr;
   Place* last_ = nullptr;
+  Word* word_ = nullptr;  // of OS threads, once there was one
+  std::uint32_t threads_ = 0;
+  std::uint64_t wakes_ = 0;
 };
 
 }  // namespace runtime

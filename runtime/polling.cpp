@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/polling.cpp — looks with pauses, then between yields, and learns when not to.
+#include "runtime/polling.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+
+namespace runtime {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+constexpr Nanos pausing{1'000};
+// Shorter than a round of threads that all have to be woken, looking would never begin to pay.
+constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
+
+constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
+
+Strangers& strangers() {
+  static Strangers all;
+  return all;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  static const int cores =
+      sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+  return cores;
+}
+
+}  // namespace
+
+std::atomic<int> Threads::known_{0};
+std::atomic<int> Threads::asleep_{0};
+
+void pause_core() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+Nanos steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+WaitSite& WaitSite::of(const Reason& reason) {
+  static std::array<WaitSite, 256> sites;  // who shares one by chance learns a little less
+  const std::hash<const char*> hash;
+  return sites[(hash(reason.what.data()) / 8 + hash(reason.subject.data()) / 32) % sites.size()];
+}
+
+bool WaitSite::skips() {
+  const std::uint32_t left = left_.load(relaxed);
+  if (left == 0) return false;
+  left_.store(left - 1, relaxed);
+  return true;
+}
+
+void WaitSite::note_hit() {
+  if (misses_.load(relaxed) != 0) misses_.store(0, relaxed);
+  if (const std::uint32_t skip = skip_next_.load(relaxed); skip != 0)
+    skip_next_.store(skip / 2, relaxed);
+}
+
+void WaitSite::note_miss(int threads) {
+  const std::uint32_t misses = misses_.load(relaxed) + 1;
+  misses_.store(misses, relaxed);
+  if (misses < misses_max) return;
+  const std::uint32_t skip = std::clamp(skip_next_.load(relaxed), skip_min, skip_max);
+  left_.store(skip * static_cast<std::uint32_t>(threads), relaxed);
+  skip_next_.store(2 * skip, relaxed);
+}
+
+void Strangers::note_yield(Nanos began, Nanos ended) {
+  if (ended - began <= long_yield) return;
+  const Nanos::rep until = rest_until_.load(relaxed);
+  if (ended.count() < until) return;  // another thread has seen the same one
+  // Seen again soon after the last rest, he is still there.
+  const Nanos::rep rest = rest_.load(relaxed);
+  const bool again = rest != 0 && began.count() - until < rest;
+  const Nanos::rep now = again ? std::min(2 * rest, longest_rest.count()) : first_rest.count();
+  rest_.store(now, relaxed);
+  rest_until_.store(ended.count() + now, relaxed);
+}
+
+bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
+          WaitSite& site) {
+  const auto changed = [&] { return value.load(std::memory_order_acquire) != seen; };
+  if (changed()) return true;
+  if (site.skips()) return false;
+  const int threads = Threads::known();
+  const Nanos began = steady_now();
+  Nanos now = began;
+  for (; Threads::awake() <= usable_cores() && now < began + pausing; now = steady_now()) {
+    pause_core();
+    if (changed()) {
+      site.note_hit();
+      return true;
+    }
+  }
+  const Nanos end = std::min(until, began + yielding + threads * yielding_for_each);
+  while (now < end && strangers().may_yield(now)) {
+    const Nanos before = now;
+    sched_yield();
+    now = steady_now();
+    strangers().note_yield(before, now);
+    if (!changed()) continue;
+    site.note_hit();
+    return true;
+  }
+  if (now >= end) site.note_miss(threads);
+  return false;
+}
+
+}  // namespace runtime

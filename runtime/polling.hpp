@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/polling.hpp — how long an OS thread looks for its wake-up before it sleeps.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/wait.hpp"
+
+namespace runtime {
+
+/// Private to runtime/, all of it. A sleep and its wake cost tens of microseconds where the core
+/// halts in between, looking costs less than one; but who looks takes a core from who computes.
+///
+/// Sharing: any thread may call anything at any time.
+
+/// What the waits of one place in the code, for one thing, have taught.
+///
+/// Why:  the threads that wait there wait for the same; what one learns spares the others.
+class WaitSite {
+ public:
+  /// Those that say alike what they wait for share one.
+  static WaitSite& of(const Reason& reason);
+  /// Is the next wait to sleep at once? Counts it if so.
+  bool skips();
+  void note_hit();  ///< looking has shortened a wait
+  /// It has not. After two in a row the next 4 waits of each of so many threads skip it, and twice
+  /// as many each further time, up to 64.
+  void note_miss(int threads);
+
+ private:
+  // Counts that get lost between threads do no harm.
+  std::atomic<std::uint32_t> misses_{0};
+  std::atomic<std::uint32_t> skip_next_{0};
+  std::atomic<std::uint32_t> left_{0};
+};
+
+/// Whether somebody computes on our cores whom a yield would give a whole time slice.
+class Strangers {
+ public:
+  /// A yield that took so long shows one.
+  static constexpr Nanos long_yield{1'000'000};
+  /// Nobody yields for 50 ms after one was seen, twice as long each time he is seen again.
+  static constexpr Nanos first_rest{50'000'000};
+  static constexpr Nanos longest_rest{1'600'000'000};
+
+  bool may_yield(Nanos now) const { return now.count() >= rest_until_.load(relaxed); }
+  void note_yield(Nanos began, Nanos ended);
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  std::atomic<Nanos::rep> rest_until_{0};
+  std::atomic<Nanos::rep> rest_{0};
+};
+
+/// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;
+/// says whether it has changed. Not beyond `until`, on the steady clock.
+bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site);
+
+/// Tells the core that the caller only looks.
+void pause_core();
+/// The steady clock as it is, not a runtime's.
+Nanos steady_now();
+
+/// OS threads of this process that the runtime knows, and those of them that do not sleep.
+class Threads {
+ public:
+  static void come() { known_.fetch_add(1, relaxed); }
+  static void go() { known_.fetch_sub(1, relaxed); }
+  static void fall_asleep() { asleep_.fetch_add(1, relaxed); }
+  static void wake() { asleep_.fetch_sub(1, relaxed); }
+  static int known() { return known_.load(relaxed); }
+  static int awake() { return known_.load(relaxed) - asleep_.load(relaxed); }
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  static std::atomic<int> known_, asleep_;
+};
+
+}  // namespace runtime

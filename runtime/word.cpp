@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/word.cpp — futexes, and the words they are under.
+#include "runtime/word.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <mutex>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "runtime/polling.hpp"
+
+namespace runtime {
+namespace {
+
+std::mutex free_mutex;
+Word* free_words = nullptr;
+
+}  // namespace
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+Word& Word::take() {
+  std::lock_guard lock(free_mutex);
+  if (free_words == nullptr) return *new Word;
+  return *std::exchange(free_words, free_words->next_free_);
+}
+
+void Word::give_back(Word& word) {
+  std::lock_guard lock(free_mutex);
+  word.next_free_ = std::exchange(free_words, &word);
+}
+
+/// Either we see the sleeper, or the kernel shows him the new value when he is about to sleep.
+void Word::change() {
+  value_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
+  syscall(SYS_futex, &value_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool Word::wait(std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll) {
+  if (may_poll && poll(value_, seen, until, WaitSite::of(reason))) return true;
+  while (value() == seen)
+    if (!sleep(seen, until)) return value() != seen;
+  return true;
+}
+
+bool Word::sleep(std::uint32_t seen, Nanos until) {
+  timespec limit{};
+  limit.tv_sec = until.count() / 1'000'000'000;
+  limit.tv_nsec = until.count() % 1'000'000'000;
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  Threads::fall_asleep();
+  const long failed =
+      syscall(SYS_futex, &value_, FUTEX_WAIT_BITSET_PRIVATE, seen,
+              until == Nanos::max() ? nullptr : &limit, nullptr, FUTEX_BITSET_MATCH_ANY);
+  const int error = failed == 0 ? 0 : errno;
+  Threads::wake();
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  ENSURE(error == 0 || error == EAGAIN || error == EINTR || error == ETIMEDOUT);
+  return error != ETIMEDOUT;
+}
+
+}  // namespace runtime

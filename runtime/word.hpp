@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/word.hpp — a number that OS threads wait for until it changes.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/wait.hpp"
+
+namespace runtime {
+
+/// Private to runtime/. All who wait for one are woken at once, with one call of the kernel
+/// (futex) if anybody sleeps, and none if all still look (runtime/polling.hpp).
+///
+/// Sharing: any thread may call anything at any time. Words are never freed but used again, so
+///          that a change that comes late is a spurious one: who waits looks at what for.
+class alignas(64) Word {
+ public:
+  static Word& take();
+  static void give_back(Word& word);
+
+  std::uint32_t value() const { return value_.load(std::memory_order_acquire); }
+  void change();
+  /// Blocks while the value is `seen` and `until`, on the steady clock, has not come; false when
+  /// it has. Looks before it sleeps if it may.
+  bool wait(std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
+
+ private:
+  bool sleep(std::uint32_t seen, Nanos until);
+  std::atomic<std::uint32_t> value_{0};
+  std::atomic<std::uint32_t> sleepers_{0};
+  Word* next_free_ = nullptr;
+};
+
+}  // namespace runtime

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/runtime/waiting_real.cpp — OS threads that wait, in either way: woken, late, cancelled.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+
+using namespace std::chrono_literals;
+using namespace runtime;
+
+namespace {
+
+ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
+
+/// Rounds of threads that wait for the last of them.
+class Meeting {
+ public:
+  explicit Meeting(int threads) : threads_(threads) {}
+  void meet() {
+    Wakes wakes;
+    Lock lock(mutex_);
+    const std::uint64_t round = round_;
+    if (++here_ == threads_) {
+      here_ = 0;
+      ++round_;
+      waiting_.wake_all(wakes);
+      return;
+    }
+    while (round_ == round) waiting_.wait(lock, Deadline::never(), {"the last", "meeting", round});
+  }
+  std::uint64_t rounds() {
+    Lock lock(mutex_);
+    return round_;
+  }
+
+ private:
+  const int threads_;
+  Mutex mutex_;
+  WaitList waiting_;
+  int here_ = 0;
+  std::uint64_t round_ = 0;
+};
+
+Nanos processor_time() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto nanos = [](const timeval& time) { return time.tv_sec * 1s + time.tv_usec * 1us; };
+  return nanos(used.ru_utime) + nanos(used.ru_stime);
+}
+
+template <class Body>
+void in_either_way(Body&& body) {
+  for (const Waiting waiting : {Waiting::adaptive, Waiting::sleep}) {
+    INFO((waiting == Waiting::sleep ? "sleep" : "adaptive"));
+    Runtime runtime({.waiting = waiting});
+    runtime.run([&] { body(runtime); });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("waiting: no wake-up is lost between threads, however many share a core") {
+  const int threads = GENERATE(2, 3, 16);
+  in_either_way([&](Runtime& runtime) {
+    constexpr int rounds = 2000;
+    Meeting meeting(threads);
+    std::vector<Task> tasks;
+    for (int i = 0; i < threads; ++i)
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&] {
+        for (int round = 0; round < rounds; ++round) meeting.meet();
+      }));
+    for (auto& task : tasks) task.join();
+    CHECK(meeting.rounds() == rounds);
+  });
+}
+
+TEST_CASE("waiting: who is cancelled leaves, and those who wait with it stay") {
+  in_either_way([](Runtime& runtime) {
+    Meeting meeting(3);
+    std::vector<Task> tasks;
+    for (int i = 0; i < 2; ++i)
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(2), [&] { meeting.meet(); }));
+    Task cancelled = runtime.spawn(ContextRole::thread, named(3), [&] {
+      Mutex mutex;
+      WaitList list;
+      Lock lock(mutex);
+      list.wait(lock, Deadline::never(), {"nobody"});
+    });
+    runtime.sleep_for(2ms);
+    cancelled.cancel();
+    cancelled.join();
+    CHECK(cancelled.done());
+    CHECK_FALSE(tasks[0].done());
+    meeting.meet();
+    for (auto& task : tasks) task.join();
+  });
+}
+
+TEST_CASE("waiting: cancelled at any time, a thread ends") {
+  in_either_way([](Runtime& runtime) {
+    for (int i = 0; i < 300; ++i) {
+      std::atomic<bool> began{false};
+      Mutex mutex;
+      WaitList list;
+      Task task = runtime.spawn(ContextRole::thread, named(4), [&] {
+        Lock lock(mutex);
+        began = true;
+        list.wait(lock, Deadline::never(), {"a cancel"});
+      });
+      while (!began) runtime.sleep_for(1us);
+      if (i % 3 != 0) runtime.sleep_for(i * 1us);
+      task.cancel();
+      task.join();
+      CHECK(task.done());
+    }
+  });
+}
+
+TEST_CASE("waiting: a deadline that passes takes one waiter from the list and leaves the others") {
+  in_either_way([](Runtime& runtime) {
+    Mutex mutex;
+    WaitList list;
+    bool open = false;
+    std::atomic<int> notified{0}, expired{0};
+    std::vector<Task> tasks;
+    for (const bool is_patient : {true, false, true})
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(5), [&, is_patient] {
+        const Deadline deadline =
+            is_patient ? Deadline::never() : Deadline::default_at(runtime.now() + 2ms);
+        Lock lock(mutex);
+        while (!open) {
+          if (list.wait(lock, deadline, {"the opening"}) == Woken::notified) continue;
+          ++expired;
+          return;
+        }
+        ++notified;
+      }));
+    tasks[1].join();
+    CHECK(expired == 1);
+    {
+      Wakes wakes;
+      Lock lock(mutex);
+      open = true;
+      list.wake_all(wakes);
+    }
+    for (auto& task : tasks) task.join();
+    CHECK(notified == 2);
+  });
+}
+
+#if !defined(PATHS_TSAN) && !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("waiting: threads that wait for a late one do not compute meanwhile") {
+  const int threads = GENERATE(2, 8);
+  in_either_way([&](Runtime& runtime) {
+    constexpr int rounds = 50;
+    Meeting meeting(threads);
+    std::vector<Task> tasks;
+    const Nanos began = runtime.now(), used = processor_time();
+    for (int i = 0; i < threads; ++i)
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(6), [&, i] {
+        for (int round = 0; round < rounds; ++round) {
+          if (i == 0) runtime.sleep_for(10ms);
+          meeting.meet();
+        }
+      }));
+    for (auto& task : tasks) task.join();
+    // A generous bound: other tests run beside this one. Without what is learnt it is 20% and more.
+    CHECK((processor_time() - used) * 20 < runtime.now() - began);
+  });
+}
+#endif
