@@ -28,7 +28,7 @@ LIBRARIES = {
     "eventspace/page": "base eventspace eventspace/trace eventspace/analysis eventspace/export "
                        "eventspace/analysis/report eventspace/analysis/input",
     "tuning": "base",
-    "paths": "base runtime pastset",
+    "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths paths/plan",
