@@ -13,22 +13,23 @@
 namespace eventspace {
 
 struct AnalysisOptions {
-  /// For rounds of which not all records have come: when they are more, the oldest are given up.
+  /// Memory for incomplete rounds; beyond it the oldest are given up.
   std::size_t open_rounds_bytes = std::size_t{256} << 20;
-  /// Of single computations; when they are more, the older half is judged by what is known then.
+  /// Memory for single computations; beyond it the older half is judged with what is known by then.
   std::size_t computations = 6'000'000;
-  /// For distributions while they are exact; afterwards within 1%.
+  /// Memory for exact distributions; beyond it they are approximate, within 1%.
   std::size_t exact_bytes = std::size_t{64} << 20;
-  /// The times of all hosts are of one clock, so that those of two hosts may be compared.
+  /// All hosts share one clock, so times of two hosts may be compared.
   bool has_common_clock = false;
 };
 
-/// Why:    one pass over traces that are larger than memory. Rounds are put together as their
-///         records come, judged when whole, and dropped.
-/// Order:  records of a host as they were made; hosts in chunks of any size, such that they advance
-///         about together.
+/// Why:    one pass over traces that are larger than memory (Bongo et al. 2004, §III-B). A round is
+///         assembled as its records arrive, judged once complete, and dropped.
+/// Order:  each host's records in the order they were made; hosts interleaved in chunks of any
+/// size,
+///         so that all advance at about the same pace.
 /// Memory: bounded by the options and the size of the structure, whatever the length of the run.
-/// Owns:   nothing of the structure, which must live as long.
+/// Owns:   its tables; borrows the structure, which must outlive it.
 class Analysis {
  public:
   explicit Analysis(const Structure& structure, const AnalysisOptions& options = {});

@@ -29,21 +29,21 @@ struct TraceReport {
   Report report;
 };
 
-/// Called now and then with the share that was read.
+/// Called from time to time with the share of the trace read so far.
 using Progress = std::function<void(double share)>;
 /// Called with every chunk as the analysis is given it, on the clocks it is given, for those who
 /// draw what it judges.
 using ChunkConsumer = std::function<void(std::uint32_t host, std::span<const EventRecord>)>;
 
 /// Memory: as Analysis and MergedTrace together, whatever the length of the trace.
-/// With `clocks` that are common times between hosts are compared, too.
+/// If `clocks` are common to all hosts, one-way times between hosts are compared as well.
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
                           const AnalysisOptions& options = {}, const Progress& progress = {},
                           const ChunkConsumer& also = {});
 
-/// Not one operation of which a record could be used: its figures say nothing.
+/// No operation has a usable record, so the figures say nothing.
 bool is_unusable(const TraceReport& report);
-/// What of the trace is not there or could not be used, a sentence each; for people.
+/// What is missing from the trace or could not be used: one sentence each, for people.
 std::vector<std::string> losses_of(const TraceReport& report);
 nlohmann::ordered_json to_json(const TraceReport& report);
 std::string to_text(const TraceReport& report, std::size_t rows = 0);

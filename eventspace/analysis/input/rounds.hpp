@@ -16,7 +16,7 @@
 
 namespace eventspace {
 
-/// What is kept of a record until its round is whole.
+/// What is kept of a record until its round is complete.
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
@@ -38,12 +38,12 @@ struct Round {
   bool is_complete() const { return here == passes.size(); }
 };
 
-/// By a `periodic` of each thread: nothing of it came any further.
+/// Each thread's `periodic` answered it; nothing travelled further.
 bool is_answered_above(const Shape& shape, const Round& round);
 
-/// Rounds of which not all records have come yet. Each is handed on once: when it is complete, or
-/// when it is given up, which are the oldest when there is no room for more, and all at the end.
-/// Those that were answered above are handed on behind the next one that is complete.
+/// Rounds that still lack records. Each is handed on exactly once: when it becomes complete, or
+/// when it is given up (the oldest when memory runs out, and all at the end). Rounds that were
+/// answered above follow the next complete one.
 class RoundTable {
  public:
   using Done = std::function<void(const Round&)>;
@@ -67,7 +67,7 @@ class RoundTable {
       return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
     }
   };
-  /// Moves that were handed on, so that records which come later do not begin them again.
+  /// Moves already handed on: a late record must not reopen them.
   struct Ended {
     static constexpr std::uint64_t rounds = 4096;
     std::bitset<rounds> any;

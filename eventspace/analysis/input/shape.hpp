@@ -11,7 +11,7 @@ namespace eventspace {
 
 inline constexpr std::uint32_t none = 0xffffffff;
 
-/// What lies between a collector and the next one further down, by what matters most of it.
+/// What lies between a collector and the next one below, classified by its most important wrapper.
 enum class HopKind : std::uint8_t {
   internal,  ///< wrappers of one host
   join,      ///< allreduce, reduce, barrier, broadcast
@@ -47,9 +47,9 @@ struct Hop {
   std::uint32_t role = 0;
   bool is_wan = false;       ///< crosses from one cluster to another, or delays what does
   bool is_periodic = false;  ///< answers some rounds itself
-  /// What a move brings back is as large as what it took: it goes into a join that answers so.
+  /// A move brings back as many bytes as it took, because it ends in a join that answers that way.
   bool is_answered_in_kind = false;
-  /// Of a link that no crossing follows or precedes: it holds messages back on one host.
+  /// A link without a crossing beside it: it delays messages within one host.
   bool is_hold = false;
 };
 

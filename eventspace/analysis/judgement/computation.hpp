@@ -18,9 +18,9 @@
 
 namespace eventspace {
 
-/// Computations, from one operation's return to the next one's begin. What is late can only be
-/// said when a thread's mean is known, so all are kept until the end; when they are too many, the
-/// older half is judged by what is known then.
+/// Computations: from one operation's return to the start of the next. Whether one was late is
+/// known only once the thread's mean is, so all are kept to the end; if they become too many, the
+/// older half is judged with what is known by then.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
@@ -92,7 +92,7 @@ class Computation {
     std::int64_t spread = 0;      // from the least tenth to the median
     std::int64_t far_spread = 0;  // from the least hundredth to the median
   };
-  /// How late a computation must be to count as an outlier.
+  /// By how much a computation must be late to count as an outlier.
   struct Bounds {
     std::int64_t base = 0;
     std::int64_t outlier = 0;

@@ -24,8 +24,8 @@ struct RoundNote {
   std::uint64_t complete = 0;
 };
 
-/// By sequence, in pages, so that a stray number costs a page only. What comes when there are very
-/// many is not kept.
+/// By sequence, in pages, so that a stray number costs only one page. Beyond a maximum nothing more
+/// is kept.
 template <typename Note>
 class Notes {
  public:
@@ -54,7 +54,7 @@ class Notes {
   Note not_kept_;
 };
 
-/// What the time of a hop counts as on a critical path.
+/// What a hop's time counts as on a critical path (Bongo et al. 2004, §VI-B).
 Cause cause_of(const Hop& hop);
 
 class Figures {

@@ -25,7 +25,7 @@ inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
 /// When at least this share are outliers, the others may have had noise as well, but less of it:
-/// by what it takes, so many times at most.
+/// by at most this factor of what one takes.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
 /// noisy_thread: so many outliers, and so much of its computation.

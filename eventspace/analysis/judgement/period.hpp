@@ -20,31 +20,31 @@ struct Computed {
 
 struct Period {
   double nanos = 0;
-  /// How well "late when one of the ticks fell in it" describes the computations: the correlation
-  /// of being late and being foretold.
+  /// How well "late if and only if a tick fell into it" describes the computations: the correlation
+  /// between being late and being predicted to be late.
   double agreement = 0;
   std::vector<SpectrumPoint> spectrum;  ///< of the first times it was late, at most 256 points
 };
 
-/// Computations in the order of time. Nothing when they are late too seldom (fewer than 8 times),
-/// so often that most have more than one tick, or without a period.
+/// `computations` are in order of time. Returns nothing when too few are late (fewer than 8), when
+/// ticks are so frequent that most computations contain several, or when there is no period.
 ///
-/// Computations come in a regular row, so their times alone fit many periods equally well
-/// (aliases). But a tick is seen only while the thread computes, so that its time of computing by
-/// the times it was late says about what the period is, whatever it did in between; the spectrum
-/// of the times (Rayleigh periodogram) around there says it exactly. Where a period is close to a
-/// multiple of the iteration some aliases remain that fit as well: the one nearest to that is said.
+/// Computations recur regularly, so their times alone fit many periods equally well (aliases). But
+/// a tick shows only while the thread computes, so total computing time divided by the number of
+/// late computations estimates the period, whatever happened in between; the spectrum of the times
+/// (Rayleigh periodogram) near that estimate then gives it exactly. Where the period is close to a
+/// multiple of the iteration, several aliases fit equally well: the one nearest to it is returned.
 std::optional<Period> find_period(std::span<const Computed> computations);
 
-/// Noise so frequent that each computation has some.
+/// Noise so frequent that every computation contains some.
 struct FrequentNoise {
   double computation_nanos = 0;  ///< without it
   double nanos = 0;              ///< of one tick
   double least_ticks = 1;        ///< that each computation has; those that are late have more
 };
 
-/// The best agreement, as in Period, of any period: what is left of a computation at its first tick
-/// foretells how many there will be. Looks at the first 1024 computations.
+/// The best agreement (see Period) over all periods: what remains of a computation at its first
+/// tick predicts how many more follow. Considers the first 1024 computations.
 double agreement_of_frequent_noise(std::span<const Computed> computations,
                                    const FrequentNoise& noise);
 

@@ -12,11 +12,12 @@
 
 namespace eventspace {
 
-/// What is called a difference is not 0 by the interval, this much of what it was, and this long.
+/// A difference is reported if its interval excludes 0 and it is at least this share of the old
+/// value and at least this long.
 inline constexpr double difference_share = 0.005;
 inline constexpr double difference_nanos = 1000;
-/// All intervals together are right in so many of 100 comparisons. They are wider than if there
-/// were one figure only: of hundreds some would always seem to differ.
+/// All intervals hold together in this many of 100 comparisons. They are wider than for a single
+/// figure: among hundreds, some would always seem to differ.
 inline constexpr double interval_share = 0.95;
 
 /// One figure in two runs: means in nanoseconds, and an interval for what was added.
@@ -34,18 +35,18 @@ struct Difference {
 struct Comparison {
   std::vector<Difference> figures;  ///< differences first, the greatest before others
   std::size_t differences = 0;
-  /// Figures of which there are too few rounds to say anything, or that only one run has.
+  /// Figures with too few rounds for a statement, or present in only one run.
   std::vector<std::string> too_short;
   std::vector<std::string> only_before;
   std::vector<std::string> only_after;
 };
 
-/// Iterations depend on each other, so rows of rounds that followed each other are resampled
-/// together (circular block bootstrap, Politis and Romano 1992). The same from the same seed.
+/// Iterations depend on each other, so runs of consecutive rounds are resampled together (circular
+/// block bootstrap, Politis and Romano 1992). Repeatable from the seed.
 Comparison compare(const Report& before, const Report& after, std::uint64_t seed = 1);
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
-/// For a terminal; with 0 rows as many as a screen has room for.
+/// For a terminal; 0 rows: as many as fit on a screen.
 std::string to_text(const Comparison& comparison, std::size_t rows = 0);
 
 }  // namespace eventspace

@@ -8,10 +8,10 @@
 
 namespace eventspace {
 
-/// Stops at the greatest and least numbers there are: damaged records may say anything.
+/// Saturates at the limits of the type: damaged records may contain anything.
 void add_to(std::int64_t& sum, std::int64_t value);
 
-/// What is said of a distribution in a report. All but the count are 0 when there is nothing.
+/// A distribution as a report shows it. All but the count are 0 when it is empty.
 struct Summary {
   std::uint64_t count = 0;
   double mean = 0;
@@ -25,7 +25,7 @@ struct Summary {
   friend bool operator==(const Summary&, const Summary&) = default;
 };
 
-/// How many numbers were at least `from` and less than `to`.
+/// How many numbers were in [from, to).
 struct Bin {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -33,9 +33,9 @@ struct Bin {
   friend bool operator==(const Bin&, const Bin&) = default;
 };
 
-/// Keeps numbers as they are while they are few, afterwards how many fell into each of a row of
-/// ranges that are less than 1% of their values wide, with the mean of each: so equal numbers stay
-/// exact. Count, mean, least and greatest are exact always.
+/// Keeps the numbers themselves while they are few; beyond that, the count and mean of each of many
+/// ranges narrower than 1% of their values, so that equal numbers stay exact. Count, mean, least
+/// and greatest are always exact.
 class Distribution {
  public:
   explicit Distribution(std::size_t exact_max = 1024) : exact_max_(exact_max) {}
@@ -45,12 +45,12 @@ class Distribution {
   std::int64_t sum() const { return sum_; }
   double mean() const;
   double deviation() const;
-  /// The least number that at least `share` of all do not exceed; 0 when there are none.
+  /// The smallest number that at least `share` of all do not exceed; 0 when empty.
   std::int64_t quantile(double share) const;
   std::uint64_t count_at_most(std::int64_t value) const;
   Summary summary() const;
-  /// For a histogram: those that are not empty, by size. Each is 1/32 of a doubling wide, where all
-  /// distributions have them, so that bins of several can be added up.
+  /// The non-empty bins of a histogram, in ascending order. Each spans 1/32 of a doubling, at the
+  /// same places in all distributions, so that bins of several can be added.
   std::vector<Bin> bins() const;
 
  private:
@@ -77,9 +77,9 @@ class Distribution {
   std::size_t last_range_ = 0;         // numbers that follow each other tend to be alike
 };
 
-/// Sums of rows of equally many numbers, in the order in which they came: at most 256 of them,
-/// which become longer as more come. Numbers that depend on each other stay together, so that the
-/// rows can be resampled as if they did not.
+/// Sums over consecutive, equally long rows of numbers: at most 256 rows, which grow longer as more
+/// numbers come. Neighbours that depend on each other stay in one row, so rows can be resampled as
+/// if they were independent.
 class Blocks {
  public:
   struct Row {

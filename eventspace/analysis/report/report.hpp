@@ -40,7 +40,8 @@ struct JoinReport {
     std::uint32_t slot = 0;
     bool is_remote = false;
     std::uint64_t last = 0;  ///< rounds in which it arrived last
-    /// Rounds in which it left first, or last; those in which all left at one moment not counted.
+    /// Rounds in which it left first, or last; rounds in which all left at the same moment
+    /// excluded.
     std::uint64_t left_first = 0;
     std::uint64_t left_last = 0;
     Summary arrival_wait;     ///< from its arrival to the last one's
@@ -70,7 +71,7 @@ struct StageReport {
   Summary down;
   Summary up;
   Summary within;  ///< of the last wrappers of a path: from entering to leaving them
-  /// A link that is part of no crossing: it holds replies back on one host.
+  /// A link that is part of no crossing: it delays replies within one host.
   bool is_hold = false;
   std::uint64_t critical_rounds = 0;
   std::int64_t critical_nanos = 0;
@@ -85,7 +86,7 @@ struct CrossingReport {
   bool is_wan = false;
   Summary two_way;
   double one_way_half_mean = 0;
-  /// Only with a common clock, which may be wrong by as much as its error; they may be below 0.
+  /// Only with a common clock, and no more accurate than it: may be negative.
   Summary down_one_way, up_one_way;
   std::uint64_t messages = 0;       ///< there and back
   std::uint64_t payload_bytes = 0;  ///< of all these
@@ -127,22 +128,22 @@ struct ThreadReport {
   std::string cluster;
   Summary computation;
   std::vector<Bin> computation_bins;
-  /// What noise is counted from: the median of the computations that are not outliers.
+  /// The baseline that noise is measured from: the median of the computations that are no outliers.
   std::int64_t base_nanos = 0;
   std::int64_t outlier_nanos = 0;  ///< computations that took longer are outliers
   std::uint64_t outliers = 0;      ///< computations that took noise_least more than the base
   std::int64_t noise_nanos = 0;    ///< by how much, in all
   std::int64_t noise_median_nanos = 0;
   double noise_share = 0;  ///< of its computation
-  /// It is slow by about as much as its noise takes, and that comes less often than it computes.
+  /// It is slow by about as much as one noise event takes, and those are rarer than computations.
   bool is_noise_rare = false;
   std::optional<double> period_nanos;
-  /// Of the times it was late, for the noisiest threads that have a period: how much of each
-  /// frequency is in them, as power of a Rayleigh periodogram.
+  /// For the noisiest threads that have a period: the Rayleigh periodogram of the times it was
+  /// late.
   std::vector<SpectrumPoint> spectrum;
   double period_agreement = 0;  ///< of that period with what was late and what not, up to 1
   double iterations_per_period = 0;
-  /// That is near a whole number: noise meets the same part of an iteration for a long time.
+  /// Close to a whole number: noise keeps hitting the same part of the iteration for a long time.
   bool resonates = false;
   std::uint64_t critical_rounds = 0;
   std::uint64_t critical_iterations = 0;  ///< with those that were answered above, before these
@@ -165,7 +166,7 @@ struct HostReport {
   std::uint64_t missing_rounds = 0;  ///< not complete for want of its records
 };
 
-/// What its hosts and threads did in all.
+/// What its hosts and threads did in total.
 struct ClusterReport {
   std::string name;
   std::uint32_t hosts = 0;
@@ -183,7 +184,7 @@ struct ClusterReport {
   std::uint64_t wan_payload_bytes = 0;
 };
 
-/// Why the rounds of a collective took as long as they did, along the last to arrive of each join.
+/// Why the rounds of a collective took as long as they did, following each join's last arriver.
 enum class Cause : std::uint8_t {
   computation,
   noise,  ///< what computing took longer than that thread's base
@@ -256,7 +257,7 @@ struct ConditionalReport {
     std::uint64_t in_flight = 0;  ///< came within one one-way latency
     std::uint64_t late = 0;       ///< came later: that cluster was late
     double cached_share = 0;      ///< of those that were used
-    /// Rounds in which its value was the first to be used, the second...: the order of coming.
+    /// Rounds in which its value was used first, second and so on: the order of arrival.
     std::vector<std::uint64_t> by_place;
     /// Half of the prefetch's two-way, or a push's one way; below 0: not known, and then neither is
     /// what was in flight or late.
