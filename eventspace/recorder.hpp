@@ -25,6 +25,8 @@ enum class WhenFull : std::uint8_t {
 /// Each OS thread that adds has a lane, a ring nobody else adds to; fibers of one OS thread share
 /// it, because none is switched away inside add().
 ///
+/// Why:     Bongo et al. 2004, §III-B: collectors keep records in memory, so that most of the cost
+///          is off the critical path.
 /// Sharing: add() from any context of any OS thread; take() too, one waits for the other.
 /// Owns:    the lanes. A lane's memory is asked for when its thread first adds, and costs what was
 ///          touched of it, so recorders that are off or idle cost nothing.

@@ -46,7 +46,8 @@ bool is_inside_an_x_function();
 
 class AnyChange;
 
-/// PastSet's element, with the words of its manual and without its known defects.
+/// PastSet's element (Vinter 1999; Bongo et al. 2004, §III-A), with the words of its manual and
+/// without its known defects.
 ///
 /// Tuples are numbered from 0 and not removed by reading. `first` is the number of the oldest
 /// unobserved tuple, `last` the number that the next moved tuple gets: first == last says that

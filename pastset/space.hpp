@@ -11,7 +11,8 @@
 
 namespace pastset {
 
-/// A set of named elements. Any context may call anything at any time; nothing here blocks.
+/// A PastSet: a set of named elements (Vinter 1999). Any context may call anything at any time;
+/// nothing here blocks.
 class Space {
  public:
   /// Binds to the element `name`, made if there is none; options count only then.

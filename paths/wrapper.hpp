@@ -23,7 +23,7 @@ struct Stage {
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
 };
 
-/// One kind of thing that happens to operations as they pass.
+/// One kind of thing that happens to operations as they pass (Bongo et al. 2004, §III-A).
 ///
 /// Lines before next(operation) run on the way down, lines after it on the way up; not calling
 /// next answers early. It may block, through runtime/ only. It acts on the kinds of operation it

@@ -16,8 +16,8 @@ struct LinkSample {
   double bits_per_second = 0;  ///< 0: unlimited
 };
 
-/// One direction of a link: constants (one sample) or a recorded trace, which begins again when
-/// it ends.
+/// One direction of a link, as the wide-area emulation of Bongo et al. 2004, §V-D, has it:
+/// constants (one sample) or a recorded trace, which begins again when it ends.
 class LinkModel {
  public:
   LinkModel() = default;

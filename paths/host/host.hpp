@@ -30,7 +30,8 @@ struct HostTraffic {
   Traffic wan;
 };
 
-/// Wires this host's share of a plan and serves it.
+/// Wires this host's share of a plan and serves it: the paper's PATHS server, which is linked into
+/// the application (Bongo et al. 2004, §III-A).
 ///
 /// Owns:    its space, wrappers, stages and transport; borrows the runtime.
 /// Sharing: any context may call anything; operations block as their wrappers say.

@@ -32,7 +32,8 @@ class Started {
   std::shared_ptr<State> state_;
 };
 
-/// A chain of wrappers from one thread to an element; carries every operation of that element.
+/// A chain of wrappers from one thread to an element; carries every operation of that element
+/// (Bongo et al. 2004, §III-A).
 ///
 /// Sharing: one thread's own, as long as its function runs. Moves are numbered from 0 in the order
 ///          they are started and enter each wrapper in that order.

@@ -16,7 +16,8 @@
 
 namespace paths {
 
-/// The low level of the config, resolved: what runs. Built from YAML (config.hpp) or by code; the
+/// The low level of the config, resolved: the paths of every thread and where they meet, which form
+/// the trees of Bongo et al. 2004, §III-A. Built from YAML (config.hpp) or by code; the
 /// same plan on every host of a run, told apart from others by its digest.
 ///
 /// Everything refers by index into these vectors. Nothing is kept per thread: a path stands for a

@@ -9,9 +9,10 @@
 
 namespace paths {
 
-/// What a cluster tells of a round, for contributions of `value`'s template:
-/// "partial: u64, u64, V, u8, u64, V" — sequence, contributions, the part's value, whether there
-/// is an exact pair (0 or 1), its sequence, its value.
+/// What a cluster tells of a round (Bongo et al. 2004, §IV: the result with its sequence; the exact
+/// pair is ours, because the sequence alone proves too little), for contributions of `value`'s
+/// template: "partial: u64, u64, V, u8, u64, V" — sequence, contributions, the part's value,
+/// whether there is an exact pair (0 or 1), its sequence, its value.
 pastset::Template partial_template(const pastset::Template& value);
 /// A round whose full value is known.
 struct ExactPair {

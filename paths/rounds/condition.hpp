@@ -37,8 +37,8 @@ std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string
 base::Sign read_sign(base::MapReader& reader, std::string_view key = "contributions");
 std::string_view sign_name(base::Sign sign);
 
-/// The one outcome that a part of the contributions can establish, if there is one. `operation`
-/// is a name of base/reduce.hpp.
+/// The one outcome that a part of the contributions can establish, if there is one (the limits that
+/// Bongo et al. 2004, §IV, name in words). `operation` is a name of base/reduce.hpp.
 ///
 /// Sums of non-negative values and every max only grow as contributions are added: a part above
 /// the constant stays above it. Sums of non-positive values and every min only sink. One true

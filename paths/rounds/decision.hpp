@@ -22,7 +22,7 @@ struct ClusterValue {
   base::Payload value;
 };
 
-/// The reduction of a collective and the condition on what it comes to. A value.
+/// The reduction of a collective and the condition on its result (Bongo et al. 2004, §IV). A value.
 struct Decision {
   Reduction reduction;
   std::optional<ConditionSpec> condition;

@@ -16,7 +16,8 @@
 
 namespace paths {
 
-/// What wrappers that decide rounds of several clusters have in common.
+/// What wrappers that decide rounds of several clusters have in common. One context at a time
+/// decides, as in Bongo et al. 2004, §IV.
 ///
 /// Failure: a failed contribution and whatever a decision throws are final: the result element is
 ///          marked with it, for the other clusters, behind the tuples that came before, and every

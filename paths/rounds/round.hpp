@@ -37,9 +37,11 @@ struct JoinRules {
   std::optional<Reduction> reduction = {};
 };
 
-/// The rounds of one join. A round is one operation of all its contributors, keyed by sequence
-/// and segment; several may be open at once. Each is one object with its own waiters and lasts
-/// until every slot has taken its answer, so that a fast next round disturbs nobody.
+/// The rounds of one join (Bongo et al. 2004, §III-A: only the latest arriver continues down; the
+/// others are blocked and return with a copy of the result). A round is one operation of all its
+/// contributors, keyed by sequence and segment; several may be open at once. Each is one object
+/// with its own waiters and lasts until every slot has taken its answer, so that a fast next round
+/// disturbs nobody.
 ///
 /// Context: the operation's; the one that takes a round down is inside `next` for all of them.
 /// Blocks:  while the round is not complete, until the host's deadline; then the round fails for
