@@ -70,6 +70,8 @@ class Element {
   /// first to the oldest kept. Throws TemplateMismatch. A cancelled one may or may not have moved.
   std::uint64_t move(const base::Payload& payload,
                      runtime::Deadline deadline = runtime::Deadline::never());
+  /// Whether move() never blocks, whatever set_delta() may say, nor runs an X-function.
+  bool never_keeps_movers() const { return keep_newest_ > 0 && !x_function_.in; }
   /// The oldest unobserved tuple; first advances by one. Blocks until there is one or the element
   /// carries an error mark (throws Marked then if there is none).
   Stored observe(runtime::Deadline deadline = runtime::Deadline::never());

@@ -2,6 +2,7 @@
 // paths/operation.hpp — what travels down a path, and what comes back up.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "base/payload.hpp"
@@ -64,6 +65,36 @@ struct Operation {
   /// Set when the contribution failed further up: joins below count it as arrived and give the
   /// error to everyone of the round ("Failure in a tree").
   Failure failure;
+};
+
+/// Kinds of operation, answered and as pushes.
+class OperationSet {
+ public:
+  static constexpr OperationSet none() { return OperationSet(0); }
+  static constexpr OperationSet all() { return OperationSet(~std::uint32_t{0}); }
+  static constexpr OperationSet pushes() { return OperationSet(~std::uint32_t{0} << push_bits); }
+  static constexpr OperationSet of(std::initializer_list<OperationKind> kinds) {
+    std::uint32_t bits = 0;
+    for (const OperationKind kind : kinds) bits |= bit(kind, false) | bit(kind, true);
+    return OperationSet(bits);
+  }
+  bool has(const Operation& operation) const {
+    return (bits_ & bit(operation.kind, operation.one_way)) != 0;
+  }
+  constexpr OperationSet operator&(OperationSet other) const {
+    return OperationSet(bits_ & other.bits_);
+  }
+  constexpr OperationSet operator|(OperationSet other) const {
+    return OperationSet(bits_ | other.bits_);
+  }
+
+ private:
+  static constexpr std::uint32_t push_bits = 16;  // from there on, those that nobody waits for
+  constexpr explicit OperationSet(std::uint32_t bits) : bits_(bits) {}
+  static constexpr std::uint32_t bit(OperationKind kind, bool one_way) {
+    return std::uint32_t{1} << (static_cast<std::uint32_t>(kind) + (one_way ? push_bits : 0));
+  }
+  std::uint32_t bits_;
 };
 
 /// What a thread learns of the declared condition.

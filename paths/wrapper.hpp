@@ -21,6 +21,8 @@ struct Stage {
   StageId below_id = no_stage;  ///< also when the stage below is on another host
   std::uint32_t slot = 0;       ///< this stage's (first) slot at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
+  /// What never waits, here and below on this host.
+  OperationSet at_once = OperationSet::none();
 };
 
 /// One kind of thing that happens to operations as they pass (Bongo et al. 2004, §III-A).
@@ -43,6 +45,10 @@ class Wrapper {
   virtual bool takes_failures() const { return false; }
   /// A join turns several slots into one; everything else keeps contributors apart.
   virtual bool joins() const { return false; }
+  /// What never waits in operate(), leaving aside what is below: where all stages of this host say
+  /// so, an operation of another host runs where it arrives, in no context. Asked once, when the
+  /// host is wired; what runs code of the application is not among it.
+  virtual OperationSet at_once() const { return OperationSet::none(); }
   /// A release may wait here for what was sent before.
   virtual bool holds_releases() const { return false; }
   /// When all hosts are wired, before the first operation; and after the last one.

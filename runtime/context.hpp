@@ -68,6 +68,7 @@ class Context {
   bool token_ = false;
   std::uint64_t park_count_ = 0;
   const Reason* reason_ = nullptr;
+  Work* work_ = nullptr;       // none: it is to leave
   std::uint64_t instant_ = 0;  // the executor's, in which it ran so often:
   std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // list of the executor's live fibers
@@ -85,15 +86,18 @@ class Context {
 };
 
 /// What Task handles share.
-struct Task::State {
+struct Task::State final : Work {
   Mutex mutex;
   WaitList joiners;
   bool done = false;
   std::exception_ptr error;
-  Context* context = nullptr;  // while it runs
-  bool cancel_early = false;   // before it had a context; `error` is the reason
   std::function<void()> work;
-  void cancel(std::exception_ptr reason);
+  std::shared_ptr<State> self;  // while it runs
+  void stop(std::exception_ptr reason);
+
+ private:
+  void run() override { work(); }
+  void ended(std::exception_ptr error) override;
 };
 
 }  // namespace runtime

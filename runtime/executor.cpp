@@ -13,6 +13,7 @@
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -112,6 +113,20 @@ RuntimeOptions in_whole_pages(RuntimeOptions options) {
   return options;
 }
 
+/// Where the kernel knows no nanoseconds (before Linux 5.11, and under some tools), milliseconds.
+int wait_for_events(int epoll, std::span<epoll_event> events, const timespec* limit) {
+  const int most = static_cast<int>(events.size());
+  const int count = epoll_pwait2(epoll, events.data(), most, limit, nullptr);
+  if (count >= 0 || errno != ENOSYS) return count;
+  constexpr std::int64_t milliseconds_max = 60'000;
+  const std::int64_t left =
+      limit == nullptr
+          ? -1
+          : std::min<std::int64_t>(milliseconds_max,
+                                   limit->tv_sec * 1000 + (limit->tv_nsec + 999'999) / 1'000'000);
+  return epoll_wait(epoll, events.data(), most, static_cast<int>(left));
+}
+
 /// Callbacks have nobody to throw to.
 void run_callback(const std::function<void()>& callback) {
   try {
@@ -156,16 +171,35 @@ bool Executor::on_own_thread() const {
 
 Task Executor::spawn(ContextRole role, ContextName name, std::function<void()> work) {
   const bool is_thread = role == ContextRole::thread;
-  if (is_virtual() || (!is_thread && runs_fibers()))
-    return spawn_fiber(role, name, is_thread ? options.stack_bytes : service_stack_bytes,
-                       std::move(work));
-  return spawn_os_thread(role, name, std::move(work));
+  return spawn_with(role, name, is_thread ? options.stack_bytes : service_stack_bytes,
+                    std::move(work));
 }
 
-Task Executor::spawn_fiber(ContextRole role, ContextName name, std::size_t stack_bytes,
-                           std::function<void()> work) {
+Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_bytes,
+                          std::function<void()> work) {
   Task task;
   task.state_ = std::make_shared<Task::State>();
+  task.state_->work = std::move(work);
+  task.state_->self = task.state_;
+  try {
+    begin(role, name, stack_bytes, *task.state_);
+  } catch (...) {
+    task.state_->self = nullptr;
+    throw;
+  }
+  return task;
+}
+
+void Executor::begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work) {
+  if (!is_virtual() && (role == ContextRole::thread || !runs_fibers())) {
+    begin_os_thread(role, name, work);
+  } else if (role == ContextRole::thread || !begin_again(name, work)) {
+    begin_fiber(role, name, stack_bytes, work);
+  }
+}
+
+void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack_bytes,
+                           Work& work) {
   const StackBounds stack = StackPool::allocate(stack_bytes);
   Context* context = FreeContexts::take();
   context->executor = this;
@@ -173,24 +207,36 @@ Task Executor::spawn_fiber(ContextRole role, ContextName name, std::size_t stack
   context->name = name;
   context->role = role;
   context->stack = stack;
-  task.state_->context = context;
-  task.state_->work = std::move(work);
+  context->work_ = &work;
+  work.give_context(*context);
   if (on_own_thread()) {
-    launch_fiber(task.state_, *context);
+    launch_fiber(*context);
   } else {
-    post([this, state = task.state_, context] { launch_fiber(state, *context); });
+    post([this, context] { launch_fiber(*context); });
   }
-  return task;
 }
 
-void Executor::launch_fiber(std::shared_ptr<Task::State> state, Context& context) {
+/// In the fiber of a service that has ended; false when there is none.
+bool Executor::begin_again(ContextName name, Work& work) {
+  if (!on_own_thread() || idle_.empty()) return false;
+  Context& context = *idle_.back();
+  idle_.pop_back();
+  context.name = name;
+  context.work_ = &work;
+  work.give_context(context);
   link(context);
-  auto body = [this, state = std::move(state), &context]() mutable {
-    run_fiber(std::move(state), context);
+  make_ready(context);
+  return true;
+}
+
+void Executor::launch_fiber(Context& context) {
+  link(context);
+  auto body = [this, &context] {
+    run_fiber(context);
     FreeContexts::give_back(context);
   };
   boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, GivenStack(context.stack),
-                       std::move(body))
+                       body)
       .detach();
 }
 
@@ -208,52 +254,66 @@ void Executor::unlink(Context& context) {
   --live_count_;
 }
 
-void Executor::run_fiber(std::shared_ptr<Task::State> state, Context& context) {
+void Executor::run_fiber(Context& context) {
   context.fiber_ = boost::fibers::context::active();
   switch_.arrived(context.fiber_);
+  do {
+    run_work_of(context);
+  } while (wait_for_work(context));
+}
+
+void Executor::run_work_of(Context& context) {
   context.parked_ = context.token_ = false;
   Context::set_current(&context);
   count_run(context);
-  finish(*state, run_work(*state));
-  state.reset();
+  Work& work = *std::exchange(context.work_, nullptr);
+  work.ended(run(work));
   context.forget_cancel();
   unlink(context);
   if (live_ != nullptr) return;
   tell_no_fibers();
-  if (home_ != nullptr) boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));
+  if (home_ != nullptr) make_home_ready();
 }
 
-std::exception_ptr Executor::run_work(Task::State& state) {
+/// False when the fiber is to end. It keeps its stack meanwhile, whose pages are warm.
+bool Executor::wait_for_work(Context& context) {
+  if (context.role == ContextRole::thread || stop_.load() || idle_.size() >= idle_max) return false;
+  idle_.push_back(&context);
+  suspend_current();
+  if (context.work_ != nullptr) return true;
+  if (--leaving_ == 0) make_home_ready();
+  return false;
+}
+
+/// By the OS thread's own context.
+void Executor::dismiss_idle() {
+  leaving_ = idle_.size();
+  for (Context* context : std::exchange(idle_, {})) make_ready(*context);
+  if (leaving_ == 0) return;
+  home_ = boost::fibers::context::active();
+  suspend_current();
+}
+
+void Executor::make_home_ready() {
+  boost::fibers::context::active()->schedule(std::exchange(home_, nullptr));
+}
+
+std::exception_ptr Executor::run(Work& work) {
   if (ending_.load() || deadlock_) return std::make_exception_ptr(Cancelled());
   try {
-    state.work();
+    work.run();
   } catch (...) {
     return std::current_exception();
   }
   return nullptr;
 }
 
-void Executor::finish(Task::State& state, std::exception_ptr error) {
-  std::function<void()> work;  // its captures go after the lock
-  Wakes wakes;
-  Lock lock(state.mutex);
-  work = std::move(state.work);
-  state.work = nullptr;
-  state.done = true;
-  state.error = std::move(error);
-  state.context = nullptr;
-  state.joiners.wake_all(wakes);
-}
-
 /// What the thread needs to begin and to end is made here, where there is somebody to tell when it
 /// is not to be had.
-Task Executor::spawn_os_thread(ContextRole role, ContextName name, std::function<void()> work) {
-  Task task;
-  task.state_ = std::make_shared<Task::State>();
-  task.state_->work = std::move(work);
+void Executor::begin_os_thread(ContextRole role, ContextName name, Work& work) {
   std::list<Worker> made(1);
   Worker& worker = made.front();
-  worker.state = task.state_;
+  worker.work = &work;
   worker.place = made.begin();
   // Threads that have ended are joined as new ones come, so that services do not pile up.
   join(take_ended());
@@ -261,16 +321,23 @@ Task Executor::spawn_os_thread(ContextRole role, ContextName name, std::function
   worker.context->executor = this;
   worker.context->name = name;
   worker.context->role = role;
+  work.give_context(*worker.context);
   std::lock_guard lock(os_threads_mutex_);
   try {
     worker.thread = OsThread(options.stack_bytes, [this, &worker] { run_os_thread(worker); });
   } catch (...) {
-    worker.context->executor = nullptr;
-    Context::give_back_of_thread(*worker.context);
+    forget(*worker.context);
     throw;
   }
   os_threads_.splice(os_threads_.end(), made);
-  return task;
+}
+
+/// Its OS thread has ended, or never was.
+void Executor::forget(Context& context) {
+  context.forget_cancel();
+  context.executor = nullptr;
+  context.role = ContextRole::thread;
+  Context::give_back_of_thread(context);
 }
 
 std::list<Executor::Worker> Executor::take_ended() {
@@ -287,26 +354,19 @@ void Executor::run_os_thread(Worker& worker) {
   Context* context = worker.context;
   Context::set_current(context);
   context->stack = stack_of_this_thread();
-  Task::State& state = *worker.state;
+  worker.work->ended(run(*worker.work));
   {
-    Lock lock(state.mutex);
-    state.context = context;
-    if (state.cancel_early) context->cancel(state.error);
+    std::lock_guard lock(os_threads_mutex_);  // from here on nobody cancels it
+    ended_os_threads_.splice(ended_os_threads_.end(), os_threads_, worker.place);
+    os_thread_ended_.notify_all();
   }
-  finish(state, run_work(state));
-  context->forget_cancel();
-  context->executor = nullptr;
-  context->role = ContextRole::thread;
-  Context::give_back_of_thread(*context);
-  std::lock_guard lock(os_threads_mutex_);
-  ended_os_threads_.splice(ended_os_threads_.end(), os_threads_, worker.place);
-  os_thread_ended_.notify_all();
+  forget(*context);
 }
 
 void Executor::end_os_threads() {
   std::unique_lock lock(os_threads_mutex_);
   while (!os_threads_.empty() || !ended_os_threads_.empty()) {
-    for (Worker& worker : os_threads_) worker.state->cancel(nullptr);
+    for (Worker& worker : os_threads_) worker.context->cancel(nullptr);
     os_thread_ended_.wait(lock, [this] { return !ended_os_threads_.empty(); });
     auto ended = std::exchange(ended_os_threads_, {});
     lock.unlock();
@@ -343,17 +403,6 @@ void Executor::tell_no_fibers() {
   no_fibers_.notify_all();
 }
 
-void Task::State::cancel(std::exception_ptr reason) {
-  Lock lock(mutex);
-  if (done) return;
-  if (context != nullptr) {
-    context->cancel(std::move(reason));
-  } else {
-    cancel_early = true;
-    error = std::move(reason);
-  }
-}
-
 // ---- switching -----------------------------------------------------------------------------
 
 void Executor::suspend_current() {
@@ -376,6 +425,7 @@ void Executor::run_fibers() {
     home_ = boost::fibers::context::active();
     suspend_current();
   }
+  dismiss_idle();
 }
 
 void Executor::make_ready(Context& context) {
@@ -470,16 +520,17 @@ void Executor::notify() {
 }
 
 bool Executor::run_posted() {
-  std::vector<std::function<void()>> posted;
-  std::vector<Context*> unparked;
   {
     std::lock_guard lock(posted_mutex_);
-    posted.swap(posted_);
-    unparked.swap(unparked_);
+    posted_now_.swap(posted_);
+    unparked_now_.swap(unparked_);
   }
-  for (Context* context : unparked) context->unpark_fiber();
-  for (auto& work : posted) work();
-  return !posted.empty() || !unparked.empty();
+  for (Context* context : unparked_now_) context->unpark_fiber();
+  for (auto& work : posted_now_) work();
+  const bool had_any = !posted_now_.empty() || !unparked_now_.empty();
+  posted_now_.clear();
+  unparked_now_.clear();
+  return had_any;
 }
 
 void Executor::watch(int descriptor, std::function<void()> on_readable) {
@@ -625,7 +676,7 @@ void Executor::look_at_descriptors(bool waits) {
     limit = &timeout;
   }
   epoll_event events[32];
-  const int count = epoll_pwait2(epoll_, events, 32, limit, nullptr);
+  const int count = wait_for_events(epoll_, events, limit);
   if (waits) state_.store(running);
   ENSURE(count >= 0 || errno == EINTR);
   for (int i = 0; i < count; ++i) {
@@ -658,7 +709,7 @@ void Executor::run_virtual(const std::function<void()>& main) {
   std::exception_ptr error;
   try {
     const std::size_t stack_bytes = std::max(options.stack_bytes, thread_stack_bytes);
-    task = spawn_fiber(ContextRole::thread, {"main", {}, 0}, stack_bytes, [this, &main] {
+    task = spawn_with(ContextRole::thread, {"main", {}, 0}, stack_bytes, [this, &main] {
       struct AtEnd {
         Executor& executor;
         ~AtEnd() {

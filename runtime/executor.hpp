@@ -43,6 +43,7 @@ class Executor {
   void stop_services_thread();
 
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
+  void begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work);
   void post(std::function<void()> work);
   void post_unpark(Context& context);
   void watch(int descriptor, std::function<void()> on_readable);
@@ -77,20 +78,25 @@ class Executor {
 
   /// An OS thread of ours, and what it works at.
   struct Worker {
-    std::shared_ptr<Task::State> state;
+    Work* work = nullptr;
     Context* context = nullptr;
     OsThread thread;
     std::list<Worker>::iterator place;
   };
 
-  Task spawn_fiber(ContextRole role, ContextName name, std::size_t stack_bytes,
-                   std::function<void()> work);
-  Task spawn_os_thread(ContextRole role, ContextName name, std::function<void()> work);
-  void launch_fiber(std::shared_ptr<Task::State> state, Context& context);
-  void run_fiber(std::shared_ptr<Task::State> state, Context& context);
+  Task spawn_with(ContextRole role, ContextName name, std::size_t stack_bytes,
+                  std::function<void()> work);
+  void begin_fiber(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work);
+  bool begin_again(ContextName name, Work& work);
+  void begin_os_thread(ContextRole role, ContextName name, Work& work);
+  void launch_fiber(Context& context);
+  void run_fiber(Context& context);
+  void run_work_of(Context& context);
+  bool wait_for_work(Context& context);
+  void dismiss_idle();
   void run_os_thread(Worker& worker);
-  std::exception_ptr run_work(Task::State& state);
-  static void finish(Task::State& state, std::exception_ptr error);
+  static void forget(Context& context);
+  std::exception_ptr run(Work& work);
   std::list<Worker> take_ended();
   static void join(std::list<Worker> ended);
   void end_os_threads();
@@ -98,6 +104,7 @@ class Executor {
   void tell_no_fibers();
   void link(Context& context);
   void unlink(Context& context);
+  void make_home_ready();
   void cancel_everything(std::exception_ptr reason);
   void cancel_as_deadlock(const std::string& report);
   std::string deadlock_report() const;
@@ -118,7 +125,10 @@ class Executor {
   void notify();
 
   // Fibers and their timers.
-  Context* live_ = nullptr;
+  static constexpr std::size_t idle_max = 256;  // more services than that take and give stacks
+  Context* live_ = nullptr;                     // those that have work
+  std::vector<Context*> idle_;                  // services without any, which keep their fibers
+  std::size_t leaving_ = 0;                     // of those, told to end
   std::size_t live_count_ = 0;
   std::size_t live_most_ = 0;      // since time passed
   std::vector<Timer> timers_;      // a heap, earliest first
@@ -135,6 +145,8 @@ class Executor {
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   std::vector<Context*> unparked_;
+  std::vector<std::function<void()>> posted_now_;  // by poll(), which keeps their memory
+  std::vector<Context*> unparked_now_;
   enum State : int { running, sleeping, notified };
   std::atomic<int> state_{running};
   std::atomic<bool> stop_{false};

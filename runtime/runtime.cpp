@@ -88,6 +88,10 @@ Task Runtime::spawn(ContextRole role, ContextName name, std::function<void()> wo
   return executor_->spawn(role, name, std::move(work));
 }
 
+void Runtime::begin(ContextName name, Work& work) {
+  executor_->begin(ContextRole::service, name, service_stack_bytes, work);
+}
+
 void Runtime::wake_from_outside(std::function<void()> work) { executor_->post(std::move(work)); }
 
 void Runtime::watch(int descriptor, std::function<void()> on_readable) {
@@ -114,6 +118,37 @@ void Task::join() {
   }
 }
 
-void Task::cancel(std::exception_ptr reason) { state_->cancel(std::move(reason)); }
+void Task::cancel(std::exception_ptr reason) { state_->stop(std::move(reason)); }
+
+void Task::State::ended(std::exception_ptr thrown) {
+  const auto held = std::move(self);
+  std::function<void()> left;  // its captures go after the lock
+  Wakes wakes;
+  Lock lock(mutex);
+  left = std::move(work);
+  work = nullptr;
+  let_go();
+  done = true;
+  error = std::move(thrown);
+  joiners.wake_all(wakes);
+}
+
+void Task::State::stop(std::exception_ptr reason) {
+  Lock lock(mutex);
+  if (!done) cancel(std::move(reason));
+}
+
+void Work::give_context(Context& context) {
+  context_.store(&context);
+  if (is_cancelled_.exchange(false)) context.cancel(std::move(reason_));
+}
+
+void Work::cancel(std::exception_ptr reason) {
+  if (Context* const context = context_.load()) return context->cancel(std::move(reason));
+  reason_ = std::move(reason);
+  is_cancelled_.store(true);
+  if (Context* const context = context_.load(); context != nullptr && is_cancelled_.exchange(false))
+    context->cancel(std::move(reason_));
+}
 
 }  // namespace runtime

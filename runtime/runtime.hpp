@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/runtime.hpp — contexts that run code, and the clock they live by.
 #pragma once
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -46,6 +47,40 @@ class Task {
   std::shared_ptr<State> state_;
 };
 
+class Context;
+class Executor;
+
+/// Work for service contexts whose memory is its maker's own, so that beginning it takes none. For
+/// what begins often; everything else is a Task.
+///
+/// Sharing: it is the context's from begin() to ended().
+class Work {
+ public:
+  Work() = default;
+  virtual ~Work() = default;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+ protected:
+  /// In a context of its own; not at all when the runtime ends before.
+  virtual void run() = 0;
+  /// The last that is done with it, in the same context, with what run() threw: from here on it may
+  /// begin again, or go. Must not block, nor throw. Calls let_go() first, under the lock that its
+  /// maker holds to call cancel().
+  virtual void ended(std::exception_ptr error) = 0;
+  /// As Task::cancel(), of one that has begun and was not let go; two at once are its maker's to
+  /// prevent.
+  void cancel(std::exception_ptr reason = nullptr);
+  void let_go() { context_.store(nullptr); }
+
+ private:
+  friend class Executor;
+  void give_context(Context& context);
+  std::atomic<Context*> context_{nullptr};
+  std::atomic<bool> is_cancelled_{false};
+  std::exception_ptr reason_;
+};
+
 enum class ClockKind : std::uint8_t { steady, virtual_time };
 
 /// How many fibers have a guard below their stacks; each takes two of the mappings that the kernel
@@ -76,8 +111,6 @@ struct RuntimeOptions {
   std::size_t stack_bytes = thread_stack_bytes;
   Waiting waiting = Waiting::adaptive;
 };
-
-class Executor;
 
 /// The contexts and the clock of one process.
 ///
@@ -121,6 +154,10 @@ class Runtime {
   /// Starts `work` in a context of its own. Any context of this runtime may call. Throws
   /// std::runtime_error when there is no OS thread or no stack for it.
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
+
+  /// The same in a service context, for work that has its own memory. From a service context or
+  /// callback nothing is allocated while no more run at once than ever did.
+  void begin(ContextName name, Work& work);
 
   /// The one way in from outside: `work` runs soon on the services' OS thread, in no context (it
   /// must not block). Any thread or signal-free callback of the process may call; on the virtual

@@ -31,7 +31,7 @@ LIBRARIES = {
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
-    "paths/wire": "base runtime paths paths/plan",
+    "paths/wire": "base runtime paths",
     "paths/config": "base runtime pastset eventspace tuning paths paths/plan paths/rounds",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "

@@ -28,6 +28,7 @@ class Cache final : public paths::Wrapper {
  public:
   explicit Cache(std::size_t keep) : keep_(keep) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
 
  private:
   std::optional<paths::Result> known(const paths::Operation& operation) const;

@@ -17,6 +17,7 @@ namespace wrappers {
 class EventCollector final : public paths::Wrapper {
  public:
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
 };
 
 paths::WrapperKind event_collector_kind();

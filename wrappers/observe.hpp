@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pastset/element.hpp"
+#include "paths/host/element_operation.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -22,6 +23,7 @@ class Observe final : public paths::Wrapper {
  public:
   explicit Observe(std::shared_ptr<pastset::Element> element) : element_(std::move(element)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  paths::OperationSet at_once() const override { return paths::at_once_on(*element_); }
 
  private:
   const std::shared_ptr<pastset::Element> element_;

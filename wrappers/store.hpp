@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pastset/element.hpp"
+#include "paths/host/element_operation.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -31,6 +32,7 @@ class Store final : public paths::Wrapper {
   explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing)
       : element_(std::move(element)), marks_(marks) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  paths::OperationSet at_once() const override { return paths::at_once_on(*element_); }
   bool takes_failures() const override { return marks_ != StoreMarks::nothing; }
 
  private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -17,6 +18,13 @@ namespace {
 
 std::uint64_t key(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 
+Admission::Verdict refused(std::string reason) {
+  Admission::Verdict verdict;
+  verdict.kind = Admission::Verdict::Kind::wrong;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
 }  // namespace
 
 Admission::Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds)
@@ -24,55 +32,81 @@ Admission::Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& k
       host_(host),
       kinds_(kinds),
       threads_(std::max<std::uint64_t>(1, plan.thread_count())) {
-  for (const Plan::Entrance& entrance : plan.shares.at(host).entrances)
-    entrances_.emplace(entrance.from_host, entrance.stage);
+  std::vector<Plan::Entrance> planned = plan.shares.at(host).entrances;
+  std::sort(planned.begin(), planned.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.stage, a.slot) < std::tie(b.stage, b.slot);
+  });
+  for (const Plan::Entrance& one : planned) {
+    if (entrances_.empty() || entrances_.back().stage != one.stage)
+      entrances_.push_back({one.stage, one.slot});
+    entrances_.back().from_hosts.push_back(one.from_host);
+  }
+  for (Entrance& entrance : entrances_) {
+    auto& from = entrance.from_hosts;
+    std::sort(from.begin(), from.end());
+    from.erase(std::unique(from.begin(), from.end()), from.end());
+  }
 }
 
 Admission::Verdict Admission::judge(const Frame& frame) {
   std::string wrong = wrong_form(frame);
   if (wrong.empty()) wrong = wrong_kind(frame);
-  if (wrong.empty()) wrong = wrong_place(frame);
-  if (!wrong.empty()) return {Verdict::Kind::wrong, wrong};
+  Entrance* const entrance = entrance_at(frame.stage);
+  const Way* way = nullptr;
+  if (wrong.empty()) wrong = wrong_place(frame, entrance, way);
+  if (!wrong.empty()) return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
-  if (operation.kind == OperationKind::clock) return {};  // for the host, not for a stage
+  Verdict verdict;
+  if (operation.kind == OperationKind::clock) return verdict;  // for the host, not for a stage
   const bool is_release = operation.kind == OperationKind::release;
   const bool is_move = operation.kind == OperationKind::move;
-  Slot& slot = slot_of(frame.stage, operation.slot);
+  Slot& slot = slot_of(*entrance, operation.slot);
   if (is_release && std::exchange(slot.is_released_by_path, true))
-    return {Verdict::Kind::wrong, fmt::format("slot {} is released twice", operation.slot)};
+    return refused(fmt::format("slot {} is released twice", operation.slot));
   // A release with a failure may overtake moves from before it.
   if (slot.is_released && !(is_move && operation.sequence < slot.released_from))
-    return {Verdict::Kind::late};
-  Moves& moves = slot.moves[operation.segment];
+    return {.kind = Verdict::Kind::late};
+  Moves& moves = slot.moves_of(operation.segment);
   if (is_move) wrong = moves.wrong(operation.sequence, operation.failure != nullptr);
-  const std::uint64_t most = way(frame.stage, operation.path)->inside_max;
-  if (slot.inside >= most)
-    wrong = fmt::format("more than {} operations at once at slot {}", most, operation.slot);
-  if (!wrong.empty()) return {Verdict::Kind::wrong, wrong};
+  if (slot.inside >= way->inside_max)
+    wrong =
+        fmt::format("more than {} operations at once at slot {}", way->inside_max, operation.slot);
+  if (!wrong.empty()) return refused(std::move(wrong));
 
   if (is_move) moves.note(operation.sequence, operation.failure != nullptr);
   if (is_release) {
     slot.is_released = true;
     slot.released_from = operation.sequence;
   }
-  ++slot.inside;
-  return {};
+  verdict.is_alone = slot.inside++ == 0;
+  return verdict;
 }
 
 void Admission::left(const Frame& frame) {
   if (frame.operation.kind == OperationKind::clock) return;
-  --slot_of(frame.stage, frame.operation.slot).inside;
+  --slot_of(*entrance_at(frame.stage), frame.operation.slot).inside;
 }
 
 bool Admission::release(StageId stage, std::uint32_t slot) {
-  Slot& lost = slot_of(stage, slot);
+  Slot& lost = slot_of(*entrance_at(stage), slot);
   lost.released_from = 0;
   return !std::exchange(lost.is_released, true);
 }
 
-Admission::Slot& Admission::slot_of(StageId stage, std::uint32_t slot) {
-  return slots_[key(stage, slot)];
+/// Null when nothing enters there.
+Admission::Entrance* Admission::entrance_at(StageId stage) {
+  const auto found = std::lower_bound(
+      entrances_.begin(), entrances_.end(), stage,
+      [](const Entrance& entrance, StageId wanted) { return entrance.stage < wanted; });
+  return found != entrances_.end() && found->stage == stage ? &*found : nullptr;
+}
+
+Admission::Slot& Admission::slot_of(Entrance& entrance, std::uint32_t slot) {
+  ENSURE(slot >= entrance.first_slot);
+  const std::size_t place = slot - entrance.first_slot;
+  if (place >= entrance.slots.size()) entrance.slots.resize(place + 1);
+  return entrance.slots[place];
 }
 
 /// What any plan bounds.
@@ -109,12 +143,15 @@ std::string Admission::wrong_kind(const Frame& frame) const {
   return {};
 }
 
-std::string Admission::wrong_place(const Frame& frame) {
+std::string Admission::wrong_place(const Frame& frame, Entrance* entrance, const Way*& way) {
   const Operation& operation = frame.operation;
-  if (!entrances_.contains({frame.from_host, frame.stage}))
+  const bool comes_from_there =
+      entrance != nullptr &&
+      std::binary_search(entrance->from_hosts.begin(), entrance->from_hosts.end(), frame.from_host);
+  if (!comes_from_there)
     return fmt::format("stage {}, where nothing from there enters", frame.stage);
   if (operation.kind == OperationKind::clock) return {};
-  const Way* way = this->way(frame.stage, operation.path);
+  way = way_into(*entrance, operation.path);
   if (way == nullptr || way->from_host != frame.from_host)
     return fmt::format("path {} at stage {}, where it does not enter", operation.path, frame.stage);
   const std::uint32_t threads = std::max(1u, plan_.paths[operation.path].threads);
@@ -126,18 +163,20 @@ std::string Admission::wrong_place(const Frame& frame) {
   return {};
 }
 
-/// Follows the path down as its operations go, once for each way in.
-const Admission::Way* Admission::way(StageId stage, std::uint32_t path) {
-  const auto known = ways_.find(key(stage, path));
-  if (known != ways_.end()) return &known->second;
+/// Follows the path down as its operations go, once for each way in. Null when it does not enter.
+const Admission::Way* Admission::way_into(Entrance& entrance, std::uint32_t path) const {
+  const auto known =
+      std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,
+                       [](const auto& way, std::uint32_t wanted) { return way.first < wanted; });
+  if (known != entrance.ways.end() && known->first == path) return &known->second;
   const Plan::PlanPath& begun = plan_.paths[path];
   Way found;
   found.first_slot = begun.slot;
   found.slots = std::max(1u, begun.threads);
   for (StageId at = begun.stage; at != no_stage; at = plan_.stages[at].below) {
     pass(at, found);
-    if (plan_.stages[at].below == stage)
-      return &ways_.emplace(key(stage, path), found).first->second;
+    if (plan_.stages[at].below == entrance.stage)
+      return &entrance.ways.emplace(known, path, found)->second;
   }
   return nullptr;
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -37,6 +36,7 @@ class Admission {
       wrong,   ///< no host of this plan sends that
     };
     Kind kind = Kind::enters;
+    bool is_alone = false;    ///< of one that enters: nothing else of its slot is inside
     std::string reason = {};  ///< of wrong, a clause such as "slot 7, expected slot 3"
   };
 
@@ -84,24 +84,33 @@ class Admission {
     bool is_released_by_path = false;
     std::uint64_t released_from = 0;  // moves before that one may still come
     std::uint64_t inside = 0;
-    std::map<std::uint32_t, Moves> moves;  // by segment: each is a round of its own
+    Moves moves;
+    std::map<std::uint32_t, Moves> further;  // by segment, from 1 on: each is a round of its own
+    Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
+  };
+  /// A stage at which paths enter.
+  struct Entrance {
+    StageId stage = no_stage;
+    std::uint32_t first_slot = 0;
+    std::vector<std::uint32_t> from_hosts = {};
+    std::vector<std::pair<std::uint32_t, Way>> ways = {};  // by path, those that were asked for
+    std::vector<Slot> slots = {};                          // from the first on, as far as used
   };
 
   std::string wrong_form(const Frame& frame) const;
   std::string wrong_kind(const Frame& frame) const;
-  std::string wrong_place(const Frame& frame);
-  const Way* way(StageId stage, std::uint32_t path);
+  std::string wrong_place(const Frame& frame, Entrance* entrance, const Way*& way);
+  Entrance* entrance_at(StageId stage);
+  const Way* way_into(Entrance& entrance, std::uint32_t path) const;
   void pass(StageId stage, Way& way) const;
-  Slot& slot_of(StageId stage, std::uint32_t slot);
+  static Slot& slot_of(Entrance& entrance, std::uint32_t slot);
   const Tuples& tuples(StageId stage, std::uint32_t path);
 
   const Plan& plan_;
   const std::uint32_t host_;
   const WrapperKinds& kinds_;
-  const std::uint64_t threads_;  // of the whole plan
-  std::set<std::pair<std::uint32_t, StageId>> entrances_;
-  std::unordered_map<std::uint64_t, Way> ways_;       // by stage and path, of those that exist
-  std::unordered_map<std::uint64_t, Slot> slots_;     // by stage and slot
+  const std::uint64_t threads_;                       // of the whole plan
+  std::vector<Entrance> entrances_;                   // by stage
   std::unordered_map<std::uint64_t, Tuples> tuples_;  // by stage and path
 };
 

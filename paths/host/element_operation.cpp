@@ -76,4 +76,13 @@ Result operate_on(pastset::Element& element, const Operation& operation,
   return result;
 }
 
+OperationSet at_once_on(const pastset::Element& element) {
+  const OperationSet always = OperationSet::of(
+      {OperationKind::enter, OperationKind::first, OperationKind::last, OperationKind::delta,
+       OperationKind::set_delta, OperationKind::axe, OperationKind::delete_element,
+       OperationKind::release, OperationKind::withdraw, OperationKind::traffic});
+  if (!element.never_keeps_movers()) return always;
+  return always | OperationSet::of({OperationKind::move});
+}
+
 }  // namespace paths

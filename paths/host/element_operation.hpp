@@ -14,4 +14,7 @@ namespace paths {
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 
+/// Of those, what never waits on this element, whatever becomes of it.
+OperationSet at_once_on(const pastset::Element& element);
+
 }  // namespace paths

@@ -40,9 +40,9 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
 Host::~Host() {
   connections_.close();
   runtime::Lock lock(mutex_);
-  while (!runtime_.is_virtual() && !services_.empty())
+  while (!runtime_.is_virtual() && has_services())
     changed_.wait(lock, runtime::Deadline::never(), {"the end of services of", name(), index_});
-  ENSURE_EQ(services_.size(), 0u);
+  ENSURE(!has_services());
 }
 
 void Host::wire(const Plan::Share& share, const WrapperKinds& kinds) {
@@ -77,6 +77,11 @@ void Host::wire(const Plan::Share& share, const WrapperKinds& kinds) {
     stage.role = planned.role;
     const bool is_here = planned.below != no_stage && plan_->host_of(planned.below) == index_;
     stage.below = is_here ? &stages_[planned.below] : nullptr;
+  }
+  for (auto& [id, stage] : stages_) {
+    stage.at_once = OperationSet::all();
+    for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
+      stage.at_once = stage.at_once & passed->wrapper->at_once();
   }
 }
 
@@ -179,30 +184,96 @@ void Host::service_ended(std::uint64_t number) {
   changed_.wake_all(wakes);
 }
 
+/// Used again, so that serving takes no memory.
+class Host::Service final : public runtime::Work {
+ public:
+  explicit Service(Host& host) : host_(host) {}
+  using Work::cancel;
+
+  ConnectionId connection = 0;
+  Frame frame;
+  std::uint64_t number = 0;
+  std::size_t place = 0;  // among those that run
+
+ private:
+  void run() override {
+    const runtime::ApplicationCode inside;  // its reductions and X-functions
+    host_.carry_out(connection, frame);
+  }
+  void ended(std::exception_ptr) override {
+    frame.operation.payload = {};  // outside the lock
+    runtime::Wakes wakes;
+    runtime::Lock lock(host_.mutex_);
+    let_go();
+    host_.admission_->left(frame);
+    if (frame.operation.kind == OperationKind::release)
+      host_.count_release(frame.operation.path, wakes);
+    frame.operation.failure = nullptr;
+    auto& serving = host_.serving_;
+    host_.resting_.push_back(std::exchange(serving[place], nullptr));
+    if (place + 1 < serving.size()) {
+      serving[place] = std::move(serving.back());
+      serving[place]->place = place;
+    }
+    serving.pop_back();
+    host_.changed_.wake_all(wakes);
+  }
+
+  Host& host_;
+};
+
+/// Called with the mutex held.
+Host::Service& Host::take_service() {
+  if (resting_.empty()) resting_.push_back(std::make_unique<Service>(*this));
+  serving_.push_back(std::move(resting_.back()));
+  resting_.pop_back();
+  Service& service = *serving_.back();
+  service.place = serving_.size() - 1;
+  service.number = next_service_++;
+  return service;
+}
+
 void Host::serve(ConnectionId connection, Frame frame) {
   using Verdict = Admission::Verdict;
   Verdict verdict;
+  Service* service = nullptr;
   {
     runtime::Lock lock(mutex_);
     verdict = admission_->judge(frame);
+    const bool enters = verdict.kind == Verdict::Kind::enters;
+    if (enters && runs_at_once(frame, verdict.is_alone)) {
+      admission_->left(frame);  // before anything can come behind it
+    } else if (enters) {
+      service = &take_service();
+    }
   }
   if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
   if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
-  spawn_service("service", [this, connection, frame = std::move(frame)]() mutable {
-    const OperationKind kind = frame.operation.kind;
-    const std::uint32_t path = frame.operation.path;
-    Frame reply = run(frame);
-    if (frame.kind == FrameKind::request) connections_.reply(connection, std::move(reply));
-    {
-      runtime::Lock lock(mutex_);
-      admission_->left(frame);
-    }
-    if (kind == OperationKind::release) {
-      count_release(path);
-    } else if (frame.kind == FrameKind::one_way && !is_farewell(kind)) {
-      connections_.pushed_in(connection);
-    }
-  });
+  if (service != nullptr) {
+    service->connection = connection;
+    service->frame = std::move(frame);
+    return runtime_.begin({"service", name(), service->number}, *service);
+  }
+  carry_out(connection, frame);
+  if (frame.operation.kind != OperationKind::release) return;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  count_release(frame.operation.path, wakes);
+}
+
+/// Nothing of what it passes waits, and it overtakes nothing of its slot that has not begun.
+bool Host::runs_at_once(const Frame& frame, bool is_alone) const {
+  if (frame.operation.kind == OperationKind::clock) return true;
+  return is_alone && stage(frame.stage)->at_once.has(frame.operation);
+}
+
+void Host::carry_out(ConnectionId connection, Frame& frame) {
+  Frame reply = run(frame);
+  if (frame.kind == FrameKind::request) {
+    connections_.reply(connection, std::move(reply));
+  } else if (!is_farewell(frame.operation.kind)) {
+    connections_.pushed_in(connection);
+  }
 }
 
 /// What was under way when its path was released, as if by one that died, has nothing to do here.
@@ -247,7 +318,9 @@ void Host::peer_gone(std::uint32_t peer, const std::string& reason, bool has_par
           run_stage(*this, *stage, release);
         } catch (const TravelError&) {  // its own failure, come back
         }
-        count_release(release.path);
+        runtime::Wakes wakes;
+        runtime::Lock lock(mutex_);
+        count_release(release.path, wakes);
       });
     }
   }
@@ -305,9 +378,8 @@ void Host::add_traffic(const Operation& asked, Result& result) const {
       });
 }
 
-void Host::count_release(std::uint32_t path) {
-  runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
+/// Called with the mutex held.
+void Host::count_release(std::uint32_t path, runtime::Wakes& wakes) {
   ++(plan_->paths[path].threads == 0 ? background_releases_ : thread_releases_).seen;
   changed_.wake_all(wakes);
 }
@@ -334,12 +406,16 @@ void Host::release_background(std::uint32_t path, Failure failure) {
   }
 }
 
-std::vector<runtime::Task> Host::services_now() {
-  runtime::Lock lock(mutex_);
+/// None that ends meanwhile is gone before its turn.
+void Host::cancel_services() {
   std::vector<runtime::Task> tasks;
-  for (const auto& [number, task] : services_)
-    if (task) tasks.push_back(task);
-  return tasks;
+  {
+    runtime::Lock lock(mutex_);
+    for (const auto& [number, task] : services_)
+      if (task) tasks.push_back(task);
+    for (const auto& service : serving_) service->cancel();
+  }
+  for (auto& task : tasks) task.cancel();
 }
 
 // ---- begin and end -------------------------------------------------------------------------
@@ -376,7 +452,7 @@ void Host::wait_for(const Releases& releases, const char* what) {
 bool Host::services_end_in_time() {
   const runtime::Deadline limit = deadline();
   runtime::Lock lock(mutex_);
-  while (!services_.empty())
+  while (has_services())
     if (changed_.wait(lock, limit, {"the end of services of", name(), index_}) ==
         runtime::Woken::expired)
       return false;
@@ -411,9 +487,9 @@ std::string Host::finish() {
 void Host::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   for (;;) {
-    for (auto& service : services_now()) service.cancel();
+    cancel_services();
     runtime::Lock lock(mutex_);
-    if (services_.empty()) return;
+    if (!has_services()) return;
     changed_.wait(lock, {runtime_.now() + pause, true}, {"the end of services of", name(), index_});
   }
 }

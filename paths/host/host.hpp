@@ -104,20 +104,25 @@ class Host : public Site {
   void path_released();
 
  private:
+  class Service;     // one operation of another host, in a context
   struct Releases {  // of paths that pass through this host
     std::uint64_t expected = 0;
     std::uint64_t seen = 0;
   };
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void serve(ConnectionId connection, Frame frame);
+  bool runs_at_once(const Frame& frame, bool is_alone) const;
+  Service& take_service();
+  void carry_out(ConnectionId connection, Frame& frame);
   void decline(ConnectionId connection, const Frame& frame);
   void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
   bool is_over() const;
   Frame reply_to(const Frame& request) const;
   Frame run(const Frame& request);
-  void count_release(std::uint32_t path);
+  void count_release(std::uint32_t path, runtime::Wakes& wakes);
   void service_ended(std::uint64_t number);
-  std::vector<runtime::Task> services_now();
+  bool has_services() const { return !services_.empty() || !serving_.empty(); }
+  void cancel_services();
   void end_services();
   /// Blocks until every path that leads here was released, which peers do that live.
   void wait_for(const Releases& releases, const char* what);
@@ -136,6 +141,8 @@ class Host : public Site {
   std::set<std::uint32_t> released_paths_;                     // of this host's wrappers
   const std::unique_ptr<Admission> admission_;                 // at the entrances from other hosts
   std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
+  std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
+  std::vector<std::unique_ptr<Service>> resting_;  // to run again
   std::uint64_t next_service_ = 0;
 };
 
