@@ -161,15 +161,14 @@ void Element::axe(std::uint64_t number) {
   std::vector<base::Payload> freed;  // released after our mutex
   runtime::Lock lock = lock_alive();
   while (oldest_ < first_ && oldest_ <= number) {
-    freed.push_back(std::move(kept_.front()));
-    kept_.pop_front();
+    freed.push_back(kept_.take_front());
     ++oldest_;
   }
 }
 
 void Element::delete_element() {
   refuse_x_function();
-  std::deque<base::Payload> freed;  // released after our mutex
+  base::Ring<base::Payload> freed;  // released after our mutex
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   if (deleted_) return;
@@ -248,8 +247,7 @@ std::uint64_t Element::append(base::Payload stored, runtime::Wakes& wakes) {
 
 base::Payload Element::drop_beyond_newest() {
   if (keep_newest_ == 0 || kept_.size() <= keep_newest_) return {};
-  base::Payload dropped = std::move(kept_.front());
-  kept_.pop_front();
+  base::Payload dropped = kept_.take_front();
   ++oldest_;
   first_ = std::max(first_, oldest_);
   return dropped;

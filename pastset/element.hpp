@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/payload.hpp"
+#include "base/ring.hpp"
 #include "base/units.hpp"
 #include "pastset/errors.hpp"
 #include "pastset/template.hpp"
@@ -129,7 +130,7 @@ class Element {
   const Template template_;
   const XFunction x_function_;
   mutable runtime::Mutex mutex_;
-  std::deque<base::Payload> kept_;  // tuples oldest_ .. last - 1
+  base::Ring<base::Payload> kept_;  // tuples oldest_ .. last - 1
   std::uint64_t oldest_ = 0;
   std::uint64_t first_ = 0;
   std::uint64_t delta_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 
 #include "base/errors.hpp"
@@ -21,57 +22,54 @@ struct Rounds::Contribution {
   Failure failure;
 };
 
-/// Guarded by the mutex, but for what is in by_slot: it does not change once the round is carried
-/// without a failure.
+/// Guarded by the mutex, but for `gone` and what is in by_slot: that does not change once the round
+/// is carried without a failure.
 struct Rounds::Round {
+  explicit Round(std::uint32_t slots) : by_slot(slots) {}
+
   std::vector<Contribution> by_slot;
-  std::uint32_t here = 0;  // slots that contributed
-  std::uint32_t gone = 0;  // slots that have their answer, or never come
-  bool carried = false;    // somebody has it in hand; nobody else may go down
-  Failure failure;         // with the result: never changes once set
+  std::uint32_t here = 0;              // slots that contributed
+  std::atomic<std::uint32_t> gone{0};  // slots that have their answer, or never come
+  bool carried = false;                // somebody has it in hand; nobody else may go down
+  Failure failure;                     // with the result: never changes once set
   std::optional<Result> result;
   runtime::WaitList waiting;
 
   bool is_decided() const { return failure || result; }
+  void clear() {
+    for (Contribution& one : by_slot) one = {};
+    here = 0;
+    gone.store(0, std::memory_order_relaxed);
+    carried = false;
+    failure = nullptr;
+    result.reset();
+  }
 };
 
-/// One slot's stay in a round, from its contribution to its departure with an answer.
+/// One slot's stay in a round, from its arrival to its departure with an answer.
 class Rounds::Stay {
  public:
-  Stay(Rounds& rounds, Operation& operation)
-      : key(operation.sequence, operation.segment),
-        slot(operation.slot),
-        round(begin(rounds, operation, key)),
-        rounds_(rounds) {}
+  Stay(Rounds& rounds, const Operation& operation)
+      : key(operation.sequence, operation.segment), slot(operation.slot), rounds_(rounds) {}
   ~Stay() {
-    std::unique_ptr<Round> done;  // its payloads are let go outside the mutex
-    runtime::Lock lock(rounds_.mutex_);
-    if (++round.gone < rounds_.slots_) return;
-    const auto here = rounds_.rounds_.find(key);
-    done = std::move(here->second);
-    rounds_.rounds_.erase(here);
+    if (round != nullptr) rounds_.depart(*this);
   }
   Stay(const Stay&) = delete;
   Stay& operator=(const Stay&) = delete;
 
   /// What the round came to, once it is decided.
   Result answer() const {
-    if (round.failure) throw TravelError(*round.failure);
-    Result result = *round.result;
+    if (round->failure) throw TravelError(*round->failure);
+    Result result = *round->result;
     result.last_arriver = false;
     return result;
   }
 
   const Key key;
   const std::uint32_t slot;
-  Round& round;
+  Round* round = nullptr;  // once it has arrived
 
  private:
-  static Round& begin(Rounds& rounds, Operation& operation, const Key& at) {
-    runtime::Wakes wakes;
-    runtime::Lock lock(rounds.mutex_);
-    return rounds.arrive(at, operation, wakes);
-  }
   Rounds& rounds_;
 };
 
@@ -118,7 +116,7 @@ void Rounds::check(Operation& contribution) const {
 Result Rounds::contribute(Operation operation, const Next& next) {
   next.taken();
   Stay stay(*this, operation);
-  const Turn turn = wait_for_turn(stay, operation);
+  const Turn turn = arrive(stay, operation);
   if (turn == Turn::carry) return carry(stay, std::move(operation), next);
   if (turn == Turn::answer && (waits_for_all() || !operation.failure)) return stay.answer();
   if (operation.failure) throw TravelError(*operation.failure);
@@ -127,8 +125,18 @@ Result Rounds::contribute(Operation operation, const Next& next) {
   return accepted;
 }
 
+Rounds::Turn Rounds::arrive(Stay& stay, Operation& operation) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  stay.round = &take_place(stay.key, operation);
+  // The last arriver wakes the one who carries for him; he himself stays for nothing.
+  if (rules_.carrier == Carrier::one_after_all && stay.round->here == slots_)
+    stay.round->waiting.wake_all(wakes);
+  return wait_for_turn(stay, operation, lock, wakes);
+}
+
 /// Called with the mutex held.
-Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wakes& wakes) {
+Rounds::Round& Rounds::take_place(const Key& key, Operation& operation) {
   ENSURE(operation.slot < slots_);
   // A withdrawal is not delayed, so that of a host that died may overtake what it sent before; the
   // round has counted the slot out.
@@ -142,29 +150,44 @@ Rounds::Round& Rounds::arrive(const Key& key, Operation& operation, runtime::Wak
   mine = {true, operation.contributions, std::move(operation.payload), operation.failure};
   ++round.here;
   next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
-  if (rules_.carrier == Carrier::one_after_all && round.here == slots_)
-    round.waiting.wake_all(wakes);
   return round;
 }
 
 /// Called with the mutex held. Those who said that they would not come are gone already.
 Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
-  Round& round = *rounds_.emplace(key, std::make_unique<Round>()).first->second;
-  round.by_slot.resize(slots_);
+  Open::iterator at;
+  if (kept_.empty()) {
+    at = rounds_.emplace(key, std::make_unique<Round>(slots_)).first;
+  } else {
+    kept_.back().key() = key;
+    at = rounds_.insert(std::move(kept_.back())).position;
+    kept_.pop_back();
+  }
+  Round& round = *at->second;
   for (const auto& [slot, withdrawn] : withdrawn_) {
     if (withdrawn.from <= key.first) lose(round, slot, key, path);
   }
   return round;
 }
 
-/// Waits until the round is decided, or is this context's to take down: it may when the round is
-/// ready, and must when it has failed and nobody is below.
-Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation) {
-  Round& round = stay.round;
-  const bool stays = rules_.carrier != Carrier::one_after_all || stay.slot == rules_.slot;
-  runtime::Wakes wakes;
+/// The last to go keeps the round for another one. What it holds is let go outside the mutex.
+void Rounds::depart(const Stay& stay) {
+  if (stay.round->gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
   runtime::Lock lock(mutex_);
-  const runtime::Deadline deadline = site_.deadline();
+  Open::node_type ended = rounds_.extract(stay.key);
+  lock.unlock();
+  ended.mapped()->clear();
+  lock.lock();
+  kept_.push_back(std::move(ended));
+}
+
+/// Called with the mutex held. Waits until the round is decided, or is this context's to take down:
+/// it may when the round is ready, and must when it has failed and nobody is below.
+Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
+                                   runtime::Wakes& wakes) {
+  Round& round = *stay.round;
+  const bool stays = rules_.carrier != Carrier::one_after_all || stay.slot == rules_.slot;
+  std::optional<runtime::Deadline> deadline;
   while (true) {
     if (!round.carried && (round.failure || is_ready(round, stay.slot))) {
       round.carried = true;
@@ -172,8 +195,9 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation) {
     }
     if (round.is_decided()) return Turn::answer;
     if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
+    if (!deadline) deadline = site_.deadline();
     const runtime::Woken woken = round.waiting.wait(
-        lock, round.carried ? runtime::Deadline::never() : deadline,
+        lock, round.carried ? runtime::Deadline::never() : *deadline,
         {round.carried ? "the result of round" : "contributions of round", name_, stay.key.first});
     if (woken == runtime::Woken::notified || round.carried || round.is_decided()) continue;
     if (is_ready(round, stay.slot)) continue;
@@ -207,26 +231,25 @@ Result Rounds::carry(Stay& stay, Operation operation, const Next& next) {
   Failure failure = what_spoils(stay);
   if (!failure) {
     try {
-      if (waits_for_all()) combine(stay.round, operation);
-      if (rules_.carrier == Carrier::one) operation.payload = stay.round.by_slot[stay.slot].payload;
+      if (waits_for_all()) combine(*stay.round, operation);
+      if (rules_.carrier == Carrier::one)
+        operation.payload = stay.round->by_slot[stay.slot].payload;
     } catch (...) {
       failure = failure_of(std::current_exception(), operation.path);
     }
   }
   if (!failure) return carry_value(stay, std::move(operation), next);
-  publish(stay.round, std::nullopt, failure);
+  publish(*stay.round, std::nullopt, failure);
   if (is_given_up(stay.key.first)) throw TravelError(*failure);
   carry_failure(std::move(failure), std::move(operation), next);
 }
 
 /// The failure of a round that is going down, if it has one: it expired, or lost a contributor;
-/// else the first failed contribution of those that count.
+/// else the first failed contribution of those that count. From when it is carried, only its
+/// carrier decides it.
 Failure Rounds::what_spoils(const Stay& stay) const {
-  const Round& round = stay.round;
-  {
-    runtime::Lock lock(mutex_);
-    if (round.failure) return round.failure;
-  }
+  const Round& round = *stay.round;
+  if (round.failure) return round.failure;
   if (!waits_for_all()) return round.by_slot[stay.slot].failure;
   for (const Contribution& contribution : round.by_slot)
     if (contribution.failure) return contribution.failure;
@@ -241,7 +264,7 @@ Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
     brought.sequence = operation.sequence;
     brought.contributions = operation.contributions;
     brought.payload = operation.payload;
-    publish(stay.round, brought, nullptr);
+    publish(*stay.round, brought, nullptr);
     Result result = next(std::move(operation));
     result.payload = std::move(brought.payload);
     result.last_arriver = false;
@@ -249,11 +272,11 @@ Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
   }
   try {
     Result result = next(std::move(operation));
-    publish(stay.round, result, nullptr);
+    publish(*stay.round, result, nullptr);
     result.last_arriver = rules_.carrier == Carrier::last;
     return result;
   } catch (...) {
-    publish(stay.round, std::nullopt, failure_of(std::current_exception(), path));
+    publish(*stay.round, std::nullopt, failure_of(std::current_exception(), path));
     throw;
   }
 }
@@ -330,7 +353,7 @@ Result Rounds::release(Operation operation, const Next& next) {
 /// Rounds that still need the slot have lost it. What joins below are to be told, if that is news
 /// for them: not of a slot that they can do without.
 std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
-  std::vector<std::unique_ptr<Round>> done;
+  std::vector<Open::node_type> done;
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   const std::uint32_t slot = operation.slot;
@@ -342,13 +365,11 @@ std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
   for (auto at = rounds_.lower_bound({operation.sequence, 0});
        at != rounds_.end() && at->first.first < lost_already;) {
     Round& round = *at->second;
-    if (!round.by_slot[slot].here) lose(round, slot, at->first, operation.path);
+    const bool has_ended =
+        !round.by_slot[slot].here && lose(round, slot, at->first, operation.path);
     if (round.failure && !round.carried) round.waiting.wake_all(wakes);
     const auto next_one = std::next(at);
-    if (round.gone == slots_) {
-      done.push_back(std::move(at->second));
-      rounds_.erase(at);
-    }
+    if (has_ended) done.push_back(rounds_.extract(at));
     at = next_one;
   }
   const std::uint64_t from = std::max(operation.sequence, next_[slot]);
@@ -362,11 +383,13 @@ std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
   return news;
 }
 
-/// Called with the mutex held: the slot will never contribute to this round.
-void Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
-  ++round.gone;
-  if (round.carried || round.is_decided() || !is_needed(slot)) return;
-  round.failure = after_withdrawal(slot, key, path);
+/// Called with the mutex held: the slot will never contribute to this round. Answers whether it was
+/// the last that the round was kept for.
+bool Rounds::lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path) {
+  const bool is_last = round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_;
+  if (!round.carried && !round.is_decided() && is_needed(slot))
+    round.failure = after_withdrawal(slot, key, path);
+  return is_last;
 }
 
 /// Called with the mutex held: why there is nothing from this slot any more.

@@ -41,7 +41,7 @@ struct JoinRules {
 /// others are blocked and return with a copy of the result). A round is one operation of all its
 /// contributors, keyed by sequence and segment; several may be open at once. Each is one object
 /// with its own waiters and lasts until every slot has taken its answer, so that a fast next round
-/// disturbs nobody.
+/// disturbs nobody; then it is kept for a later one, so that steady rounds need no memory.
 ///
 /// Context: the operation's; the one that takes a round down is inside `next` for all of them.
 /// Blocks:  while the round is not complete, until the host's deadline; then the round fails for
@@ -72,6 +72,7 @@ class Rounds {
   struct Contribution;
   struct Round;
   class Stay;
+  using Open = std::map<Key, std::unique_ptr<Round>>;
   enum class Turn : std::uint8_t { carry, answer, leave };
 
   void check(Operation& contribution) const;
@@ -79,9 +80,12 @@ class Rounds {
   Result withdraw(Operation operation, const Next& next);
   Result release(Operation operation, const Next& next);
   std::optional<Operation> note_withdrawal(const Operation& operation);
-  Round& arrive(const Key& key, Operation& operation, runtime::Wakes& wakes);
+  Turn arrive(Stay& stay, Operation& operation);
+  Round& take_place(const Key& key, Operation& operation);
   Round& open(const Key& key, std::uint32_t path);
-  Turn wait_for_turn(Stay& stay, const Operation& operation);
+  void depart(const Stay& stay);
+  Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
+                     runtime::Wakes& wakes);
   Result carry(Stay& stay, Operation operation, const Next& next);
   Failure what_spoils(const Stay& stay) const;
   Result carry_value(Stay& stay, Operation operation, const Next& next);
@@ -92,7 +96,7 @@ class Rounds {
   bool is_ready(const Round& round, std::uint32_t slot) const;
   bool is_needed(std::uint32_t slot) const;
   bool waits_for_all() const;
-  void lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path);
+  bool lose(Round& round, std::uint32_t slot, const Key& key, std::uint32_t path);
   Failure after_withdrawal(std::uint32_t slot, const Key& key, std::uint32_t path) const;
   Failure missing(const Round& round, const Key& key, std::uint32_t path) const;
   Failure failure_of(std::exception_ptr error, std::uint32_t path) const;
@@ -104,7 +108,8 @@ class Rounds {
   const std::uint32_t slots_;
   const JoinRules rules_;
   mutable runtime::Mutex mutex_;
-  std::map<Key, std::unique_ptr<Round>> rounds_;
+  Open rounds_;
+  std::vector<Open::node_type> kept_;  // of rounds that have ended, for those to come
   struct Withdrawn {
     std::uint64_t from = 0;  // the round
     std::uint32_t path = 0;  // whose

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/ring.hpp — a queue that needs no memory while it is no longer than it has been.
+#pragma once
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace base {
+
+/// First in, first out. Unlike a std::deque it asks for no memory while it stays short, however
+/// many pass through it; what a long one took it gives back when it is empty.
+template <class T>
+class Ring {
+ public:
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  /// Counted from the oldest, which is 0.
+  T& operator[](std::size_t place) { return places_[(first_ + place) & (places_.size() - 1)]; }
+  const T& operator[](std::size_t place) const {
+    return places_[(first_ + place) & (places_.size() - 1)];
+  }
+  T& front() { return (*this)[0]; }
+
+  void push_back(T value) {
+    if (size_ == places_.size()) grow();
+    ++size_;
+    (*this)[size_ - 1] = std::move(value);
+  }
+  /// The oldest.
+  T take_front() {
+    T oldest = std::exchange(front(), T());
+    first_ = (first_ + 1) & (places_.size() - 1);
+    if (--size_ == 0 && places_.size() > kept_places) *this = Ring();
+    return oldest;
+  }
+  void swap(Ring& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(size_, other.size_);
+    places_.swap(other.places_);
+  }
+
+ private:
+  static constexpr std::size_t kept_places = 64;
+  void grow() {
+    std::vector<T> more(places_.empty() ? 2 : 2 * places_.size());
+    for (std::size_t place = 0; place < size_; ++place) more[place] = std::move((*this)[place]);
+    places_.swap(more);
+    first_ = 0;
+  }
+  std::vector<T> places_;  // a power of two of them, or none
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace base

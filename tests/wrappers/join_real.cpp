@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/join_real.cpp — joins of OS threads: what a round costs besides its time.
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "base/settings.hpp"
+#include "paths/run/program.hpp"
+#include "tests/support/allocations.hpp"
+#include "wrappers/all.hpp"
+
+TEST_CASE("join: in one process, steady rounds of an allreduce need no memory") {
+  const std::string threads = GENERATE("1", "2", "8");
+  const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
+      base::parse_settings("clusters: {alpha: {hosts: 1, threads: " + threads +
+                               "}}\ncollectives: {sum: {operation: sum, template: f64}}\n",
+                           "join.yaml"),
+      wrappers::all_kinds()));
+  constexpr int rounds = 1000;
+  std::uint64_t needed = 0;
+  const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [&](paths::Thread& one) {
+    paths::Path& path = one.path("sum");
+    // The others are still in rounds while it counts, and already.
+    for (int i = 0; i < rounds; ++i) path.move_value(1.0);
+    const std::uint64_t before = test_support::allocations();
+    for (int i = 0; i < rounds; ++i) path.move_value(1.0);
+    if (one.rank() == 0) needed = test_support::allocations() - before;
+    for (int i = 0; i < 10; ++i) path.move_value(1.0);
+  });
+  CHECK(failures.empty());
+  CHECK(needed == 0);
+}
