@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/reduce.cpp — the built-in reductions, elementwise, over packed bytes.
+// base/reduce.cpp — the reductions by name, and words for what they refuse.
 #include "base/reduce.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -42,126 +44,60 @@ void refuse_nan(T value, std::size_t index) {
   if (is_nan(value)) throw BadValue(fmt::format("NaN at index {}", index));
 }
 
-/// Stores apply(left, right) for every element; `Apply` says whether its result is right.
-template <class Apply>
-void fold_elements(const char* name, const ReduceShape& shape, std::span<std::byte> left,
-                   std::span<const std::byte> right, Apply apply) {
-  ENSURE(!shape.located && left.size() == shape.bytes() && right.size() == shape.bytes());
-  with_scalar(shape.scalar, [&](auto zero) {
+/// Says what is wrong in the first elements that cannot be combined, which are in this block.
+[[noreturn]] void say_what_is_wrong(std::string_view name, Scalar scalar, CombineElements combine,
+                                    std::span<const std::byte> left,
+                                    std::span<const std::byte> right, std::size_t first_index) {
+  with_scalar(scalar, [&](auto zero) {
     using T = decltype(zero);
-    for (std::size_t i = 0; i < shape.count; ++i) {
-      std::byte* const place = left.data() + i * sizeof(T);
-      const T a = load<T>(place);
-      const T b = load<T>(right.data() + i * sizeof(T));
-      T result{};
-      if (!apply(a, b, result)) [[unlikely]] {
-        refuse_nan(a, i);
-        refuse_nan(b, i);
-        const std::string what =
-            fmt::format("{} {} of {} and {} at index {}", scalar_name(shape.scalar), name, a, b, i);
-        if (std::is_integral_v<T>) throw Overflow("overflow of " + what);
-        throw BadValue("NaN in " + what);
-      }
-      store(place, result);
+    T result{};
+    for (std::size_t at = 0; at < left.size(); at += sizeof(T)) {
+      if (combine(std::as_writable_bytes(std::span<T, 1>(&result, 1)), left.subspan(at, sizeof(T)),
+                  right.subspan(at, sizeof(T))))
+        continue;
+      const std::size_t index = first_index + at / sizeof(T);
+      const T a = load<T>(left.data() + at);
+      const T b = load<T>(right.data() + at);
+      refuse_nan(a, index);
+      refuse_nan(b, index);
+      const std::string what =
+          fmt::format("{} {} of {} and {} at index {}", scalar_name(scalar), name, a, b, index);
+      if (std::is_integral_v<T>) throw Overflow("overflow of " + what);
+      throw BadValue("NaN in " + what);
     }
   });
+  report_bug(__FILE__, __LINE__, "a block could not be combined, but each of its elements can");
 }
 
-[[noreturn]] void not_accepted() {
-  report_bug(__FILE__, __LINE__, "a reduction got a scalar type that it does not accept");
+/// Block by block beside `left`, so that what is wrong can be said from the operands.
+void combine_checked(const ElementwiseOperation& operation, const ReduceShape& shape,
+                     std::span<std::byte> left, std::span<const std::byte> right) {
+  ENSURE(!shape.located && left.size() == shape.bytes() && right.size() == shape.bytes());
+  const CombineElements combine = operation.of(shape.scalar, Values::checked);
+  ENSURE(combine != nullptr);
+  std::array<std::byte, 4096> block;
+  for (std::size_t at = 0; at < left.size(); at += block.size()) {
+    const std::size_t size = std::min(block.size(), left.size() - at);
+    const std::span<std::byte> result(block.data(), size), place = left.subspan(at, size);
+    const std::span<const std::byte> other = right.subspan(at, size);
+    if (!combine(result, place, other))
+      say_what_is_wrong(operation.name, shape.scalar, combine, place, other,
+                        at / scalar_bytes(shape.scalar));
+    std::memcpy(place.data(), result.data(), size);
+  }
 }
 
-struct Sum {
-  static constexpr const char* name = "sum";
-  template <class T>
-  bool operator()(T a, T b, T& result) const {
-    if constexpr (std::is_same_v<T, bool>) {
-      not_accepted();
-    } else if constexpr (std::is_integral_v<T>) {
-      return !__builtin_add_overflow(a, b, &result);
-    } else {
-      result = a + b;
-      return !is_nan(result);
-    }
-  }
-};
+/// Whether `other` takes the place of `mine`. Of values that stay as they are, NaN is better than
+/// every number.
+template <class Better, class T>
+bool is_better(T other, T mine, bool is_earlier) {
+  if (is_nan(other) || is_nan(mine)) return is_nan(other) && (!is_nan(mine) || is_earlier);
+  return Better{}(other, mine) || (other == mine && is_earlier);
+}
 
-struct Product {
-  static constexpr const char* name = "product";
-  template <class T>
-  bool operator()(T a, T b, T& result) const {
-    if constexpr (std::is_same_v<T, bool>) {
-      not_accepted();
-    } else if constexpr (std::is_integral_v<T>) {
-      return !__builtin_mul_overflow(a, b, &result);
-    } else {
-      result = a * b;
-      return !is_nan(result);
-    }
-  }
-};
-
-struct Min {
-  static constexpr const char* name = "min";
-  template <class T>
-  bool operator()(T a, T b, T& result) const {
-    result = b < a ? b : a;
-    return !is_nan(a) && !is_nan(b);
-  }
-};
-
-struct Max {
-  static constexpr const char* name = "max";
-  template <class T>
-  bool operator()(T a, T b, T& result) const {
-    result = a < b ? b : a;
-    return !is_nan(a) && !is_nan(b);
-  }
-};
-
-template <class Combine>
-struct Logical {
-  template <class T>
-  bool operator()(T a, T b, T& result) const {
-    result = static_cast<T>(Combine{}(a != T{}, b != T{}));
-    return !is_nan(a) && !is_nan(b);
-  }
-};
-struct LogicalAnd : Logical<std::logical_and<bool>> {
-  static constexpr const char* name = "logical_and";
-};
-struct LogicalOr : Logical<std::logical_or<bool>> {
-  static constexpr const char* name = "logical_or";
-};
-struct LogicalXor : Logical<std::not_equal_to<bool>> {
-  static constexpr const char* name = "logical_xor";
-};
-
-template <class Combine>
-struct Bitwise {
-  template <class T>
-  bool operator()(T a, T b, T& result) const {
-    if constexpr (std::is_integral_v<T>) {
-      result = static_cast<T>(Combine{}(a, b));
-      return true;
-    } else {
-      not_accepted();
-    }
-  }
-};
-struct BitwiseAnd : Bitwise<std::bit_and<>> {
-  static constexpr const char* name = "bitwise_and";
-};
-struct BitwiseOr : Bitwise<std::bit_or<>> {
-  static constexpr const char* name = "bitwise_or";
-};
-struct BitwiseXor : Bitwise<std::bit_xor<>> {
-  static constexpr const char* name = "bitwise_xor";
-};
-
-template <class Better>
-void fold_located(const ReduceShape& shape, std::span<std::byte> left,
-                  std::span<const std::byte> right, Better better) {
+template <class Better, Values values>
+void combine_located(const ReduceShape& shape, std::span<std::byte> left,
+                     std::span<const std::byte> right) {
   ENSURE(shape.located && left.size() == shape.bytes() && right.size() == shape.bytes());
   with_scalar(shape.scalar, [&](auto zero) {
     using T = decltype(zero);
@@ -171,63 +107,66 @@ void fold_located(const ReduceShape& shape, std::span<std::byte> left,
       const std::byte* const other = right.data() + i * stride;
       const T a = load<T>(place);
       const T b = load<T>(other);
-      refuse_nan(a, i);
-      refuse_nan(b, i);
-      const bool earlier = load<Location>(other + sizeof(T)) < load<Location>(place + sizeof(T));
-      if (better(b, a) || (a == b && earlier)) std::memcpy(place, other, stride);
+      if (values == Values::checked) {
+        refuse_nan(a, i);
+        refuse_nan(b, i);
+      }
+      const bool is_earlier = load<Location>(other + sizeof(T)) < load<Location>(place + sizeof(T));
+      if (is_better<Better>(b, a, is_earlier)) std::memcpy(place, other, stride);
+      if constexpr (std::is_floating_point_v<T>)
+        if (is_nan(load<T>(place))) store(place, std::numeric_limits<T>::quiet_NaN());
     }
   });
 }
 
-bool accepts_any(Scalar) { return true; }
 bool accepts_numbers(Scalar scalar) { return scalar != Scalar::boolean; }
-bool accepts_bits(Scalar scalar) { return scalar != Scalar::f32 && scalar != Scalar::f64; }
 
-template <class Apply>
-ReduceOperation elementwise(bool (*accepts)(Scalar)) {
-  return {
-      Apply::name, false, accepts,
-      [](const ReduceShape& shape, std::span<std::byte> left, std::span<const std::byte> right) {
-        fold_elements(Apply::name, shape, left, right, Apply{});
-      }};
+void make_zero_or_one(const ReduceShape& shape, std::span<std::byte> values) {
+  with_scalar(shape.scalar, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::size_t i = 0; i < shape.count; ++i) {
+      std::byte* const place = values.data() + i * sizeof(T);
+      store(place, static_cast<T>(load<T>(place) != T{}));
+    }
+  });
 }
 
-template <class Apply>
-ReduceOperation logical() {
-  ReduceOperation operation = elementwise<Apply>(accepts_any);
-  operation.normalize = [](const ReduceShape& shape, std::span<std::byte> values) {
-    with_scalar(shape.scalar, [&](auto zero) {
-      using T = decltype(zero);
-      for (std::size_t i = 0; i < shape.count; ++i) {
-        std::byte* const place = values.data() + i * sizeof(T);
-        store(place, static_cast<T>(load<T>(place) != T{}));
-      }
-    });
+ReduceOperation elementwise(const ElementwiseOperation& one) {
+  ReduceOperation operation;
+  operation.name = one.name;
+  operation.accepts = [one](Scalar scalar) { return one.of(scalar, Values::checked) != nullptr; };
+  operation.combine = [one](const ReduceShape& shape, std::span<std::byte> left,
+                            std::span<const std::byte> right) {
+    combine_checked(one, shape, left, right);
   };
+  operation.combine_ieee = [one](const ReduceShape& shape, std::span<std::byte> left,
+                                 std::span<const std::byte> right) {
+    one.of(shape.scalar, Values::ieee)(left, left, right);
+  };
+  if (one.name.starts_with("logical_")) operation.normalize = make_zero_or_one;
+  operation.elements = one.of;
   return operation;
 }
 
 template <class Better>
 ReduceOperation located(const char* name) {
-  return {name, true, accepts_numbers,
-          [](const ReduceShape& shape, std::span<std::byte> left,
-             std::span<const std::byte> right) { fold_located(shape, left, right, Better{}); }};
+  return {.name = name,
+          .located = true,
+          .accepts = accepts_numbers,
+          .combine = combine_located<Better, Values::checked>,
+          .combine_ieee = combine_located<Better, Values::ieee>};
 }
 
 /// A deque: callers keep pointers to operations while others are added.
 std::deque<ReduceOperation>& operations() {
-  static std::deque<ReduceOperation> all = {elementwise<Sum>(accepts_numbers),
-                                            elementwise<Product>(accepts_numbers),
-                                            elementwise<Min>(accepts_numbers),
-                                            elementwise<Max>(accepts_numbers),
-                                            logical<LogicalAnd>(),
-                                            logical<LogicalOr>(),
-                                            logical<LogicalXor>(),
-                                            elementwise<BitwiseAnd>(accepts_bits),
-                                            elementwise<BitwiseOr>(accepts_bits),
-                                            elementwise<BitwiseXor>(accepts_bits),
-                                            located<std::less<>>("min_location"),
-                                            located<std::greater<>>("max_location")};
+  static std::deque<ReduceOperation> all = [] {
+    std::deque<ReduceOperation> built_in;
+    for (const ElementwiseOperation& one : elementwise_operations())
+      built_in.push_back(elementwise(one));
+    built_in.push_back(located<std::less<>>("min_location"));
+    built_in.push_back(located<std::greater<>>("max_location"));
+    return built_in;
+  }();
   return all;
 }
 
@@ -263,14 +202,16 @@ void add_reduce_operation(ReduceOperation operation) {
   operations().push_back(std::move(operation));
 }
 
-void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values) {
+void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values,
+                        Values rule) {
   ENSURE_EQ(values.size(), shape.bytes());
+  if (!shape.located && are_right(shape.scalar, sign, rule, values)) return;
   with_scalar(shape.scalar, [&](auto zero) {
     using T = decltype(zero);
     const std::size_t stride = stride_of(shape);
     for (std::size_t i = 0; i < shape.count; ++i) {
       const T value = load<T>(values.data() + i * stride);
-      refuse_nan(value, i);
+      if (rule == Values::checked) refuse_nan(value, i);
       if constexpr (std::is_signed_v<T>) {
         if (sign == Sign::non_negative && value < T{}) {
           throw WrongSign(fmt::format("negative value {} at index {}", value, i));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/elementwise.hpp"
 #include "base/scalar.hpp"
 
 namespace base {
@@ -50,15 +51,20 @@ class WrongSign : public BadValue {
 /// logical_* any scalar (false is zero; the result is 0 or 1); min/max_location keep the
 /// smaller location among equals.
 struct ReduceOperation {
+  using Combine = std::function<void(const ReduceShape&, std::span<std::byte> left,
+                                     std::span<const std::byte> right)>;
   std::string name;
   bool located = false;
   std::function<bool(Scalar)> accepts;
-  std::function<void(const ReduceShape&, std::span<std::byte> left,
-                     std::span<const std::byte> right)>
-      combine;
+  Combine combine;
   /// Makes a value one that the operation could have come to, as it must when nothing is combined
   /// with it: logical ones are 0 or 1. Null where every value is one.
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
+  /// The same as `combine` where values are Values::ieee. Null: `combine` itself.
+  Combine combine_ieee = {};
+  /// For parts of large values, and without words for what is wrong: `combine` has them. Null of
+  /// located operations and of a user's own.
+  CombineElements (*elements)(Scalar, Values) = nullptr;
 };
 
 /// sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
@@ -70,10 +76,10 @@ std::vector<std::string_view> reduce_operation_names();
 /// that exists is a std::invalid_argument.
 void add_reduce_operation(ReduceOperation operation);
 
-/// Signs that the contributions of a collective may have been declared to have.
-enum class Sign : std::uint8_t { any, non_negative, non_positive };
-/// Throws BadValue when a value is NaN, WrongSign when it is outside `sign`.
-void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values);
+/// Throws BadValue when a value is NaN, unless values are Values::ieee, and WrongSign when it is
+/// outside `sign`.
+void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values,
+                        Values rule = Values::checked);
 
 /// "0.25", "(0.25 at 7)", "[1, 2, 3]": the values as a person reads them, at most eight of them.
 std::string format_values(const ReduceShape& shape, std::span<const std::byte> values);
