@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_rooms [root]: holds every #include to the table of who may use whom.
+check_rooms --table: each room with its files, its lines, and the rooms it really includes.
 
 The same table is in CMakeLists.txt, which links by it; but headers of a room that is not linked
 are still found, so the includes are checked here.
@@ -9,7 +10,7 @@ import pathlib
 import re
 import sys
 
-# room: the rooms whose headers it may include, besides its own. A folder of a room that is named
+# room: the rooms whose headers it may include, besides its own; they stand above it. A folder of a room that is named
 # here is a room itself; any other belongs to the room that it is in.
 LIBRARIES = {
     "base": "",
@@ -32,8 +33,8 @@ LIBRARIES = {
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
-    "paths/config": "base runtime pastset eventspace tuning paths paths/plan paths/rounds",
-    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire",
+    "paths/config": "base runtime pastset paths paths/plan paths/rounds",
+    "paths/host": "base runtime pastset paths paths/plan paths/wire",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/host",
     "wrappers": "base runtime pastset eventspace tuning paths paths/plan paths/rounds paths/host "
@@ -110,19 +111,46 @@ def mistake(root, file, bracket, header):
     return None
 
 
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
-                        pathlib.Path(__file__).parent.parent).resolve()
-    mistakes = 0
+def files_of(root):
+    """Each file that belongs to a room."""
     for top in sorted({room.split("/")[0] for room in ROOMS}):
         for path in sorted((root / top).rglob("*.[ch]pp")):
-            file = path.relative_to(root).as_posix()
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-                include = INCLUDE.match(line)
-                why = include and mistake(root, file, *include.groups())
-                if why:
-                    print(f"{file}:{number}: {why}")
-                    mistakes += 1
+            yield path, path.relative_to(root).as_posix()
+
+
+def print_table(root):
+    files, lines, uses = ({room: kind() for room in ROOMS} for kind in (int, int, set))
+    for path, file in files_of(root):
+        room = room_of(file)
+        text = path.read_text("utf-8").splitlines()
+        files[room] += 1
+        lines[room] += len(text)
+        headers = (match[2] for match in map(INCLUDE.match, text) if match and match[1] == '"')
+        uses[room].update({room_of(header) for header in headers} - {room, None})
+    for room in ROOMS:
+        print(f"{room:30}{files[room]:5}{lines[room]:7}  {' '.join(sorted(uses[room]))}")
+
+
+def main():
+    root = pathlib.Path(__file__).parent.parent.resolve()
+    if sys.argv[1:] == ["--table"]:
+        return print_table(root)
+    if sys.argv[1:]:
+        root = pathlib.Path(sys.argv[1]).resolve()
+    mistakes = 0
+    known = []
+    for room, uses in LIBRARIES.items():
+        for use in sorted(set(uses.split()) - set(known)):
+            print(f"check_rooms.py: {room}/ may include {use}/, which does not stand above it")
+            mistakes += 1
+        known.append(room)
+    for path, file in files_of(root):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            include = INCLUDE.match(line)
+            why = include and mistake(root, file, *include.groups())
+            if why:
+                print(f"{file}:{number}: {why}")
+                mistakes += 1
     return 1 if mistakes else 0
 
 
