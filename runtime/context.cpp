@@ -54,7 +54,11 @@ Context* Context::current() {
 Context* Context::take_for_thread() {
   std::lock_guard lock(foreign_mutex);
   Threads::come();
-  if (foreign_free().empty()) return new Context;
+  if (foreign_free().empty()) {
+    auto* context = new Context;
+    context->word_ = &Word::take();
+    return context;
+  }
   Context* context = foreign_free().back();
   foreign_free().pop_back();
   return context;
@@ -101,8 +105,8 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
 }
 
 bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
-  const bool in_time = wait_at(word_, seen_, until, reason, may_poll);
-  seen_ = word_.value();
+  const bool in_time = wait_at(*word_, seen_, until, reason, may_poll);
+  seen_ = word_->value();
   return in_time;
 }
 
@@ -127,7 +131,7 @@ bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason&
 
 void Context::unpark() {
   if (!is_fiber) {
-    word_.change();
+    word_->change();
     if (Word* const other = waits_at_.load(std::memory_order_seq_cst)) other->change();
   } else if (executor->on_own_thread()) {
     unpark_fiber();

@@ -75,7 +75,7 @@ class Context {
   Context* next_ = nullptr;
 
   // Of an OS thread.
-  Word word_;                             // changes with each unpark()
+  Word* word_ = nullptr;                  // changes with each unpark()
   std::uint32_t seen_ = 0;                // of it, by the last park()
   std::atomic<Word*> waits_at_{nullptr};  // another one
 
