@@ -160,14 +160,16 @@ TEST_CASE("ends: so does code that catches a cancel and keeps waiting, on both c
     const auto said = as_child(kind == ClockKind::steady ? "steady" : "virtual", [&] {
       Runtime runtime({.clock = kind});
       Never never;
+      std::atomic<bool> has_begun{false};  // what has not never does
       runtime.run([&] {
         runtime.spawn(ContextRole::thread, named(3), [&] {
+          has_begun = true;
           for (;;) try {
               never.wait();
             } catch (...) {
             }
         });
-        runtime.sleep_for(1ms);
+        while (!has_begun) runtime.sleep_for(1ms);
       });
     });
     CHECK(said.exit_code == 1);
