@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/command_line.cpp — the command line of `paths`: common options, errors, exit codes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
 
 #include "base/version.hpp"
 #include "commands/commands.hpp"
+#include "paths/config/algorithm.hpp"
 
 namespace commands {
 void add_override_options(CLI::App& command, paths::Overrides& overrides) {
+  const auto& transports = paths::Plan::transport_words;
   const std::string group = "Instead of what the config says";
-  command
-      .add_option("--algorithm", overrides.algorithm,
-                  "of every allreduce: sequential, magpie or conditional")
+  command.add_option("--algorithm", overrides.algorithm, paths::algorithm_help())
       ->type_name("NAME")
       ->group(group);
   command.add_option("--root", overrides.root, "root of every collective's tree")
@@ -25,9 +29,11 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
       ->type_name("PORT")
       ->check(CLI::Range(1, 65535))
       ->group(group);
-  command.add_option("--transport", overrides.transport, "tcp or ipc")
+  command
+      .add_option("--transport", overrides.transport,
+                  fmt::format("{}", fmt::join(transports, " or ")))
       ->type_name("NAME")
-      ->check(CLI::IsMember({"tcp", "ipc"}))
+      ->check(CLI::IsMember(std::vector<std::string>(transports.begin(), transports.end())))
       ->group(group);
   command.add_option("--stack", overrides.stack, "of a thread")->type_name("SIZE")->group(group);
 }

@@ -1,43 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/kinds.cpp — `paths kinds`: the reference of wrappers, from their own descriptions.
+// commands/kinds.cpp — `paths kinds`: the reference of wrappers, collectives and algorithms, from
+// their own descriptions.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
+#include "paths/config/algorithm.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {
 namespace {
 
+using paths::AlgorithmWord;
 using paths::SettingHelp;
+using paths::TransferWord;
 using paths::WrapperKind;
+
+/// One thing of the reference, whatever it is.
+struct Described {
+  std::string group;  ///< "Wrappers"
+  std::string name;
+  std::string help;  ///< sentences
+  std::vector<SettingHelp> settings;
+};
 
 /// What the kind does to the path it stands on.
 std::string character(const WrapperKind& kind) {
   std::string text;
-  if (kind.begins()) text += "Begins a path that has no thread. ";
-  if (kind.joins()) text += "Joins: paths that meet in it share everything below. ";
-  if (kind.crosses()) text += "The path goes on at the host named by `to`. ";
-  if (kind.ends()) text += "Ends a path. ";
+  if (kind.begins()) text += " Begins a path that has no thread.";
+  if (kind.joins()) text += " Joins: paths that meet in it share everything below.";
+  if (kind.crosses()) text += " The path goes on at the host named by `to`.";
+  if (kind.ends()) text += " Ends a path.";
   if (!kind.roles.empty())
-    text += fmt::format("A path writes `name: role`; roles: {}. ", fmt::join(kind.roles, ", "));
-  if (!text.empty()) text.pop_back();
+    text += fmt::format(" A path writes `name: role`; roles: {}.", fmt::join(kind.roles, ", "));
   return text;
 }
 
-void print_text(const WrapperKind& kind) {
-  std::cout << fmt::format("{}\n  {}\n", kind.name, kind.help);
-  if (const std::string more = character(kind); !more.empty()) std::cout << "  " << more << '\n';
+/// With what the word may be combined.
+std::string combinations(const AlgorithmWord& word) {
+  std::string text;
+  if (!word.collectives.empty())
+    text += fmt::format(" Of collectives of kind {}.", fmt::join(word.collectives, ", "));
+  std::vector<std::string_view> graphs;
+  if (word.over_tree) graphs.emplace_back("tree");
+  if (word.over_all_to_all) graphs.emplace_back("all_to_all");
+  text += fmt::format(" Graph: {}{}.", fmt::join(graphs, " or "),
+                      graphs.size() > 1 ? " (by itself)" : "");
+  if (!word.transfers.empty())
+    text += fmt::format(" Transfer: {} ({} by itself).", fmt::join(word.transfers, ", "),
+                        word.transfer);
+  if (word.needs_proof) text += " Needs a condition that a part of the values can settle.";
+  return text;
+}
+
+std::vector<Described> all_described() {
+  std::vector<Described> all;
+  for (const WrapperKind& kind : wrappers::all_kinds().all())
+    all.push_back({"Wrappers", kind.name, kind.help + character(kind), kind.settings});
+  for (const WrapperKind& kind : wrappers::all_kinds().all())
+    if (kind.collective)
+      all.push_back({"Collectives", kind.name, kind.collective->help, kind.collective->settings});
+  for (const AlgorithmWord& word : paths::algorithm_words())
+    all.push_back({"Algorithms", word.name, word.help + combinations(word), word.settings});
+  for (const TransferWord& word : paths::transfer_words())
+    all.push_back({"Transfers", word.name, word.help, word.settings});
+  return all;
+}
+
+void print_text(const Described& one) {
+  std::cout << fmt::format("{}\n  {}\n", one.name, one.help);
   std::size_t width = 0;
-  for (const SettingHelp& setting : kind.settings) width = std::max(width, setting.name.size());
-  for (const SettingHelp& setting : kind.settings) {
+  for (const SettingHelp& setting : one.settings) width = std::max(width, setting.name.size());
+  for (const SettingHelp& setting : one.settings) {
     const std::string fallback =
         setting.fallback == "required" ? "required" : "default " + setting.fallback;
     std::cout << fmt::format("    {:<{}}  {} ({}, {})\n", setting.name, width, setting.help,
@@ -46,16 +90,52 @@ void print_text(const WrapperKind& kind) {
   std::cout << '\n';
 }
 
-void print_markdown(const WrapperKind& kind) {
-  std::cout << fmt::format("### {}\n\n{}", kind.name, kind.help);
-  if (const std::string more = character(kind); !more.empty()) std::cout << ' ' << more;
-  std::cout << "\n\n";
-  if (kind.settings.empty()) return;
+void print_markdown(const Described& one) {
+  std::cout << fmt::format("### {}\n\n{}\n\n", one.name, one.help);
+  if (one.settings.empty()) return;
   std::cout << "| setting | type | default | |\n| --- | --- | --- | --- |\n";
-  for (const SettingHelp& setting : kind.settings)
+  for (const SettingHelp& setting : one.settings)
     std::cout << fmt::format("| `{}` | {} | {} | {} |\n", setting.name, setting.type,
                              setting.fallback, setting.help);
   std::cout << '\n';
+}
+
+using Json = nlohmann::ordered_json;
+
+template <class Word>
+Json described_json(const Word& word) {
+  Json settings = Json::array();
+  for (const SettingHelp& setting : word.settings)
+    settings.push_back({{"name", setting.name},
+                        {"type", setting.type},
+                        {"fallback", setting.fallback},
+                        {"help", setting.help}});
+  return {{"help", word.help}, {"settings", settings}};
+}
+
+/// For programs: what scripts/schema.py makes the schema of the config from.
+void print_json() {
+  Json all = {{"wrappers", Json::object()},
+              {"collectives", Json::object()},
+              {"algorithms", Json::object()},
+              {"transfers", Json::object()}};
+  for (const WrapperKind& kind : wrappers::all_kinds().all()) {
+    Json& json = all["wrappers"][kind.name] = described_json(kind);
+    json["job"] = eventspace::job_name(kind.job);
+    json["roles"] = kind.roles;
+    if (!kind.collective) continue;
+    Json& collective = all["collectives"][kind.name] = described_json(*kind.collective);
+    collective["has_algorithms"] = paths::has_algorithms(kind.name);
+  }
+  for (const AlgorithmWord& word : paths::algorithm_words()) {
+    Json& json = all["algorithms"][word.name] = described_json(word);
+    json["relaxation"] = word.relaxation;
+    json["transfers"] = word.transfers;
+  }
+  for (const TransferWord& word : paths::transfer_words())
+    all["transfers"][word.name] = described_json(word);
+  all["transports"] = paths::Plan::transport_words;
+  std::cout << all.dump(1) << '\n';
 }
 
 struct KindsOptions {
@@ -64,18 +144,26 @@ struct KindsOptions {
 };
 
 void print_kinds(const KindsOptions& options) {
-  const paths::WrapperKinds& kinds = wrappers::all_kinds();
-  for (const std::string& name : options.names) {
-    if (kinds.find(name) != nullptr) continue;
-    const auto near = base::near_match(name, kinds.names());
+  const std::vector<Described> all = all_described();
+  const std::set<std::string> asked(options.names.begin(), options.names.end());
+  std::vector<std::string_view> known;
+  for (const Described& one : all)
+    if (std::count(known.begin(), known.end(), one.name) == 0) known.push_back(one.name);
+  for (const std::string& name : asked) {
+    if (std::count(known.begin(), known.end(), name) > 0) continue;
+    const auto near = base::near_match(name, known);
     throw std::invalid_argument(
-        fmt::format("expected {}, found '{}'{}", base::either_of(kinds.names()), name,
+        fmt::format("expected {}, found '{}'{}", base::either_of(known), name,
                     near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
-  for (const WrapperKind& kind : kinds.all()) {
-    const bool is_asked = std::count(options.names.begin(), options.names.end(), kind.name) > 0;
-    if (!options.names.empty() && !is_asked) continue;
-    options.format == "markdown" ? print_markdown(kind) : print_text(kind);
+  if (options.format == "json") return print_json();
+  const bool is_markdown = options.format == "markdown";
+  std::string group;
+  for (const Described& one : all) {
+    if (!asked.empty() && !asked.contains(one.name)) continue;
+    if (group != one.group) std::cout << (is_markdown ? "## " : "") << one.group << "\n\n";
+    group = one.group;
+    is_markdown ? print_markdown(one) : print_text(one);
   }
 }
 
@@ -83,15 +171,15 @@ void print_kinds(const KindsOptions& options) {
 
 void add_kinds_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<KindsOptions>();
-  CLI::App* command =
-      app.add_subcommand("kinds", "Describe the kinds of wrappers and their settings");
+  CLI::App* command = app.add_subcommand(
+      "kinds", "Describe the kinds of wrappers and collectives, and the words of algorithms");
   command->add_option("KIND", options->names, "only these");
-  command->add_option("--format", options->format, "text or markdown")
+  command->add_option("--format", options->format, "text, markdown, or json of all")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"text", "markdown"}));
+      ->check(CLI::IsMember({"text", "markdown", "json"}));
   set_examples(*command,
                "  paths kinds\n"
-               "  paths kinds emulate_link forward\n");
+               "  paths kinds emulate_link conditional\n");
   command->callback([options, &exit_code] {
     print_kinds(*options);
     exit_code = succeeded;

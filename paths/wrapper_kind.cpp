@@ -9,6 +9,14 @@
 
 namespace paths {
 
+base::Settings CollectiveKind::own_settings(const base::Settings& map) const {
+  std::vector<base::Settings::Entry> own;
+  for (const SettingHelp& setting : settings)
+    for (const base::Settings::Entry& entry : map.entries())
+      if (entry.first.text() == setting.name) own.push_back(entry);
+  return base::Settings::map(std::move(own), map.position());
+}
+
 void WrapperKinds::add(WrapperKind kind) {
   ENSURE(!kind.name.empty());
   ENSURE(find(kind.name) == nullptr);
@@ -25,6 +33,13 @@ const WrapperKind* WrapperKinds::find(std::string_view name) const {
 std::vector<std::string_view> WrapperKinds::names() const {
   std::vector<std::string_view> names;
   for (const WrapperKind& kind : kinds_) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<std::string_view> WrapperKinds::collectives() const {
+  std::vector<std::string_view> names;
+  for (const WrapperKind& kind : kinds_)
+    if (kind.collective) names.emplace_back(kind.name);
   return names;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,20 @@ struct SettingHelp {
   std::string help;      ///< one sentence
 };
 
+/// What a collective of the high level is whose joins are of one kind of wrapper, by which it is
+/// called. A passive description, of that kind.
+struct CollectiveKind {
+  std::string help;                        ///< one sentence
+  std::vector<SettingHelp> settings = {};  ///< of its own; its joins have them as they are written
+  /// Reads and checks those. Mistakes go to the reader.
+  void (*read)(base::MapReader&) = nullptr;
+  /// The joins' setting for which of those who enter is the root, where it is one of them.
+  std::string root_slot = {};
+
+  /// Of what a map says: the kind's own settings, in the order in which it tells of them.
+  base::Settings own_settings(const base::Settings& map) const;
+};
+
 /// What the reader of a wrapper's settings may know about its surroundings.
 struct WrapperPlace {
   const Plan& plan;
@@ -48,6 +63,7 @@ struct WrapperKind {
   bool answers_in_kind = false;
   /// Of a prefetch: its setting with the element for what comes up.
   std::string fetches_into = {};
+  std::optional<CollectiveKind> collective = {};
   /// The template of what goes on below, where that is not the setting `template` but made of it.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;
@@ -66,7 +82,8 @@ class WrapperKinds {
  public:
   void add(WrapperKind kind);
   const WrapperKind* find(std::string_view name) const;
-  std::vector<std::string_view> names() const;  ///< in the order of adding
+  std::vector<std::string_view> names() const;        ///< in the order of adding
+  std::vector<std::string_view> collectives() const;  ///< those of collectives, likewise
   const std::vector<WrapperKind>& all() const { return kinds_; }
 
  private:

@@ -24,6 +24,9 @@ paths::WrapperKind allreduce_kind() {
   kind.settings = paths::reduction_settings();
   kind.job = paths::Job::join;
   kind.answers_in_kind = true;
+  kind.collective = {.help = "Combines what all threads contribute and gives everyone the result.",
+                     .settings = kind.settings,
+                     .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const paths::Reduction reduction = paths::read_reduction(reader);
     return [reduction, wrapper = place.wrapper](paths::Host& host) {

@@ -18,6 +18,7 @@ paths::WrapperKind barrier_kind() {
   kind.name = "barrier";
   kind.help = "Joins paths: nobody returns before everyone has come.";
   kind.job = paths::Job::join;
+  kind.collective = {.help = "Nobody returns before all threads have come."};
   kind.read = [](base::MapReader&, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     return [wrapper = place.wrapper](paths::Host& host) {
       return std::make_unique<Barrier>(host, wrapper);

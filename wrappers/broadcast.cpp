@@ -40,28 +40,45 @@ void Broadcast::check(paths::Operation& operation, paths::Host& host) const {
                                    fmt::format("round {}: {}", operation.sequence, mismatch));
 }
 
+namespace {
+
+/// Nothing when it is not written.
+std::optional<pastset::Template> read_template(base::MapReader& reader) {
+  const auto text = reader.word("template");
+  if (!text) return std::nullopt;
+  std::string wrong;
+  const auto value = pastset::Template::parse(*text, &wrong);
+  if (!value) reader.mistake("template", wrong);
+  return value;
+}
+
+}  // namespace
+
 paths::WrapperKind broadcast_kind() {
   paths::WrapperKind kind;
   kind.name = "broadcast";
   kind.help = "Joins paths: gives everyone the value that one contributor moved.";
   kind.settings = {
-      {"from", "integer", "none",
+      {"from", "integer from 0", "none",
        "The contributor, counted from 0, whose value it is; none where it comes from below."},
       {"template", "template", "any", "What that contributor moves."},
   };
   kind.job = paths::Job::join;
+  kind.collective = {.help = "Gives everyone the value that the first thread of the root moved.",
+                     .settings = {{"template", "template", "required", "What that thread moves."}},
+                     .read =
+                         [](base::MapReader& reader) {
+                           reader.required_word("template", "a template such as f64");
+                           if (reader.take("template").is_scalar()) read_template(reader);
+                         },
+                     .root_slot = "from"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {
       const std::int64_t most = place.slots > 0 ? std::int64_t{place.slots} - 1 : 0;
       from = static_cast<std::uint32_t>(reader.integer("from", 0, 0, most));
     }
-    std::optional<pastset::Template> value;
-    if (const auto text = reader.word("template")) {
-      std::string wrong;
-      value = pastset::Template::parse(*text, &wrong);
-      if (!value) reader.mistake("template", wrong);
-    }
+    const std::optional<pastset::Template> value = read_template(reader);
     return [from, value, wrapper = place.wrapper](paths::Host& host) {
       return std::make_unique<Broadcast>(host, wrapper, from, value);
     };

@@ -52,7 +52,8 @@ paths::WrapperKind cache_kind() {
   paths::WrapperKind kind;
   kind.name = "cache";
   kind.help = "Answers reads from the newest tuples that passed up through it.";
-  kind.settings = {{"keep", "integer", "1", "How many tuples are kept, the newest by number."}};
+  kind.settings = {
+      {"keep", "integer from 1", "1", "How many tuples are kept, the newest by number."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     const auto keep = static_cast<std::size_t>(reader.integer("keep", 1, 1, 1'000'000));
     return [keep](paths::Host&) { return std::make_unique<Cache>(keep); };

@@ -339,7 +339,7 @@ void read_asks(base::MapReader& reader, const paths::WrapperPlace& place,
 std::vector<paths::SettingHelp> settings_help() {
   std::vector<paths::SettingHelp> help = paths::reduction_settings();
   help.insert(help.begin(),
-              {"relaxation", "word", "exact",
+              {"relaxation", "exact or conditional", "exact",
                "exact: the value is complete; conditional: a part may decide the condition."});
   help.push_back({"condition", "condition", "none", "The test, such as {less: 0.01} or is_true."});
   help.push_back({"result", "element", "required", "This cluster's results, of this host."});
@@ -347,7 +347,8 @@ std::vector<paths::SettingHelp> settings_help() {
                   "The results of all clusters, in their order: `result` and the caches."});
   help.push_back({"asks", "list of elements", "none",
                   "Where to ask each other cluster for tuples, when undecided."});
-  help.push_back({"ask_for", "integer", "1", "How many tuples to ask for at once."});
+  help.push_back(
+      {"ask_for", "integer from 1 to 1000000", "1", "How many tuples to ask for at once."});
   return help;
 }
 

@@ -112,7 +112,8 @@ paths::WrapperKind lagged_kind() {
   paths::WrapperKind kind;
   kind.name = "lagged";
   kind.help = "Starts each round and answers with the result of one that was started before.";
-  kind.settings = {{"rounds", "integer", "required", "How many rounds a result comes late."}};
+  kind.settings = {
+      {"rounds", "integer from 1 to 1000000", "required", "How many rounds a result comes late."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected how many rounds");
     const auto rounds = static_cast<std::uint64_t>(reader.integer("rounds", 1, 1, 1'000'000));

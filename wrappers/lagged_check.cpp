@@ -165,8 +165,9 @@ paths::WrapperKind lagged_check_kind() {
   kind.settings = paths::reduction_settings();
   kind.settings.insert(
       kind.settings.end(),
-      {{"rounds", "integer", "required", "How many rounds a result comes late."},
-       {"every", "integer", "1", "Rounds whose values are told at once; at most rounds."},
+      {{"rounds", "integer from 1 to 1000000", "required", "How many rounds a result comes late."},
+       {"every", "integer from 1 to 1000000", "1",
+        "Rounds whose values are told at once; at most rounds."},
        {"condition", "condition", "none", "The test, such as {less: 0.01} or is_true."},
        {"result", "element", "required", "This cluster's batches, of this host."},
        {"combine", "list of elements", "required",

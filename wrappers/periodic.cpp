@@ -28,7 +28,8 @@ paths::WrapperKind periodic_kind() {
   kind.name = "periodic";
   kind.help = "Lets one round in so many through; the others come back at once, unchecked.";
   kind.job = paths::Job::gate;
-  kind.settings = {{"every", "integer", "required", "Rounds, counted from 1, that go down."}};
+  kind.settings = {
+      {"every", "integer from 1", "required", "Rounds, counted from 1, that go down."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     if (!reader.has("every")) reader.mistake("every", "missing, expected how many rounds");
     const auto every = static_cast<std::uint64_t>(reader.integer("every", 1, 1, 1'000'000'000));

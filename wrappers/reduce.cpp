@@ -23,6 +23,10 @@ paths::WrapperKind reduce_kind() {
   kind.help = "Joins paths: combines all contributions and gives the first contributor the result.";
   kind.settings = paths::reduction_settings();
   kind.job = paths::Job::join;
+  kind.collective = {
+      .help = "Combines what all threads contribute and gives the first thread the result.",
+      .settings = kind.settings,
+      .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const paths::Reduction reduction = paths::read_reduction(reader);
     return [reduction, wrapper = place.wrapper](paths::Host& host) {

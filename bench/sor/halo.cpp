@@ -83,7 +83,9 @@ void check_exchange(const paths::Plan& plan, const std::string& exchange, std::u
   for (const auto& [who, inbox] : {std::pair(rank, inbox_from_previous(exchange, rank + 1)),
                                    std::pair(rank + 1, inbox_from_next(exchange, rank))}) {
     check_template(plan, exchange, inbox);
-    if (path_of(plan, who, inbox) == nullptr)
+    const auto graph = plan.graph_named(inbox);
+    const bool is_of_it = graph && plan.graphs[*graph].of == exchange;
+    if (!is_of_it || path_of(plan, who, inbox) == nullptr)
       throw std::invalid_argument(fmt::format(
           "--exchange: the config has no exchange '{0}', or thread {1} has no path of it: expected "
           "exchanges: {{{0}: {{template: \"{2}\"}}}}",

@@ -34,10 +34,6 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.bytes = std::max(known.bytes, other.bytes);
 }
 
-bool belongs_to(const std::string& graph, const std::string& exchange) {
-  return graph.starts_with(exchange + ".");
-}
-
 /// A process that has all hosts counts there. One that does not has asked: along each border for
 /// that border only, so these add up; for the collective along ways that meet.
 struct WanTraffic {
@@ -54,8 +50,8 @@ struct WanTraffic {
     }
     if (!has_all) return;
     for (const paths::Host* host : summary.hosts)
-      for (const std::string& graph : summary.plan.graphs)
-        if (belongs_to(graph, run.task.exchange)) exchange += host->wan_traffic(graph);
+      for (const auto& graph : summary.plan.graphs)
+        if (graph.of == run.task.exchange) exchange += host->wan_traffic(graph.name);
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/collective.cpp — reads an allreduce back from the wrappers of a plan.
+// bench/support/collective.cpp — finds an allreduce among the graphs of a plan.
 #include "bench/support/collective.hpp"
 
 #include <fmt/format.h>
@@ -7,91 +7,33 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_set>
 #include <vector>
 
 #include "base/settings.hpp"
-#include "paths/config/relaxation.hpp"
 
 namespace bench {
 namespace {
 
-using paths::Relaxation;
+using Graph = paths::Plan::PlanGraph;
 
-/// What the wrappers of a thread's path, and of the paths behind them, say of a collective.
-struct Found {
-  const paths::Plan::PlanWrapper* telling = nullptr;  ///< the check, else a join
-  paths::Algorithm algorithm;
-};
-
-std::uint64_t number(const paths::Plan::PlanWrapper& wrapper, std::string_view key,
-                     std::uint64_t fallback) {
-  const base::Settings* found = wrapper.settings.find(key);
-  return found == nullptr ? fallback : std::stoull(found->text());
-}
-
-void read_check(const paths::Plan::PlanWrapper& check, Found& found) {
-  Relaxation& relaxation = found.algorithm.relaxation;
-  found.telling = &check;
-  const base::Settings* word = check.settings.find("relaxation");  // not of a tree
-  found.algorithm.all_to_all = word != nullptr || check.kind == "lagged_check";
-  if (check.kind == "lagged_check") {
-    relaxation.rounds = number(check, "rounds", 1);
-    relaxation.every = number(check, "every", 1);
-    relaxation.kind = relaxation.every > 1 ? Relaxation::Kind::budget : Relaxation::Kind::lagged;
-    return;
-  }
-  if (word != nullptr && word->text() == "conditional")
-    relaxation.kind = Relaxation::Kind::conditional;
-  if (check.settings.find("asks") == nullptr) return;
-  relaxation.transfer = Relaxation::Transfer::demand;
-  relaxation.count = number(check, "ask_for", 1);
-}
-
-Found look_along(const paths::Plan& plan, const paths::Plan::PlanPath& path) {
-  Found found;
-  found.algorithm.all_to_all = false;
-  for (auto stage = path.stage; stage != paths::no_stage; stage = plan.stages[stage].below) {
-    const auto& wrapper = plan.wrappers[plan.stages[stage].wrapper];
-    Relaxation& relaxation = found.algorithm.relaxation;
-    if (wrapper.kind == "allreduce") found.telling = &wrapper;
-    if (wrapper.kind == "periodic") {
-      relaxation.kind = Relaxation::Kind::periodic;
-      relaxation.rounds = number(wrapper, "every", 1);
-    } else if (wrapper.kind == "lagged") {
-      relaxation.kind = Relaxation::Kind::lagged;
-      relaxation.rounds = number(wrapper, "rounds", 1);
-    } else if (wrapper.kind == "condition_check" || wrapper.kind == "lagged_check") {
-      read_check(wrapper, found);
-      break;
-    }
-  }
-  return found;
-}
-
-/// Whether its clusters' tuples are told unasked: then pushes begin its other paths.
-bool is_pushed(const paths::Plan& plan, const std::string& graph) {
-  return std::any_of(plan.paths.begin(), plan.paths.end(), [&](const auto& path) {
-    return path.threads == 0 && path.graph == graph &&
-           plan.wrappers[plan.stages[path.stage].wrapper].kind == "push";
-  });
-}
-
-Collective read_collective(const std::string& name, const Found& found) {
-  const paths::Plan::PlanWrapper& wrapper = *found.telling;
+Collective read_collective(const Graph& graph) {
   Collective collective;
-  collective.name = name;
-  collective.algorithm = paths::algorithm_text(found.algorithm);
-  base::Mistakes none;  // the plan was checked, and other keys are the wrapper's own business
-  base::MapReader reader(wrapper.settings, none, wrapper.kind);
-  collective.reduction = paths::read_reduction(reader);
+  collective.name = graph.name;
+  collective.algorithm = graph.algorithm.empty() ? "unknown" : graph.algorithm;
+  collective.reduction = paths::reduction_of(graph.settings);
   const base::ReduceShape& shape = collective.reduction.shape;
-  collective.condition = paths::read_condition(reader, "condition", shape.scalar);
-  reader.finish();
   if (shape.count != 1 || shape.located)
     throw std::invalid_argument(
         fmt::format("collective {}: every thread contributes one scalar, but its template is '{}'",
-                    name, wrapper.settings.find("template")->text()));
+                    graph.name, graph.settings.find("template")->text()));
+  base::Mistakes told;  // when the plan was read
+  base::MapReader reader(
+      base::Settings::map({{base::Settings::scalar("condition"), graph.condition}}), told,
+      graph.name);
+  if (!graph.condition.is_null())
+    collective.condition = paths::read_condition(reader, "condition", shape.scalar);
+  reader.has("condition");
+  reader.finish();
   return collective;
 }
 
@@ -103,29 +45,27 @@ std::optional<bool> Collective::provable_outcome() const {
 }
 
 Collective find_collective(const paths::Plan& plan, const std::string& name) {
-  std::unordered_set<std::string_view> seen;
   std::vector<std::string> names;
-  Found found;
-  for (const auto& path : plan.paths) {
-    if (path.threads == 0 || !seen.insert(path.graph).second) continue;
-    const Found along = look_along(plan, path);
-    if (along.telling == nullptr) continue;
-    names.push_back(path.graph);
-    if (name.empty() || name == path.graph) found = along;
+  const Graph* chosen = nullptr;
+  bool is_told = false;
+  for (const Graph& graph : plan.graphs) {
+    is_told = is_told || !graph.kind.empty();
+    if (graph.kind != "allreduce") continue;
+    names.push_back(graph.name);
+    if (name.empty() || name == graph.name) chosen = &graph;
   }
-  if (names.empty()) throw std::invalid_argument("the config has no collective of kind allreduce");
+  if (names.empty())
+    throw std::invalid_argument(
+        fmt::format("the config has no collective of kind allreduce{}",
+                    is_told ? "" : "; one of the low level says under graphs which they are"));
   if (name.empty() && names.size() > 1)
     throw std::invalid_argument(
         fmt::format("--collective: the config has several, say which: {}", fmt::join(names, ", ")));
-  if (found.telling == nullptr)
+  if (chosen == nullptr)
     throw std::invalid_argument(
         fmt::format("--collective: expected an allreduce of the config, {}, found '{}'",
                     fmt::join(names, " or "), name));
-  const std::string chosen = name.empty() ? names.front() : name;
-  Relaxation& relaxation = found.algorithm.relaxation;
-  if (relaxation.transfer == Relaxation::Transfer::pull && is_pushed(plan, chosen))
-    relaxation.transfer = Relaxation::Transfer::push;
-  return read_collective(chosen, found);
+  return read_collective(*chosen);
 }
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/near_match.hpp"
 #include "paths/config/expand/expand.hpp"
 #include "paths/config/instrument.hpp"
 #include "paths/config/low_level.hpp"
@@ -27,9 +28,11 @@ void refuse_high_level_overrides(const Overrides& overrides, base::Mistakes& mis
 
 void check_transport(const Overrides& overrides, base::Mistakes& mistakes) {
   const auto& word = overrides.transport;
-  if (word && *word != "tcp" && *word != "ipc")
+  const auto& words = Plan::transport_words;
+  if (word && !Plan::transport_named(*word))
     mistakes.add({"command line", 0, 0},
-                 fmt::format("--transport: expected tcp or ipc, found '{}'", *word));
+                 fmt::format("--transport: expected {}, found '{}'",
+                             base::either_of({words.begin(), words.end()}), *word));
 }
 
 }  // namespace
@@ -47,7 +50,7 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
   }
   base::Settings low_level = settings;
   if (is_high_level(settings)) {
-    low_level = expand(settings, overrides, mistakes);
+    low_level = expand(settings, kinds, overrides, mistakes);
     if (!mistakes.empty()) check_network(settings, overrides, mistakes);
     mistakes.throw_if_any();
   } else {

@@ -179,6 +179,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   const base::Settings hosts = section("hosts", base::Settings::Kind::map);
   const base::Settings elements = section("elements", base::Settings::Kind::map);
   const base::Settings wrappers = section("wrappers", base::Settings::Kind::map);
+  const base::Settings graphs = section("graphs", base::Settings::Kind::map);
   const base::Settings paths = section("paths", base::Settings::Kind::list);
   reader.finish();
   if (hosts.entries().empty())
@@ -187,6 +188,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                  "(or of clusters, at the high level)");
   refuse_repeated(elements, "element", text, mistakes);
   refuse_repeated(wrappers, "wrapper", text, mistakes);
+  refuse_repeated(graphs, "graph", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
   read_elements(elements, plan, mistakes);
   plan.index_names();
@@ -198,6 +200,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
     text.whole = false;
   }
   read_paths(paths, kinds, plan, text, mistakes);
+  read_graphs(graphs, kinds, plan, text, mistakes);
   return plan;
 }
 

@@ -19,9 +19,12 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes);
 
-/// Sections of it. Each adds to `plan`; paths need hosts and wrappers, those need hosts.
+/// Sections of it. Each adds to `plan`; paths need hosts and wrappers, those
+/// need hosts, graphs need paths.
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
                 const Overrides& overrides, base::Mistakes& mistakes);
+void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
+                 PlanText& text, base::Mistakes& mistakes);
 void read_paths(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                 PlanText& text, base::Mistakes& mistakes);
 

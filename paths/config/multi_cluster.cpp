@@ -306,15 +306,17 @@ void read_element(const Settings& name, const Settings& value, MultiCluster& all
   all.elements.push_back(std::move(element));
 }
 
-void read_exchange(const Settings& name, const Settings& value, const Overrides& overrides,
-                   MultiCluster& all, base::Mistakes& mistakes) {
+void read_exchange(const Settings& name, const Settings& value, const WrapperKinds& kinds,
+                   const Overrides& overrides, MultiCluster& all, base::Mistakes& mistakes) {
   base::MapReader reader(value, mistakes, "exchange " + name.text());
   const std::string text = reader.required_word("template", "a template such as f64[]");
   std::string wrong;
   const bool is_written = reader.take("template").is_scalar();
   if (is_written && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
-  const auto instrumented =
-      read_instrument(reader, overrides, {"forward", "emulate_link", "store"});
+  std::vector<std::string_view> on_the_way;  // that it leads through
+  for (const WrapperKind& kind : kinds.all())
+    if (kind.ends() || kind.crosses() || kind.job == Job::link) on_the_way.emplace_back(kind.name);
+  const auto instrumented = read_instrument(reader, overrides, on_the_way);
   all.exchanges.push_back(
       {name, Settings::scalar(text, reader.position_of("template")), instrumented});
   reader.finish();
@@ -394,8 +396,8 @@ std::vector<std::string> read_instrument(base::MapReader& reader, const Override
   return chosen;
 }
 
-MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overrides,
-                                base::Mistakes& mistakes) {
+MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& kinds,
+                                const Overrides& overrides, base::Mistakes& mistakes) {
   MultiCluster all;
   base::MapReader reader(settings, mistakes, "the config");
   const Settings clusters = section(reader, "clusters", Settings::Kind::map);
@@ -403,7 +405,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   const Settings collectives = section(reader, "collectives", Settings::Kind::map);
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
-  for (const std::string_view low_level : {"network", "deadline", "stack", "wrappers", "paths"})
+  for (const std::string_view low_level :
+       {"network", "deadline", "stack", "wrappers", "graphs", "paths"})
     reader.has(low_level);
   if (settings.find("hosts") != nullptr) {
     reader.has("hosts");
@@ -425,7 +428,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   cluster_reader.check_names();
   LinkReader link_reader(all, mistakes);
   for (const Settings& link : links.items()) link_reader.read(link);
-  read_collectives(collectives, overrides, all, mistakes);
+  read_collectives(collectives, kinds, overrides, all, mistakes);
   const auto refuse_name_of = [&](const Settings& others, std::string_view other,
                                   const Settings& name, std::string_view what) {
     if (others.find(name.text()) != nullptr)
@@ -435,7 +438,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const Overrides& overr
   for (const auto& [name, value] : exchanges.entries()) {
     refuse_name_of(collectives, "a collective", name, "exchange");
     if (check_name(name, "an exchange", mistakes))
-      read_exchange(name, value, overrides, all, mistakes);
+      read_exchange(name, value, kinds, overrides, all, mistakes);
   }
   for (const auto& [name, value] : elements.entries()) {
     refuse_name_of(collectives, "a collective", name, "element");

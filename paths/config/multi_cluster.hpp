@@ -6,13 +6,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
+#include "paths/config/algorithm.hpp"
 #include "paths/config/overrides.hpp"
-#include "paths/config/relaxation.hpp"
 #include "paths/rounds/condition.hpp"
 
 namespace paths {
@@ -40,12 +41,11 @@ struct MultiCluster {
   };
   struct Collective {
     base::Settings name;
-    std::string kind, operation;
-    base::Settings settings;  ///< operation, template, contributions, as its joins take them
+    std::string kind;
+    base::Settings settings;           ///< its kind's own, as its joins take them
     base::Settings written_condition;  ///< null when there is none
     pastset::Template value;
-    bool all_to_all = false;
-    Relaxation relaxation;
+    Algorithm algorithm;
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0: all hosts of a cluster meet in one join
@@ -80,13 +80,14 @@ struct MultiCluster {
 };
 
 /// Reads it with every mistake. What other sections hold is not looked at.
-MultiCluster read_multi_cluster(const base::Settings& settings, const Overrides& overrides,
-                                base::Mistakes& mistakes);
+MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,
+                                const Overrides& overrides, base::Mistakes& mistakes);
 /// The part of it that is about collectives; clusters are known.
-void read_collectives(const base::Settings& section, const Overrides& overrides,
-                      MultiCluster& multi_cluster, base::Mistakes& mistakes);
-/// Which wrappers get event collectors: true, false, or some of `kinds`. What the command line says
-/// goes before, even to a list.
+void read_collectives(const base::Settings& section, const WrapperKinds& kinds,
+                      const Overrides& overrides, MultiCluster& multi_cluster,
+                      base::Mistakes& mistakes);
+/// Which wrappers get event collectors: true, false, or those of some of `kinds`. What the command
+/// line says goes before, even to a list.
 std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
                                          const std::vector<std::string_view>& kinds);
 

@@ -3,78 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "base/near_match.hpp"
 #include "paths/config/low_level.hpp"
 #include "paths/config/multi_cluster.hpp"
+#include "paths/rounds/reduction.hpp"
 
 namespace paths {
 namespace {
 
 using base::Settings;
 
-/// Those that collectives are made of.
-constexpr std::array<std::string_view, 14> wrapper_kinds = {
-    "allreduce", "reduce",  "broadcast",    "barrier",        "forward",
-    "store",     "observe", "emulate_link", "prefetch",       "push",
-    "periodic",  "lagged",  "lagged_check", "condition_check"};
-
 const base::Position command_line{"command line", 0, 0};
 
 class CollectiveReader {
  public:
-  CollectiveReader(const Overrides& overrides, MultiCluster& all, base::Mistakes& mistakes)
-      : overrides_(overrides), all_(all), mistakes_(mistakes) {}
+  CollectiveReader(const WrapperKinds& kinds, const Overrides& overrides, MultiCluster& all,
+                   base::Mistakes& mistakes)
+      : kinds_(kinds), overrides_(overrides), all_(all), mistakes_(mistakes) {}
 
   void read(const Settings& name, const Settings& value) {
     collective_ = {};
     collective_.name = name;
     base::MapReader reader(value, mistakes_, "collective " + name.text());
-    collective_.kind =
-        reader.choice("kind", {"allreduce", "reduce", "broadcast", "barrier"}, "allreduce");
-    read_value(reader);
+    collective_.kind = reader.choice("kind", kinds_.collectives(), "allreduce");
+    read_settings(reader);
     read_algorithm(reader);
     read_condition_of(reader);
     read_root(reader);
     collective_.fan_out = static_cast<std::uint32_t>(reader.integer("fan_out", 0, 2, 1'000'000));
-    collective_.instrumented =
-        read_instrument(reader, overrides_, {wrapper_kinds.begin(), wrapper_kinds.end()});
+    std::vector<std::string_view> kinds;
+    for (const WrapperKind& kind : kinds_.all())
+      if (kind.job != Job::collector) kinds.emplace_back(kind.name);
+    collective_.instrumented = read_instrument(reader, overrides_, kinds);
     reader.finish();
     all_.collectives.push_back(collective_);
   }
 
  private:
-  bool reduces() const { return collective_.kind == "allreduce" || collective_.kind == "reduce"; }
-
-  void read_value(base::MapReader& reader) {
-    std::vector<Settings::Entry> settings;
-    const auto keep = [&](std::string_view key) {
-      for (const auto& entry : reader.map().entries())
-        if (entry.first.text() == key) settings.push_back(entry);
-    };
-    if (reduces()) {
-      collective_.operation = reader.choice("operation", base::reduce_operation_names(), "sum");
-      sign_ = read_sign(reader);
-      if (!reader.has("operation"))
-        settings.emplace_back(Settings::scalar("operation", reader.position()),
-                              Settings::scalar("sum", reader.position()));
-      keep("operation");
-      keep("contributions");
-    }
-    if (collective_.kind != "barrier") {
-      const std::string text = reader.required_word("template", "a template such as f64");
-      std::string wrong;
-      const auto value = pastset::Template::parse(text, &wrong);
-      if (!value && reader.take("template").is_scalar()) reader.mistake("template", wrong);
-      if (value) collective_.value = *value;
-      keep("template");
-    }
-    collective_.settings = Settings::map(std::move(settings), reader.position());
+  /// What its joins will have; they read it again, where mistakes would come once for each.
+  void read_settings(base::MapReader& reader) {
+    const CollectiveKind& kind = *kinds_.find(collective_.kind)->collective;
+    if (kind.read != nullptr) kind.read(reader);
+    collective_.settings = kind.own_settings(reader.map());
+    const Settings* value = collective_.settings.find("template");
+    if (value == nullptr) return;
+    if (const auto parsed = pastset::Template::parse(value->text())) collective_.value = *parsed;
   }
 
   void read_algorithm(base::MapReader& reader) {
-    if (collective_.kind != "allreduce") return;
+    collective_.algorithm = sequential_algorithm();
+    if (!has_algorithms(collective_.kind)) return;
     const bool has_graph = reader.has("graph");
     const std::string graph = reader.choice("graph", {"tree", "all_to_all"}, "tree");
     const auto algorithm = reader.word("algorithm");
@@ -87,28 +67,26 @@ class CollectiveReader {
       if (overrides_.algorithm) return set_algorithm(*overrides_.algorithm, command_line, "--");
       return set_algorithm(*algorithm, reader.position_of("algorithm"), "");
     }
-    collective_.all_to_all = graph == "all_to_all";
-    collective_.relaxation = read_relaxation(reader, collective_.all_to_all);
+    collective_.algorithm = read_relaxation(reader, collective_.kind, graph == "all_to_all");
   }
 
   void set_algorithm(const std::string& word, const base::Position& position,
                      std::string_view dashes) {
     std::string wrong;
-    const auto algorithm = parse_algorithm(word, wrong);
+    const auto algorithm = parse_algorithm(word, collective_.kind, wrong);
     if (!algorithm) return mistakes_.add(position, fmt::format("{}algorithm: {}", dashes, wrong));
-    collective_.all_to_all = algorithm->all_to_all;
-    collective_.relaxation = algorithm->relaxation;
+    collective_.algorithm = *algorithm;
   }
 
   void read_condition_of(base::MapReader& reader) {
-    const bool relaxed = collective_.relaxation.kind == Relaxation::Kind::conditional;
-    if (collective_.kind != "allreduce") return;
+    if (!has_algorithms(collective_.kind)) return;
+    const bool needs_proof = collective_.algorithm.word->needs_proof;
     if (!reader.has("condition")) {
-      if (!relaxed) return;
+      if (!needs_proof) return;
       const std::string message = fmt::format(
           "condition: missing in collective {}, expected one such as {{less: 0.01}}, "
-          "because its relaxation is conditional",
-          collective_.name.text());
+          "because its relaxation is {}",
+          collective_.name.text(), collective_.algorithm.word->name);
       mistakes_.add(reader.position(), message);
       return;
     }
@@ -122,9 +100,10 @@ class CollectiveReader {
     }
     const auto spec = read_condition(reader, "condition", fields[0].scalar);
     if (!spec) return;
-    std::string reason = why_no_condition(collective_.operation, spec->comparison);
-    if (reason.empty() && relaxed)
-      reason = why_not_provable(collective_.operation, sign_, spec->comparison);
+    const Reduction reduction = reduction_of(collective_.settings);
+    std::string reason = why_no_condition(reduction.operation->name, spec->comparison);
+    if (reason.empty() && needs_proof)
+      reason = why_not_provable(reduction.operation->name, reduction.sign, spec->comparison);
     if (!reason.empty()) reader.mistake("condition", reason);
   }
 
@@ -172,25 +151,30 @@ class CollectiveReader {
     collective_.root_host = *found;
   }
 
+  const WrapperKinds& kinds_;
   const Overrides& overrides_;
   MultiCluster& all_;
   base::Mistakes& mistakes_;
   MultiCluster::Collective collective_;
-  base::Sign sign_ = base::Sign::any;
 };
 
 }  // namespace
 
-void read_collectives(const Settings& section, const Overrides& overrides,
-                      MultiCluster& multi_cluster, base::Mistakes& mistakes) {
-  CollectiveReader reader(overrides, multi_cluster, mistakes);
+void read_collectives(const Settings& section, const WrapperKinds& kinds,
+                      const Overrides& overrides, MultiCluster& multi_cluster,
+                      base::Mistakes& mistakes) {
+  CollectiveReader reader(kinds, overrides, multi_cluster, mistakes);
   for (const auto& [name, value] : section.entries())
     if (check_name(name, "a collective", mistakes)) reader.read(name, value);
-  const bool reduces =
-      std::any_of(multi_cluster.collectives.begin(), multi_cluster.collectives.end(),
-                  [](const MultiCluster::Collective& one) { return one.kind == "allreduce"; });
-  if (overrides.algorithm && !reduces)
-    mistakes.add(command_line, "--algorithm: the config has no collective of kind allreduce");
+  const auto& all = multi_cluster.collectives;
+  const bool has_some = std::any_of(all.begin(), all.end(), [](const auto& collective) {
+    return has_algorithms(collective.kind);
+  });
+  if (!overrides.algorithm || has_some) return;
+  std::vector<std::string_view> names = kinds.collectives();
+  std::erase_if(names, [](std::string_view kind) { return !has_algorithms(kind); });
+  mistakes.add(command_line, fmt::format("--algorithm: the config has no collective of kind {}",
+                                         base::either_of(names)));
 }
 
 }  // namespace paths

@@ -126,9 +126,11 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
                        base::Mistakes& mistakes) {
   base::MapReader reader(section, mistakes, "network");
   Generated generated;
-  const std::string transport = reader.choice("transport", {"tcp", "ipc"}, "tcp");
-  plan.transport = overrides.transport.value_or(transport) == "ipc" ? Plan::Transport::ipc
-                                                                    : Plan::Transport::tcp;
+  const auto& words = Plan::transport_words;
+  const std::string transport =
+      reader.choice("transport", {words.begin(), words.end()}, std::string(words.front()));
+  plan.transport = Plan::transport_named(overrides.transport.value_or(transport))
+                       .value_or(Plan::Transport::tcp);  // a wrong one was told
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";

@@ -217,8 +217,7 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   const Plan& plan = host_->plan();
   const auto number = plan.graph_named(graph);
   if (!number) {
-    const std::vector<std::string_view> graphs(plan.graphs.begin(), plan.graphs.end());
-    const auto near = base::near_match(graph, graphs);
+    const auto near = base::near_match(graph, plan.graph_names());
     throw base::UsageError(fmt::format("path {}: traffic of '{}', which is no graph of the plan{}",
                                        this->graph(), graph,
                                        near ? fmt::format("; did you mean '{}'?", *near) : ""));

@@ -14,7 +14,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan) {
     for (const Plan::Entrance& entrance : plan.shares[host].entrances)
       peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
   peers->clusters = plan.clusters.size();
-  peers->graphs = plan.graphs;
+  for (const Plan::PlanGraph& graph : plan.graphs) peers->graphs.push_back(graph.name);
   peers->graph_of_path.reserve(plan.paths.size());
   for (const Plan::PlanPath& path : plan.paths) peers->graph_of_path.push_back(path.graph_number);
   peers->shares_connections = plan.connection == Plan::Connection::shared;

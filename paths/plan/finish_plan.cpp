@@ -25,8 +25,8 @@ void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
   check_wrappers(plan, kinds, text, mistakes);
   mistakes.throw_if_any();
   ENSURE(text.whole);
-  plan.digest = base::digest_of(print_plan(plan, kinds));
   share_plan(plan, kinds);
+  plan.digest = base::digest_of(print_plan(plan, kinds));
 }
 
 void finish_plan(Plan& plan, const WrapperKinds& kinds) {

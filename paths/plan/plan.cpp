@@ -95,6 +95,12 @@ void Plan::index_names() {
     element_index.emplace(elements[element].name, element);
 }
 
+std::optional<Plan::Transport> Plan::transport_named(std::string_view word) {
+  const auto found = std::find(transport_words.begin(), transport_words.end(), word);
+  if (found == transport_words.end()) return std::nullopt;
+  return static_cast<Transport>(found - transport_words.begin());
+}
+
 std::uint32_t Plan::thread_count() const {
   return hosts.empty() ? 0 : hosts.back().first_thread + hosts.back().threads;
 }
@@ -104,9 +110,16 @@ std::optional<std::uint32_t> Plan::host_named(std::string_view name) const {
 }
 
 std::optional<std::uint32_t> Plan::graph_named(std::string_view name) const {
-  const auto found = std::find(graphs.begin(), graphs.end(), name);
+  const auto found = std::find_if(graphs.begin(), graphs.end(),
+                                  [&](const PlanGraph& graph) { return graph.name == name; });
   if (found == graphs.end()) return std::nullopt;
   return static_cast<std::uint32_t>(found - graphs.begin());
+}
+
+std::vector<std::string_view> Plan::graph_names() const {
+  std::vector<std::string_view> names;
+  for (const PlanGraph& graph : graphs) names.emplace_back(graph.name);
+  return names;
 }
 
 std::optional<std::uint32_t> Plan::element_named(std::string_view name) const {

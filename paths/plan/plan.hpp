@@ -2,6 +2,7 @@
 // paths/plan/plan.hpp — a communication structure as a value: hosts, elements, wrappers, stages,
 // paths.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ namespace paths {
 /// range of threads of one host.
 struct Plan {
   enum class Transport : std::uint8_t { tcp, ipc };
+  /// Their words, in the order of the enum.
+  static constexpr std::array<std::string_view, 2> transport_words = {"tcp", "ipc"};
   enum class Connection : std::uint8_t { per_path, shared };
 
   struct PlanHost {
@@ -66,6 +69,17 @@ struct Plan {
     std::uint32_t graph_number = 0;  ///< index into `graphs`: set by finish_plan()
     base::Position position;
   };
+  /// What paths of one name are together. Of those that the config says nothing of, as of elements
+  /// with paths to them, only the name is known.
+  struct PlanGraph {
+    std::string name;
+    std::string kind;          ///< of a collective, or "exchange"
+    std::string of;            ///< the collective or exchange that it belongs to
+    std::string algorithm;     ///< as paths/config/algorithm.hpp has it; "" when there is no choice
+    base::Settings settings;   ///< what is reduced, as the kind's joins have it
+    base::Settings condition;  ///< null when there is none
+    base::Position position;
+  };
 
   /// Where paths enter a host from another one: slots in a row of one stage.
   struct Entrance {
@@ -101,19 +115,25 @@ struct Plan {
   bool security_plain = false;  ///< listening beyond loopback was allowed in words
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
-  std::uint64_t stack_bytes = 0;    ///< of a thread; 0: not written
-  base::Digest digest;              ///< of print_plan(): set by finish_plan()
-  std::vector<Share> shares;        ///< per host: set by finish_plan()
-  std::vector<std::string> graphs;  ///< names, in the order of the paths: set by finish_plan()
+  std::uint64_t stack_bytes = 0;  ///< of a thread; 0: not written
+  std::vector<PlanGraph> graphs;  ///< of every path, in their order: completed by finish_plan()
+  base::Digest digest;            ///< of print_plan(): set by finish_plan()
+  std::vector<Share> shares;      ///< per host: set by finish_plan()
 
   /// Names to indices, made by index_names(): without them every look-up is a search.
   std::unordered_map<std::string, std::uint32_t> host_index;
   std::unordered_map<std::string, std::uint32_t> element_index;
   void index_names();
 
+  /// Nothing for a word of none.
+  static std::optional<Transport> transport_named(std::string_view word);
+  std::string_view transport_word() const {
+    return transport_words.at(static_cast<std::size_t>(transport));
+  }
   std::uint32_t thread_count() const;
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> graph_named(std::string_view name) const;
+  std::vector<std::string_view> graph_names() const;
   std::optional<std::uint32_t> element_named(std::string_view name) const;
   const std::string& cluster_of(std::uint32_t host) const { return clusters[hosts[host].cluster]; }
   std::uint32_t host_of(StageId stage) const { return wrappers[stages[stage].wrapper].host; }

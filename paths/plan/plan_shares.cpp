@@ -2,6 +2,7 @@
 // paths/plan/plan_shares.cpp — divides a plan among its hosts.
 #include "paths/plan/plan_shares.hpp"
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -59,14 +60,23 @@ void expect_releases(const Plan& plan, const WrapperKinds& kinds,
   ENSURE_EQ(ready.size(), plan.stages.size());  // no cycle
 }
 
+/// In the order of the paths; what is known of a graph stays with it.
 void number_graphs(Plan& plan) {
+  std::unordered_map<std::string, Plan::PlanGraph> declared;
+  for (Plan::PlanGraph& graph : plan.graphs) declared.emplace(graph.name, std::move(graph));
   std::unordered_map<std::string_view, std::uint32_t> numbers;
   plan.graphs.clear();
   for (auto& path : plan.paths) {
     const auto [known, is_new] =
         numbers.emplace(path.graph, static_cast<std::uint32_t>(numbers.size()));
-    if (is_new) plan.graphs.push_back(path.graph);
     path.graph_number = known->second;
+    if (!is_new) continue;
+    const auto found = declared.find(path.graph);
+    if (found != declared.end()) {
+      plan.graphs.push_back(std::move(found->second));
+    } else {
+      plan.graphs.emplace_back().name = path.graph;
+    }
   }
 }
 

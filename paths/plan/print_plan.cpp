@@ -68,6 +68,22 @@ Settings print_wrappers(const Plan& plan) {
   return wrappers.done();
 }
 
+/// Those of which something is known.
+Settings print_graphs(const Plan& plan) {
+  Map graphs;
+  for (const Plan::PlanGraph& graph : plan.graphs) {
+    if (graph.kind.empty()) continue;
+    Map map;
+    map.add("kind", graph.kind);
+    if (graph.of != graph.name) map.add("of", graph.of);
+    if (!graph.algorithm.empty()) map.add("algorithm", graph.algorithm);
+    for (const auto& [key, value] : graph.settings.entries()) map.add(key.text(), value);
+    if (!graph.condition.is_null()) map.add("condition", graph.condition);
+    graphs.add(graph.name, map.done());
+  }
+  return graphs.done();
+}
+
 Settings print_stage(const Plan& plan, const WrapperKinds& kinds, StageId id) {
   const Plan::PlanStage& stage = plan.stages[id];
   const Plan::PlanWrapper& wrapper = plan.wrappers[stage.wrapper];
@@ -98,7 +114,7 @@ Settings print_path(const Plan& plan, const WrapperKinds& kinds, const Plan::Pla
 std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   Map all;
   all.add("network", Map()
-                         .add("transport", plan.transport == Plan::Transport::tcp ? "tcp" : "ipc")
+                         .add("transport", std::string(plan.transport_word()))
                          .add("connection",
                               plan.connection == Plan::Connection::per_path ? "per_path" : "shared")
                          .add("security", plan.security_plain ? "plain" : "loopback")
@@ -108,6 +124,8 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   all.add("hosts", print_hosts(plan));
   all.add("elements", print_elements(plan));
   all.add("wrappers", print_wrappers(plan));
+  if (const Settings graphs = print_graphs(plan); !graphs.entries().empty())
+    all.add("graphs", graphs);
   std::vector<Settings> paths;
   for (const Plan::PlanPath& path : plan.paths) paths.push_back(print_path(plan, kinds, path));
   all.add("paths", Settings::list(std::move(paths)));

@@ -89,12 +89,20 @@ Reduction read_reduction(base::MapReader& reader) {
   return reduction;
 }
 
+Reduction reduction_of(const base::Settings& settings) {
+  base::Mistakes told;
+  base::MapReader reader(settings, told, "reduction");
+  const Reduction reduction = read_reduction(reader);
+  reader.finish();
+  return reduction;
+}
+
 std::vector<SettingHelp> reduction_settings() {
   return {
-      {"operation", "word", "sum", "How values are combined, left operand first."},
+      {"operation", "operation", "sum", "How values are combined, left operand first."},
+      {"contributions", "any, non_negative or non_positive", "any",
+       "The sign that all contributions have."},
       {"template", "template", "required", "The values: one scalar, or an array of fixed size."},
-      {"contributions", "word", "any",
-       "The sign all contributions have: any, non_negative or non_positive."},
   };
 }
 

@@ -37,6 +37,8 @@ struct Reduction {
 /// Reads `operation`, `template` and `contributions`: what is combined is one field, a scalar or
 /// an array of fixed size, or for located operations a value and an i64. Mistakes go to the reader.
 Reduction read_reduction(base::MapReader& reader);
+/// What settings say that were read before, and found right.
+Reduction reduction_of(const base::Settings& settings);
 /// What read_reduction() reads, for people.
 std::vector<SettingHelp> reduction_settings();
 

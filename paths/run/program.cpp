@@ -3,6 +3,7 @@
 #include "paths/run/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/say.hpp"
 #include "base/version.hpp"
+#include "paths/config/algorithm.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
@@ -50,8 +52,7 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->envname("PATHS_SEED")
       ->capture_default_str()
       ->group(common);
-  app.add_option("--algorithm", line.overrides.algorithm,
-                 "sequential, magpie or conditional, for every collective of the config")
+  app.add_option("--algorithm", line.overrides.algorithm, "Algorithm " + algorithm_help())
       ->envname("PATHS_ALGORITHM")
       ->group(common);
   app.add_option("--root", line.overrides.root, "CLUSTER/HOST at which trees end")
@@ -72,7 +73,8 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->envname("PATHS_PORT")
       ->check(CLI::Range(1, 65535))
       ->group(common);
-  app.add_option("--transport", line.overrides.transport, "tcp or ipc")
+  app.add_option("--transport", line.overrides.transport,
+                 fmt::format("{}", fmt::join(Plan::transport_words, " or ")))
       ->envname("PATHS_TRANSPORT")
       ->group(common);
   app.add_option("--stack", line.overrides.stack,

@@ -264,7 +264,8 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
   CHECK(refusal(options,
                 "clusters: {alpha: {hosts: 1}}\nelements: {report: {host: alpha-0, "
                 "template: bytes, reach: all}}") ==
-        "the config has no collective of kind allreduce");
+        "the config has no collective of kind allreduce; one of the low level says under graphs "
+        "which they are");
   CHECK(
       refusal(options, "clusters: {alpha: {hosts: 2}}\ncollectives: {sum: {template: 'f64[4]'}}") ==
       "collective sum: every thread contributes one scalar, but its template is 'f64[4]'");

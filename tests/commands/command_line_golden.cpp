@@ -133,7 +133,8 @@ TEST_CASE("command line: expansions of a config are as they were read last") {
 
 TEST_CASE("kinds: the reference in the documentation is what the program prints") {
   const std::string found =
-      "# Kinds of wrappers\n\nWritten by `paths kinds --format markdown`; a test compares it.\n\n" +
+      "# Kinds of wrappers and collectives, words of algorithms\n\n"
+      "Written by `paths kinds --format markdown`; a test compares it.\n\n" +
       run({"kinds", "--format", "markdown"}).out;
   CHECK(found == test_support::golden("../../docs/kinds.md", found));
 }

@@ -47,10 +47,12 @@ std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
   plan->clusters = {"alpha", "beta"};
   plan->hosts = {{"alpha-0", 0, 1, 0, 1.0, "", {}},
                  {"beta-0", 1, 0, 1, 1.0, "tcp://127.0.0.1:7701", {}}};
-  plan->graphs = {"work", "more"};
+  plan->graphs.resize(2);
+  plan->graphs[0].name = "work";
+  plan->graphs[1].name = "more";
   for (std::uint32_t graph = 0; graph < 2; ++graph) {
     Plan::PlanPath path;
-    path.graph = plan->graphs[graph];
+    path.graph = plan->graphs[graph].name;
     path.graph_number = graph;
     plan->paths.push_back(path);
   }

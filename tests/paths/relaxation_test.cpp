@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, what
 // they learn, what crosses the wide area, and how they end when a part of them does not go on.
-#include "paths/config/relaxation.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +8,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "paths/config/algorithm.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"
 
@@ -21,7 +22,6 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 using paths::Condition;
-using Kind = paths::Relaxation::Kind;
 
 constexpr std::uint64_t iterations = 50;
 
@@ -63,11 +63,11 @@ struct Program {
 };
 
 /// What the words say, for expectations.
-paths::Relaxation relaxation_of(const Program& program) {
-  if (program.relaxation == "{lagged: 3}") return {.kind = Kind::lagged, .rounds = 3};
-  if (program.relaxation == "{periodic: 4}") return {.kind = Kind::periodic, .rounds = 4};
-  std::string wrong;
-  return paths::parse_algorithm(program.algorithm, wrong)->relaxation;
+paths::Algorithm algorithm_of(const Program& program) {
+  std::string word = program.algorithm, wrong;
+  if (program.relaxation == "{lagged: 3}") word = "lagged:3";
+  if (program.relaxation == "{periodic: 4}") word = "periodic:4";
+  return *paths::parse_algorithm(word, "allreduce", wrong);
 }
 
 std::vector<Program> all_programs() {
@@ -123,24 +123,25 @@ struct Values {
 };
 
 /// What a thread is to learn in an iteration: of which one, or nothing.
-std::optional<std::uint64_t> about(const paths::Relaxation& relaxation, std::uint64_t i) {
-  if (relaxation.kind == Kind::periodic && (i + 1) % relaxation.rounds != 0) return {};
-  const std::uint64_t lag = relaxation.is_late() ? relaxation.rounds : 0;
+std::optional<std::uint64_t> about(const paths::Algorithm& algorithm, std::uint64_t i) {
+  const bool is_periodic = algorithm.word->name == "periodic";
+  if (is_periodic && (i + 1) % algorithm.number("every") != 0) return {};
+  const std::uint64_t lag = algorithm.number("rounds") + algorithm.number("horizon");
   if (i < lag) return {};
   return i - lag;
 }
 
-Condition expected_condition(const paths::Relaxation& relaxation, const Values& values,
+Condition expected_condition(const paths::Algorithm& algorithm, const Values& values,
                              std::uint64_t i) {
-  const auto which = about(relaxation, i);
+  const auto which = about(algorithm, i);
   if (!which) return Condition::unchecked;
   return values.holds(*which) ? Condition::holds : Condition::fails;
 }
 
 /// In iterations that ran, of a program that stops at the first `holds`.
-std::uint64_t expected_stop(const paths::Relaxation& relaxation, const Values& values) {
+std::uint64_t expected_stop(const paths::Algorithm& algorithm, const Values& values) {
   for (std::uint64_t i = 0; i < iterations; ++i)
-    if (expected_condition(relaxation, values, i) == Condition::holds) return i + 1;
+    if (expected_condition(algorithm, values, i) == Condition::holds) return i + 1;
   return iterations;
 }
 
@@ -166,7 +167,7 @@ struct Ran {
 Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed) {
   const Sim sim(program.text());
   const Values values(seed, sim.plan().thread_count());
-  const paths::Relaxation relaxation = relaxation_of(program);
+  const paths::Algorithm algorithm = algorithm_of(program);
   Ran ran;
   ran.stopped.resize(values.ranks);
   ran.run = sim.run(
@@ -175,9 +176,9 @@ Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed
           thread.sleep_for(compute_time(speeds, thread, program.clusters));
           const paths::Result result = thread.path("sum").move_value(values.of(thread.rank(), i));
           ran.stopped[thread.rank()] = i + 1;
-          const auto which = about(relaxation, i);
+          const auto which = about(algorithm, i);
           const bool is_exact = which && !result.proved;
-          if (result.condition != expected_condition(relaxation, values, i) ||
+          if (result.condition != expected_condition(algorithm, values, i) ||
               result.sequence != which.value_or(i) ||
               (is_exact && result.payload.read<double>() != values.sum(*which)) ||
               (is_exact && result.contributions != values.ranks))
@@ -186,7 +187,7 @@ Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed
         }
       },
       runtime::ClockKind::virtual_time, seed);
-  const std::uint64_t expected = expected_stop(relaxation, values);
+  const std::uint64_t expected = expected_stop(algorithm, values);
   for (std::uint64_t rank = 0; rank < values.ranks; ++rank)
     if (ran.stopped[rank] != expected)
       ran.wrong = fmt::format("rank {} stopped after {} iterations, expected {}", rank,
@@ -372,14 +373,14 @@ namespace {
 
 /// Runs all iterations with a wrapper that throws somewhere; "" when every outcome is right or an
 /// error that says why.
-std::string wrong_outcome(const Sim& sim, const paths::Relaxation& relaxation, double value) {
+std::string wrong_outcome(const Sim& sim, const paths::Algorithm& algorithm, double value) {
   constexpr std::uint64_t rounds = 24;
   const double sum = value * sim.plan().thread_count();
   std::string wrong;
   const SimResult run = sim.run([&](paths::Thread& thread) {
     for (std::uint64_t i = 0; i < rounds; ++i) {
       const Outcome outcome = contribute(thread, "sum", value);
-      const bool is_checked = about(relaxation, i).has_value();
+      const bool is_checked = about(algorithm, i).has_value();
       const Condition right = sum < 1 ? Condition::holds : Condition::fails;
       const bool is_right =
           outcome.is_error ? outcome.error.find(thrown_text) != std::string::npos
@@ -406,7 +407,7 @@ TEST_CASE("relaxation: a wrapper that throws anywhere is an error that says so, 
           if (runs++ % sampled != 0) continue;
           INFO(program.name() << ", " << place.text << ", " << way << ", " << value);
           const Sim thrown = sim.with(place, "thrower", fmt::format("{{way: {}, round: 6}}", way));
-          const std::string wrong = wrong_outcome(thrown, relaxation_of(program), value);
+          const std::string wrong = wrong_outcome(thrown, algorithm_of(program), value);
           if (!wrong.empty()) FAIL(wrong);
         }
       }
@@ -415,10 +416,44 @@ TEST_CASE("relaxation: a wrapper that throws anywhere is an error that says so, 
   CHECK(runs > 2000);
 }
 
+TEST_CASE("algorithms: every word and transfer says what it is, and to what it expands") {
+  std::set<std::string> names;
+  const auto check = [&](const auto& word) {
+    INFO(word.name);
+    CHECK(names.insert(word.name).second);
+    CHECK(word.help.ends_with('.'));
+    CHECK(word.expand != nullptr);
+    for (const paths::SettingHelp& setting : word.settings) {
+      CHECK(setting.help.ends_with('.'));
+      CHECK_THAT(setting.type, Catch::StartsWith("integer from "));
+    }
+  };
+  for (const paths::TransferWord& word : paths::transfer_words()) check(word);
+  for (const paths::AlgorithmWord& word : paths::algorithm_words()) {
+    check(word);
+    CHECK(!word.relaxation.empty());
+    CHECK((word.over_tree || word.over_all_to_all));
+    for (const std::string_view transfer : word.transfers)
+      CHECK(names.contains(std::string(transfer)));
+    CHECK(word.over_all_to_all == names.contains(std::string(word.transfer)));
+    if (!word.transfers.empty())
+      CHECK(std::count(word.transfers.begin(), word.transfers.end(), word.transfer) == 1);
+  }
+}
+
+TEST_CASE("algorithms: a word is refused for kinds of collectives that cannot have it") {
+  std::string wrong;
+  CHECK(paths::parse_algorithm("sequential", "barrier", wrong));
+  CHECK(!paths::parse_algorithm("magpie", "barrier", wrong));
+  CHECK(wrong == "expected sequential, found 'magpie'");
+  CHECK(paths::has_algorithms("allreduce"));
+  CHECK(!paths::has_algorithms("barrier"));
+}
+
 TEST_CASE("relaxation: words say the same algorithms as their texts, with usual parameters") {
   const auto text_of = [](const std::string& word) {
     std::string wrong;
-    const auto algorithm = paths::parse_algorithm(word, wrong);
+    const auto algorithm = paths::parse_algorithm(word, "allreduce", wrong);
     return algorithm ? paths::algorithm_text(*algorithm) : wrong;
   };
   for (const std::string word :

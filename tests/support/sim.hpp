@@ -219,9 +219,9 @@ class Sim {
       : kinds_(std::move(kinds)), plan_(std::move(plan)) {}
   static void count(const paths::RunSummary& run, SimResult& result) {
     for (const paths::Host* host : run.hosts)
-      for (const std::string& graph : run.plan.graphs) {
-        result.wan[graph][host->name()] = host->wan_traffic(graph);
-        result.all[graph][host->name()] = host->traffic(graph);
+      for (const auto& graph : run.plan.graphs) {
+        result.wan[graph.name][host->name()] = host->wan_traffic(graph.name);
+        result.all[graph.name][host->name()] = host->traffic(graph.name);
       }
   }
 

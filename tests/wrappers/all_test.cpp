@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -32,16 +33,12 @@ std::optional<std::string> settings_of(const WrapperKind& kind) {
   return found->second;
 }
 
-/// The keys that a kind's reader asks for: what it says it expected when it meets another one.
-std::set<std::string> keys_asked(const WrapperKind& kind) {
+/// The keys that a reader asks for: what it says it expected when it meets another one.
+std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& read) {
   const std::string stranger(30, '_');
   base::Mistakes mistakes;
   base::MapReader reader(base::parse_settings("{" + stranger + ": 1}", "test"), mistakes, "it");
-  paths::Plan plan;
-  plan.clusters = {"test"};
-  plan.hosts.resize(1);
-  plan.wrappers.resize(1);
-  kind.read(reader, {plan, 0, 0, 1});
+  read(reader);
   reader.finish();
   std::string said = thrown<base::ConfigError>([&] { mistakes.throw_if_any(); });
   const std::string before = "unknown key '" + stranger + "' in it; expected ";
@@ -166,7 +163,32 @@ TEST_CASE("all kinds: the settings described are those that are read") {
     INFO(kind.name);
     std::set<std::string> described;
     for (const paths::SettingHelp& setting : kind.settings) described.insert(setting.name);
-    CHECK(keys_asked(kind) == described);
+    paths::Plan plan;
+    plan.clusters = {"test"};
+    plan.hosts.resize(1);
+    plan.wrappers.resize(1);
+    const auto read = [&](base::MapReader& reader) { kind.read(reader, {plan, 0, 0, 1}); };
+    CHECK(keys_asked(read) == described);
+  }
+}
+
+TEST_CASE("all kinds: a collective is made of joins, which have every setting that it has") {
+  for (const WrapperKind& kind : wrappers::all_kinds().all()) {
+    if (!kind.collective) continue;
+    INFO(kind.name);
+    CHECK(kind.joins());
+    CHECK(kind.collective->help.ends_with('.'));
+    std::set<std::string> of_joins, described;
+    for (const paths::SettingHelp& setting : kind.settings) of_joins.insert(setting.name);
+    for (const paths::SettingHelp& setting : kind.collective->settings) {
+      INFO(setting.name);
+      CHECK(of_joins.contains(setting.name));
+      CHECK(setting.help.ends_with('.'));
+      described.insert(setting.name);
+    }
+    if (!kind.collective->root_slot.empty()) CHECK(of_joins.contains(kind.collective->root_slot));
+    CHECK((kind.collective->read != nullptr) == !described.empty());
+    if (kind.collective->read != nullptr) CHECK(keys_asked(kind.collective->read) == described);
   }
 }
 

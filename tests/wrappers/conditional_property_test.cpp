@@ -329,8 +329,8 @@ TEST_CASE("relaxations: every cluster learns in every iteration what was promise
     } catch (const std::exception& error) {
       mistake = error.what();
     }
-    INFO("again with: PATHS_SEED=" << seed << ", " << paths::algorithm_text(scene.algorithm)
-                                   << ", fault " << static_cast<int>(scene.fault));
+    INFO("again with: PATHS_SEED=" << seed << ", " << scene.family() << ", fault "
+                                   << static_cast<int>(scene.fault));
     if (counts.wrong != 0) mistake = "wrong condition; " + mistake;
     if (!mistake.empty()) FAIL(mistake);
     families[scene.family()] += counts;

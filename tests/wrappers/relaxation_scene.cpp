@@ -51,7 +51,7 @@ Scene::Scene(std::uint64_t scene_seed, SceneOptions options) : seed(scene_seed) 
 }
 
 void Scene::draw_algorithm(Random& random, std::optional<Kind> only) {
-  Relaxation& relaxation = algorithm.relaxation;
+  Relaxation& relaxation = algorithm;
   relaxation.kind =
       only ? *only
            : pick(random, Kind::conditional, Kind::conditional, Kind::conditional,
@@ -64,7 +64,7 @@ void Scene::draw_algorithm(Random& random, std::optional<Kind> only) {
 }
 
 void Scene::draw_transfer(Random& random) {
-  Relaxation& relaxation = algorithm.relaxation;
+  Relaxation& relaxation = algorithm;
   relaxation.transfer = pick(random, Transfer::pull, Transfer::push);
   if (!may_prove() || random.chance(0.5)) return;
   relaxation.transfer = Transfer::demand;
@@ -195,12 +195,16 @@ Nanos Scene::work(std::uint32_t cluster, std::uint32_t thread, std::uint64_t ite
 }
 
 std::string Scene::family() const {
-  const std::string text = paths::algorithm_text(algorithm);
-  if (!algorithm.all_to_all) return "lagged over a tree";
-  if (relaxation().kind == Kind::periodic)
-    return relaxation().transfer == Transfer::push ? "periodic, pushed" : "periodic";
-  if (relaxation().is_late()) return text.substr(0, text.find(':'));
-  return text.find("subscribe") == std::string::npos ? text : "conditional:subscribe";
+  const bool is_pushed = relaxation().transfer == Transfer::push;
+  switch (relaxation().kind) {
+    case Kind::lagged: return algorithm.all_to_all ? "lagged" : "lagged over a tree";
+    case Kind::budget: return "budget";
+    case Kind::periodic: return is_pushed ? "periodic, pushed" : "periodic";
+    case Kind::exact: return is_pushed ? "exact" : "magpie";
+    case Kind::conditional: break;
+  }
+  if (asks()) return relaxation().count == 1 ? "conditional:demand" : "conditional:subscribe";
+  return is_pushed ? "conditional:push" : "conditional";
 }
 
 // ---- what is built ---------------------------------------------------------------------------

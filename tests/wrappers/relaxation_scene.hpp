@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "paths/config/relaxation.hpp"
+#include "paths/rounds/decision.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/one_host.hpp"
 #include "wrappers/condition_check.hpp"
@@ -17,7 +17,22 @@ namespace relaxation_tests {
 
 using base::Nanos;
 using paths::Condition;
-using paths::Relaxation;
+
+/// How far results may leave the step in which they are contributed, and how they are told.
+struct Relaxation {
+  enum class Kind : std::uint8_t { exact, periodic, lagged, conditional, budget };
+  enum class Transfer : std::uint8_t { pull, push, demand };
+  Kind kind = Kind::exact;
+  std::uint64_t rounds = 0;  ///< periodic: of which one is checked; lagged, budget: how late
+  std::uint64_t every = 1;   ///< budget: rounds told in one message
+  Transfer transfer = Transfer::pull;
+  std::uint64_t count = 1;  ///< tuples asked for at once
+  bool all_to_all = true;
+
+  bool is_late() const { return kind == Kind::lagged || kind == Kind::budget; }
+  /// None of a cluster's values may be skipped.
+  bool tells_batches() const { return all_to_all && is_late(); }
+};
 
 /// A part of the clusters: bit c stands for cluster c.
 using ClusterSet = std::uint32_t;
@@ -50,10 +65,10 @@ struct Scene {
   Condition expected(std::uint64_t iteration) const;
   Nanos work(std::uint32_t cluster, std::uint32_t thread, std::uint64_t iteration) const;
 
-  const Relaxation& relaxation() const { return algorithm.relaxation; }
+  const Relaxation& relaxation() const { return algorithm; }
   bool may_prove() const { return relaxation().kind == Relaxation::Kind::conditional; }
   bool asks() const { return relaxation().transfer == Relaxation::Transfer::demand; }
-  bool has_batches() const { return relaxation().tells_batches(algorithm.all_to_all); }
+  bool has_batches() const { return relaxation().tells_batches(); }
   /// Of those that go down at all.
   bool is_checked(std::uint64_t iteration) const {
     return relaxation().kind != Relaxation::Kind::periodic ||
@@ -71,7 +86,7 @@ struct Scene {
   std::uint64_t seed;
   std::vector<std::uint32_t> threads;  // of each cluster
   std::uint64_t iterations;
-  paths::Algorithm algorithm;
+  Relaxation algorithm;
   paths::Decision decision;
   std::vector<std::vector<std::vector<base::Payload>>> values;  // iteration, cluster, thread
   Nanos work_max, link_max;

@@ -13,6 +13,20 @@ namespace paths::expansion {
 
 using base::Settings;
 
+CollectiveExpansion::CollectiveExpansion(const MultiCluster& all,
+                                         const MultiCluster::Collective& collective,
+                                         const CollectiveKind& kind, Writer& writer, Routes& routes)
+    : all_(all),
+      collective_(collective),
+      kind_(kind),
+      position_(collective.name.position()),
+      is_alone_(all.thread_count() == 1),
+      writer_(writer),
+      routes_(routes) {
+  for (std::uint32_t cluster = 0; cluster < all.clusters.size(); ++cluster)
+    if (!all.computing(cluster).empty()) clusters_.push_back(cluster);
+}
+
 std::string CollectiveExpansion::name(std::string_view part) const {
   return fmt::format("{}.{}", collective_.name.text(), part);
 }
@@ -26,25 +40,32 @@ void CollectiveExpansion::add_path(std::uint32_t host, std::uint32_t threads, Wa
 }
 
 void CollectiveExpansion::write(base::Mistakes& mistakes) {
-  Clusters clusters;
-  for (std::uint32_t cluster = 0; cluster < all_.clusters.size(); ++cluster)
-    if (!all_.computing(cluster).empty()) clusters.push_back(cluster);
-  if (clusters.empty())
-    mistakes.add(position_, fmt::format("collective {}: expected threads in some cluster, found "
-                                        "none",
-                                        collective_.name.text()));
-  else if (collective_.all_to_all && clusters.size() > 1)
-    write_all_to_all(clusters);
-  else
-    write_tree(clusters);
+  if (clusters_.empty())
+    return mistakes.add(position_, fmt::format("collective {}: expected threads in some cluster, "
+                                               "found none",
+                                               collective_.name.text()));
+  write_graph();
+  collective_.algorithm.word->expand(*this);
+}
+
+/// What it is, for those who find it at the low level.
+void CollectiveExpansion::write_graph() {
+  Entries is = {entry("kind", text(collective_.kind))};
+  if (has_algorithms(collective_.kind))
+    is.push_back(entry("algorithm", text(algorithm_text(collective_.algorithm))));
+  const Entries& own = collective_.settings.entries();
+  is.insert(is.end(), own.begin(), own.end());
+  if (!collective_.written_condition.is_null())
+    is.push_back(entry("condition", collective_.written_condition));
+  writer_.graph(collective_.name, std::move(is));
 }
 
 Settings CollectiveExpansion::join(std::string_view part, std::uint32_t host,
                                    std::optional<std::uint32_t> root_slot) {
   Settings settings = collective_.settings;
-  if (collective_.kind == "broadcast" && root_slot) {
+  if (!kind_.root_slot.empty() && root_slot) {
     Entries entries = settings.entries();
-    entries.push_back(entry("from", number(*root_slot)));
+    entries.push_back(entry_of(kind_.root_slot, *root_slot));
     settings = Settings::map(std::move(entries), settings.position());
   }
   const std::string shared = name(part);
@@ -75,13 +96,10 @@ Way CollectiveExpansion::climb(const ClusterTree& tree, std::uint32_t cluster, s
 
 void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) {
   const ClusterTree tree = cluster_tree(all_, collective_, cluster);
-  const Relaxation& relaxation = collective_.relaxation;
   for (const std::uint32_t host : tree.hosts) {
-    Way way;
+    Way way = above_joins_;
     const std::uint32_t threads = all_.hosts[host].threads;
     const bool is_root = host == collective_.root_host;
-    if (relaxation.kind == Relaxation::Kind::periodic)
-      way.push_back(in_place("periodic", {entry("every", number(relaxation.rounds))}, position_));
     if (threads > 1 || is_alone_)
       way.push_back(
           join("join." + all_.host_name(host), host, is_root ? std::optional(0u) : std::nullopt));
@@ -90,19 +108,17 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
   }
 }
 
+/// Of a condition check: whether a part of the values may decide.
+Entries CollectiveExpansion::decides() const {
+  if (!collective_.algorithm.all_to_all) return {};
+  return {
+      entry("relaxation", text(collective_.algorithm.word->needs_proof ? "conditional" : "exact"))};
+}
+
 /// What decides at a root, with what the other clusters tell it.
-Settings CollectiveExpansion::check(const std::string& result, const Way& combine,
-                                    const Way& asks) const {
-  const Relaxation& relaxation = collective_.relaxation;
-  const bool is_late = !combine.empty() && relaxation.tells_batches(true);
-  Entries settings;
-  if (is_late) {
-    settings.push_back(entry("rounds", number(relaxation.rounds)));
-    settings.push_back(entry("every", number(relaxation.every)));
-  } else if (collective_.all_to_all) {
-    const bool may_prove = relaxation.kind == Relaxation::Kind::conditional;
-    settings.push_back(entry("relaxation", text(may_prove ? "conditional" : "exact")));
-  }
+Settings CollectiveExpansion::check(const Telling& telling, const std::string& result,
+                                    const Way& combine, const Way& asks) const {
+  Entries settings = telling.settings;
   const Entries& combining = collective_.settings.entries();
   settings.insert(settings.end(), combining.begin(), combining.end());
   if (!collective_.written_condition.is_null())
@@ -111,30 +127,27 @@ Settings CollectiveExpansion::check(const std::string& result, const Way& combin
   if (!combine.empty()) settings.push_back(entry("combine", Settings::list(combine, position_)));
   if (!asks.empty()) {
     settings.push_back(entry("asks", Settings::list(asks, position_)));
-    settings.push_back(entry("ask_for", number(relaxation.count)));
+    settings.push_back(entry_of("ask_for", collective_.algorithm.tuples));
   }
-  return in_place(is_late ? "lagged_check" : "condition_check", std::move(settings), position_);
+  return in_place(telling.check, std::move(settings));
 }
 
-void CollectiveExpansion::write_tree(const Clusters& clusters) {
+void CollectiveExpansion::write_tree() {
   const std::string result = name("result");
-  const bool checks = collective_.all_to_all || !collective_.written_condition.is_null();
+  const bool checks = collective_.algorithm.all_to_all || !collective_.written_condition.is_null();
   writer_.element(result, collective_.root_host,
                   checks ? partial_template(collective_.value) : collective_.value, 1, position_);
   Way end;
-  if (clusters.size() > 1) {
-    const auto root = std::find(clusters.begin(), clusters.end(), collective_.root_cluster);
+  if (clusters_.size() > 1) {
+    const auto root = std::find(clusters_.begin(), clusters_.end(), collective_.root_cluster);
     end.push_back(
-        join("join", collective_.root_host, static_cast<std::uint32_t>(root - clusters.begin())));
+        join("join", collective_.root_host, static_cast<std::uint32_t>(root - clusters_.begin())));
   }
-  if (checks) end.push_back(check(result, {}, {}));
+  if (checks) end.push_back(check({.settings = decides(), .tuple = {}}, result, {}, {}));
   end.push_back(store(result, position_));
-  for (const std::uint32_t cluster : clusters) {
-    Way rest;
+  for (const std::uint32_t cluster : clusters_) {
+    Way rest = below_clusters_;
     const std::uint32_t from = root_of(cluster);
-    if (collective_.relaxation.is_late())
-      rest.push_back(
-          in_place("lagged", {entry("rounds", number(collective_.relaxation.rounds))}, position_));
     const auto& delay = all_.clusters[cluster].broadcast_delay;
     if (delay && cluster != collective_.root_cluster)
       rest.push_back(

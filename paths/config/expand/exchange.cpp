@@ -23,6 +23,7 @@ void write_passing(const MultiCluster& all, const Exchange& exchange, const std:
   writer.element(name, Settings::map({entry("host", word(all.host_name(receiver.host), position)),
                                       entry("template", exchange.tuple_template)},
                                      position));
+  writer.graph(name, {entry("kind", word("exchange", position)), entry("of", exchange.name)});
   Way way;
   routes.route(way, mover.host, receiver.host, exchange.name);
   way.push_back(marked_store(element, "true", position));  // its end is told

@@ -37,8 +37,9 @@ void check_size(const MultiCluster& all, const base::Position& position, base::M
   constexpr std::uint64_t path_bytes_least = 2 << 10;
   std::uint64_t paths = all.hosts.size();
   for (const MultiCluster::Collective& collective : all.collectives)
-    paths += all.hosts.size() +
-             (collective.all_to_all ? all.clusters.size() * (all.clusters.size() - 1) : 0);
+    paths +=
+        all.hosts.size() +
+        (collective.algorithm.all_to_all ? all.clusters.size() * (all.clusters.size() - 1) : 0);
   for (const MultiCluster::Element& element : all.elements) paths += element.reach.size();
   const std::uint64_t bytes = paths * path_bytes_least, most = runtime::machine().memory_bytes;
   if (bytes > most)
@@ -56,9 +57,9 @@ bool is_high_level(const base::Settings& settings) {
   return false;
 }
 
-base::Settings expand(const base::Settings& settings, const Overrides& overrides,
-                      base::Mistakes& mistakes) {
-  const MultiCluster all = read_multi_cluster(settings, overrides, mistakes);
+base::Settings expand(const base::Settings& settings, const WrapperKinds& kinds,
+                      const Overrides& overrides, base::Mistakes& mistakes) {
+  const MultiCluster all = read_multi_cluster(settings, kinds, overrides, mistakes);
   if (mistakes.empty()) check_size(all, settings.position(), mistakes);
   if (!mistakes.empty()) return settings;
   expansion::Writer writer(all);
@@ -66,7 +67,9 @@ base::Settings expand(const base::Settings& settings, const Overrides& overrides
   for (const MultiCluster::Cluster& cluster : all.clusters)
     for (const std::uint32_t host : cluster.hosts) writer.host(host);
   for (const MultiCluster::Collective& collective : all.collectives)
-    expansion::CollectiveExpansion(all, collective, writer, routes).write(mistakes);
+    expansion::CollectiveExpansion(all, collective, *kinds.find(collective.kind)->collective,
+                                   writer, routes)
+        .write(mistakes);
   for (const MultiCluster::Exchange& exchange : all.exchanges)
     expansion::write_exchange(all, exchange, writer, routes, mistakes);
   for (const MultiCluster::Element& element : all.elements)

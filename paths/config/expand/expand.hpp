@@ -11,7 +11,7 @@ bool is_high_level(const base::Settings& settings);
 
 /// The low level that the high level stands for; what it makes has the position of what it was
 /// made from. Nothing to use when there were mistakes.
-base::Settings expand(const base::Settings& settings, const Overrides& overrides,
-                      base::Mistakes& mistakes);
+base::Settings expand(const base::Settings& settings, const WrapperKinds& kinds,
+                      const Overrides& overrides, base::Mistakes& mistakes);
 
 }  // namespace paths

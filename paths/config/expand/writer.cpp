@@ -73,6 +73,10 @@ void Writer::share(const std::string& name, std::string_view kind, std::uint32_t
   wrappers_.emplace_back(word(name, position), Settings::map(std::move(map), position));
 }
 
+void Writer::graph(const Settings& name, Entries is) {
+  graphs_.emplace_back(name, Settings::map(std::move(is), name.position()));
+}
+
 void Writer::path(const Settings& graph, const Threads& threads, Way way,
                   const std::vector<std::string>& instrumented) {
   const base::Position& position = graph.position();
@@ -106,12 +110,15 @@ Settings Writer::finish(const Settings& settings) {
       if (written.first.text() == key) low_level.push_back(written);
   if (const Settings* own = settings.find("wrappers"))
     wrappers_.insert(wrappers_.end(), own->entries().begin(), own->entries().end());
+  if (const Settings* own = settings.find("graphs"))
+    graphs_.insert(graphs_.end(), own->entries().begin(), own->entries().end());
   if (const Settings* own = settings.find("paths"))
     paths_.insert(paths_.end(), own->items().begin(), own->items().end());
   const base::Position& position = settings.position();
   low_level.push_back(entry("hosts", Settings::map(std::move(hosts_), position)));
   low_level.push_back(entry("elements", Settings::map(std::move(elements_), position)));
   low_level.push_back(entry("wrappers", Settings::map(std::move(wrappers_), position)));
+  low_level.push_back(entry("graphs", Settings::map(std::move(graphs_), position)));
   low_level.push_back(entry("paths", Settings::list(std::move(paths_), position)));
   return Settings::map(std::move(low_level), position);
 }

@@ -50,6 +50,8 @@ class Writer {
   /// A wrapper that several paths share; once for each name.
   void share(const std::string& name, std::string_view kind, std::uint32_t host,
              const base::Settings& settings, const base::Position& position);
+  /// What the paths of that name are; `is` has its settings at the low level.
+  void graph(const base::Settings& name, Entries is);
   /// `instrumented` as of a collective: around which wrappers to put event collectors.
   void path(const base::Settings& graph, const Threads& threads, Way way,
             const std::vector<std::string>& instrumented);
@@ -61,7 +63,7 @@ class Writer {
   Way instrument(const std::vector<std::string>& instrumented, bool has_threads, Way way) const;
 
   const MultiCluster& all_;
-  Entries hosts_, elements_, wrappers_;
+  Entries hosts_, elements_, wrappers_, graphs_;
   std::vector<base::Settings> paths_;
   std::set<std::string> shared_;
 };

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/algorithms/exact.cpp — a tree in each cluster, whose roots tell each other their
+// values: pushed (Kielmann et al. 1999), or pulled as Bongo et al. 2004 do.
+#include "paths/config/expand/collective.hpp"
+
+namespace paths {
+namespace {
+
+AlgorithmWord among_roots(std::string name, std::string help, std::string_view transfer) {
+  AlgorithmWord word;
+  word.name = std::move(name);
+  word.help = std::move(help);
+  word.relaxation = "exact";
+  word.collectives = {"allreduce"};
+  word.over_all_to_all = true;
+  word.transfers = {"pull", "push"};
+  word.transfer = transfer;
+  word.expand = [](expansion::CollectiveExpansion& collective) { collective.write_newest(); };
+  return word;
+}
+
+}  // namespace
+
+AlgorithmWord magpie_word() {
+  return among_roots("magpie", "A tree in each cluster, whose roots pull each other's values.",
+                     "pull");
+}
+
+AlgorithmWord exact_word() {
+  return among_roots("exact", "A tree in each cluster, whose roots push each other their values.",
+                     "push");
+}
+
+}  // namespace paths

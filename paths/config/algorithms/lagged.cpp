@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/algorithms/lagged.cpp — exact results of every round that come late: lagged, and
+// budget, which tells several rounds at once.
+#include "paths/config/expand/collective.hpp"
+#include "paths/rounds/cluster_tuples.hpp"
+
+namespace paths {
+namespace {
+
+using expansion::CollectiveExpansion;
+
+/// `rounds` late; so many as `every` says are told at once.
+void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint64_t every) {
+  const auto late = collective.entry_of("rounds", rounds);
+  if (!collective.is_among_clusters()) {
+    collective.put_below_clusters(collective.in_place("lagged", {late}));
+    return collective.write_tree();
+  }
+  expansion::Telling telling;
+  telling.check = "lagged_check";
+  telling.settings = {late, collective.entry_of("every", every)};
+  telling.tuple = batch_template();
+  // Nobody can be further ahead than what the others told allows; what was read is axed.
+  telling.kept = 2 * rounds / every + 3;
+  telling.skips = false;
+  collective.write_all_to_all(telling);
+}
+
+}  // namespace
+
+AlgorithmWord lagged_word() {
+  AlgorithmWord word;
+  word.name = "lagged";
+  word.help = "The exact result of the round that was so many before.";
+  word.settings = {{"rounds", "integer from 1 to 1000000", "2", "How many rounds it comes late."}};
+  word.relaxation = word.name;
+  word.collectives = {"allreduce"};
+  word.over_tree = word.over_all_to_all = true;
+  word.transfer = "push";
+  word.expand = [](CollectiveExpansion& collective) {
+    write_late(collective, collective.algorithm().number("rounds"), 1);
+  };
+  return word;
+}
+
+AlgorithmWord budget_word() {
+  AlgorithmWord word;
+  word.name = "budget";
+  word.help = "As lagged, with the values of several rounds in one message.";
+  word.settings = {
+      {"horizon", "integer from 1 to 1000000", "32", "How many rounds a result comes late."},
+      {"every", "integer from 1 to 1000000", "16", "Rounds in one message, at most the horizon."}};
+  word.relaxation = word.name;
+  word.collectives = {"allreduce"};
+  word.over_all_to_all = true;
+  word.transfer = "push";
+  word.expand = [](CollectiveExpansion& collective) {
+    const Algorithm& algorithm = collective.algorithm();
+    write_late(collective, algorithm.number("horizon"), algorithm.number("every"));
+  };
+  return word;
+}
+
+}  // namespace paths

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/algorithms/sequential.cpp — one tree over all clusters, as Bongo et al. 2004 measure
+// it in section V-A.
+#include "paths/config/expand/collective.hpp"
+
+namespace paths {
+
+AlgorithmWord sequential_word() {
+  AlgorithmWord word;
+  word.name = "sequential";
+  word.help = "One tree over all clusters, whose root answers everyone.";
+  word.relaxation = "exact";
+  word.over_tree = true;
+  word.expand = [](expansion::CollectiveExpansion& collective) { collective.write_tree(); };
+  return word;
+}
+
+}  // namespace paths

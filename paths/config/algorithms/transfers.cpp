@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/algorithms/transfers.cpp — how one cluster's tuples come to another.
+#include "paths/config/expand/collective.hpp"
+
+namespace paths {
+
+using expansion::CollectiveExpansion;
+
+TransferWord pull_word() {
+  TransferWord word;
+  word.name = "pull";
+  word.help = "A root keeps asking the others for their newest tuple (Bongo et al. 2004).";
+  word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
+    collective.write_prefetch(into, from);
+  };
+  return word;
+}
+
+TransferWord push_word() {
+  TransferWord word;
+  word.name = "push";
+  word.help = "A root sends its tuples unasked (Kielmann et al. 1999).";
+  word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
+    collective.write_push(into, from);
+  };
+  return word;
+}
+
+TransferWord demand_word() {
+  TransferWord word;
+  word.name = "demand";
+  word.help = "A root that cannot decide asks for one tuple.";
+  word.asks = true;
+  word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
+    collective.write_asks(into, from);
+    collective.write_push(into, from);
+  };
+  return word;
+}
+
+TransferWord subscribe_word() {
+  TransferWord word = demand_word();
+  word.name = "subscribe";
+  word.help = "A root that cannot decide asks for so many tuples at once.";
+  word.settings = {{"tuples", "integer from 1 to 1000000", "required", "How many are asked for."}};
+  word.with_one = "demand";
+  return word;
+}
+
+}  // namespace paths

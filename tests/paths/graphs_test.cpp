@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/graphs_test.cpp — what a plan says its graphs are, from either level of a config.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "base/errors.hpp"
+#include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using Catch::Contains;
+using paths::Plan;
+
+Plan read(const std::string& text) {
+  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds());
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read(text);
+  } catch (const base::ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const Plan::PlanGraph& graph(const Plan& plan, const std::string& name) {
+  return plan.graphs.at(plan.graph_named(name).value());
+}
+
+std::string high(const std::string& sum) {
+  return fmt::format(R"(
+clusters: {{a: {{hosts: 1, threads: 2}}, b: {{hosts: 1, threads: 1}}}}
+links: [{{between: [a, b], latency: 10ms}}]
+collectives:
+  sum: {{template: f64, {}}}
+  end: {{kind: barrier}}
+exchanges: {{rows: {{template: "f64[]"}}}}
+elements: {{work: {{host: a-0, template: f64, reach: all}}}}
+)",
+                     sum);
+}
+
+const std::string low = R"(
+hosts: {here: {threads: 2}}
+elements: {result: {host: here, template: f64, keep_newest: 1}}
+wrappers: {join: {kind: allreduce, host: here, operation: max, template: f64}}
+paths: [{graph: most, host: here, threads: 0-1, through: [join, store: {element: result}]}]
+)";
+
+}  // namespace
+
+TEST_CASE("graphs: a plan knows of each collective its kind, algorithm, reduction and condition") {
+  const Plan plan = read(high("operation: max, algorithm: 'budget:8,4', condition: {less: 2}"));
+  const Plan::PlanGraph& sum = graph(plan, "sum");
+  CHECK(sum.kind == "allreduce");
+  CHECK(sum.of == "sum");
+  CHECK(sum.algorithm == "budget:8,4");
+  CHECK(sum.settings.find("operation")->text() == "max");
+  CHECK(sum.settings.find("template")->text() == "f64");
+  CHECK(sum.condition.find("less")->text() == "2");
+  CHECK(graph(plan, "end").kind == "barrier");
+  CHECK(graph(plan, "end").algorithm == "");  // it has no choice
+}
+
+TEST_CASE("graphs: those of an exchange say so, and of an element's nothing is known") {
+  const Plan plan = read(high("algorithm: magpie"));
+  CHECK(graph(plan, "rows.1.from_previous").kind == "exchange");
+  CHECK(graph(plan, "rows.1.from_previous").of == "rows");
+  CHECK(graph(plan, "work").kind == "");
+}
+
+TEST_CASE("graphs: the low level says the same, with the same digest") {
+  for (const char* algorithm : {"sequential", "magpie", "lagged:3", "periodic:4"}) {
+    const Plan plan = read(high(fmt::format("algorithm: '{}'", algorithm)));
+    const std::string text = paths::print_plan(plan, wrappers::all_kinds());
+    const Plan again = read(text);
+    CHECK(again.digest == plan.digest);
+    CHECK(paths::print_plan(again, wrappers::all_kinds()) == text);
+    for (const char* name : {"sum", "end", "rows.1.from_previous", "work"}) {
+      CHECK(graph(again, name).kind == graph(plan, name).kind);
+      CHECK(graph(again, name).of == graph(plan, name).of);
+      CHECK(graph(again, name).algorithm == graph(plan, name).algorithm);
+    }
+  }
+}
+
+TEST_CASE("graphs: of a low level that does not say it nothing is known") {
+  CHECK(graph(read(low), "most").kind == "");
+  CHECK(graph(read(low + "graphs: {most: {kind: allreduce, operation: max, template: f64}}\n"),
+              "most")
+            .kind == "allreduce");
+}
+
+TEST_CASE("graphs: what is said must be what the paths do") {
+  const auto said = [](const std::string& graphs) { return refusal(low + "graphs: " + graphs); };
+  CHECK_THAT(said("{most: {kind: allreduce, operation: min, template: f64}}"),
+             Contains("graph most: has operation: min, but join on its paths has max"));
+  CHECK_THAT(said("{most: {kind: barrier}}"),
+             Contains("is said to be of kind barrier, but its paths meet in join of kind "
+                      "allreduce"));
+  CHECK_THAT(said("{least: {kind: barrier}}"), Contains("graph least: no path is of it"));
+  CHECK_THAT(said("{most: {kind: alreduce}}"), Contains("did you mean 'allreduce'?"));
+  CHECK_THAT(said("{most: {operation: max}}"), Contains("kind: missing in graph most"));
+  CHECK_THAT(said("{most: {kind: allreduce, template: f64, algorithm: magpi}}"),
+             Contains("did you mean 'magpie'?"));
+}
