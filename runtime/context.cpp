@@ -171,6 +171,7 @@ void Context::throw_if_cancelled() {
 }
 
 void Context::forget_cancel() {
+  if (!cancelled_.load(std::memory_order_acquire)) return;
   std::lock_guard lock(cancel_mutex_);
   cancelled_.store(false, std::memory_order_release);
   cancel_reason_ = nullptr;

@@ -500,6 +500,7 @@ void Executor::post(std::function<void()> work) {
   {
     std::lock_guard lock(posted_mutex_);
     posted_.push_back(std::move(work));
+    has_posted_.store(true);
   }
   notify();
 }
@@ -508,6 +509,7 @@ void Executor::post_unpark(Context& context) {
   {
     std::lock_guard lock(posted_mutex_);
     unparked_.push_back(&context);
+    has_posted_.store(true);
   }
   notify();
 }
@@ -519,18 +521,23 @@ void Executor::notify() {
   ENSURE_EQ(write(event_, &one, sizeof one), static_cast<ssize_t>(sizeof one));
 }
 
-bool Executor::run_posted() {
+void Executor::run_posted() {
+  if (!has_posted_.load()) return;
   {
     std::lock_guard lock(posted_mutex_);
     posted_now_.swap(posted_);
     unparked_now_.swap(unparked_);
+    has_posted_.store(false);
   }
+  struct Forget {  // also when one throws
+    Executor& executor;
+    ~Forget() {
+      executor.posted_now_.clear();
+      executor.unparked_now_.clear();
+    }
+  } const forget{*this};
   for (Context* context : unparked_now_) context->unpark_fiber();
   for (auto& work : posted_now_) work();
-  const bool had_any = !posted_now_.empty() || !unparked_now_.empty();
-  posted_now_.clear();
-  unparked_now_.clear();
-  return had_any;
 }
 
 void Executor::watch(int descriptor, std::function<void()> on_readable) {

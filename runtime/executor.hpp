@@ -114,7 +114,7 @@ class Executor {
   // The loop, on the executor's own OS thread.
   void services_loop();
   void run_fibers();
-  bool run_posted();
+  void run_posted();
   void fire_timers();
   void poll();
   void idle();
@@ -145,6 +145,7 @@ class Executor {
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   std::vector<Context*> unparked_;
+  std::atomic<bool> has_posted_{false};            // either; looked at without the mutex
   std::vector<std::function<void()>> posted_now_;  // by poll(), which keeps their memory
   std::vector<Context*> unparked_now_;
   enum State : int { running, sleeping, notified };

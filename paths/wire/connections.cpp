@@ -66,7 +66,7 @@ StageId Connections::key_of(StageId stage) const {
 
 Connections::Connection& Connections::connection_to(std::uint32_t host, StageId stage) {
   const StageId key = key_of(stage);
-  Connection*& known = by_destination_[{host, key}];
+  Connection*& known = by_destination_[std::uint64_t{host} << 32 | key];
   if (known == nullptr) {
     auto connection = std::make_unique<Connection>();
     connection->id = transport_->connect(host, key);
@@ -85,17 +85,26 @@ Connections::Connection& Connections::connection_to(std::uint32_t host, StageId 
 }
 
 Connections::Connection* Connections::find(ConnectionId id) {
+  if (recent_ != nullptr && recent_->id == id) return recent_;
   const auto known = connections_.find(id);
   return known == connections_.end() ? nullptr : known->second.get();
 }
 
+/// Whoever still answers on it does so in vain.
+void Connections::erase(ConnectionId id) {
+  if (recent_ != nullptr && recent_->id == id) recent_ = nullptr;
+  connections_.erase(id);
+}
+
 Connections::Connection& Connections::found_or_new(ConnectionId id) {
+  if (recent_ != nullptr && recent_->id == id) return *recent_;
   auto& connection = connections_[id];
   if (!connection) {
     connection = std::make_unique<Connection>();
     connection->id = id;
   }
-  return *connection;
+  recent_ = connection.get();
+  return *recent_;
 }
 
 TravelError Connections::gone(const Connection& connection, const Operation& operation) const {

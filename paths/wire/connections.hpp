@@ -112,6 +112,7 @@ class Connections final : public Receiver {
   Connection& connection_to(std::uint32_t host, StageId stage);
   Connection* find(ConnectionId id);
   Connection& found_or_new(ConnectionId id);
+  void erase(ConnectionId id);
   void post(Connection& connection, Frame frame);
   void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
   void forget(const Call& call, runtime::Lock& lock);
@@ -169,7 +170,8 @@ class Connections final : public Receiver {
   std::vector<ConnectionId> dropped_;
   bool sending_ = false;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
-  std::map<std::pair<std::uint32_t, StageId>, Connection*> by_destination_;
+  std::unordered_map<std::uint64_t, Connection*> by_destination_;  // host and stage
+  Connection* recent_ = nullptr;                                   // that something came in on last
   struct Counted {
     Traffic all;
     Traffic wan;

@@ -25,7 +25,7 @@ std::set<std::uint32_t> Connections::absent() const {
   for (const auto& [host, peer] : met_)
     if (!peer.departed && peer.greeted_on < peer.comes_on.size()) absent.insert(host);
   for (const auto& [destination, connection] : by_destination_)
-    if (!connection->is_welcome && connection->lost.empty()) absent.insert(destination.first);
+    if (!connection->is_welcome && connection->lost.empty()) absent.insert(connection->peer);
   return absent;
 }
 

@@ -145,7 +145,7 @@ void Connections::send_posted(runtime::Lock& lock) {
     lock.lock();
     for (const ConnectionId id : dropped)
       if (const Connection* connection = find(id); connection != nullptr && !connection->is_ours)
-        connections_.erase(id);  // whoever still answers on it, in vain
+        erase(id);
   }
   sending_ = false;
   if (parting_.empty()) return;

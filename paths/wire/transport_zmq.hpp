@@ -11,8 +11,9 @@ namespace paths {
 
 /// The transport of `host`, which listens at its address in the plan.
 ///
-/// Runs in:  every socket belongs to the services' OS thread of `runtime` (steady clock), which
-///           must outlive the transport. What other threads send is handed over to it.
+/// Runs in:  frames arrive on the services' OS thread of `runtime` (steady clock), which must
+///           outlive the transport. They leave in the context that sends them, or with whoever uses
+///           the sockets at that moment.
 /// Bounds:   none of its own; credits bound pushes that are under way, their callers requests.
 /// A peer that has not started yet is waited for until the connection is dropped. A peer that was
 /// met and then ends, is killed or falls silent for 15 s is reported lost, after everything that
