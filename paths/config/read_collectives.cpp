@@ -103,7 +103,8 @@ class CollectiveReader {
     const Reduction reduction = reduction_of(collective_.settings);
     std::string reason = why_no_condition(reduction.operation->name, spec->comparison);
     if (reason.empty() && needs_proof)
-      reason = why_not_provable(reduction.operation->name, reduction.sign, spec->comparison);
+      reason = why_not_provable(reduction.operation->name, reduction.sign, spec->comparison,
+                                reduction.shape.scalar, reduction.values);
     if (!reason.empty()) reader.mistake("condition", reason);
   }
 

@@ -60,6 +60,10 @@ bool is_nonzero(const ConditionSpec& spec, std::span<const std::byte> value) {
   });
 }
 
+bool is_nan(base::Scalar scalar, std::span<const std::byte> value) {
+  return !base::are_right(scalar, base::Sign::any, base::Values::checked, value);
+}
+
 std::string range_text(base::Scalar scalar) {
   return base::with_scalar(scalar, [](auto sample) -> std::string {
     using T = decltype(sample);
@@ -116,6 +120,11 @@ base::Sign read_sign(base::MapReader& reader, std::string_view key) {
   for (std::size_t index = 1; index < sign_names.size(); ++index)
     if (word == sign_names[index]) return static_cast<base::Sign>(index);
   return base::Sign::any;
+}
+
+base::Values read_values(base::MapReader& reader) {
+  return reader.choice("values", {"checked", "ieee"}, "checked") == "ieee" ? base::Values::ieee
+                                                                           : base::Values::checked;
 }
 
 std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string_view key,
@@ -188,9 +197,24 @@ std::string why_no_condition(std::string_view operation, Comparison comparison) 
   return {};
 }
 
-std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison) {
+std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison,
+                             base::Scalar scalar, base::Values values) {
   if (std::string reason = why_no_condition(operation, comparison); !reason.empty()) return reason;
-  if (provable_outcome(operation, sign, comparison)) return {};
+  if (const auto outcome = provable_outcome(operation, sign, comparison)) {
+    const bool is_real = scalar == base::Scalar::f32 || scalar == base::Scalar::f64;
+    if (values == base::Values::checked || comparison == Comparison::is_true) return {};
+    if (!is_real && operation == "sum")
+      return fmt::format(
+          "with values: ieee a sum of {} wraps round, so that a part of it proves "
+          "nothing about '{}'",
+          base::scalar_name(scalar), comparison_name(comparison));
+    if (is_real && *outcome)
+      return fmt::format(
+          "with values: ieee a part proves nothing about '{}', which holds no more "
+          "when a NaN is added",
+          comparison_name(comparison));
+    return {};
+  }
   return fmt::format(
       "a part of a sum proves nothing about '{}' while contributions may have "
       "either sign; declare contributions: non_negative or non_positive",
@@ -198,6 +222,7 @@ std::string why_not_provable(std::string_view operation, base::Sign sign, Compar
 }
 
 bool holds(const ConditionSpec& spec, std::span<const std::byte> value) {
+  if (spec.comparison != Comparison::is_true && is_nan(spec.scalar, value)) return false;
   switch (spec.comparison) {
     case Comparison::less: return compare(spec, value) < 0;
     case Comparison::at_most: return compare(spec, value) <= 0;
@@ -222,6 +247,9 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
 
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right) {
+  // What stays NaN fails for ever.
+  const bool is_left_nan = is_nan(spec.scalar, left), is_right_nan = is_nan(spec.scalar, right);
+  if (is_left_nan || is_right_nan) return is_left_nan && !is_right_nan;
   const int order = base::with_scalar(spec.scalar, [&](auto first) {
     auto second = first;
     std::memcpy(&first, left.data(), sizeof first);

@@ -36,6 +36,8 @@ std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string
 /// Reads the setting `contributions`.
 base::Sign read_sign(base::MapReader& reader, std::string_view key = "contributions");
 std::string_view sign_name(base::Sign sign);
+/// Reads the setting `values`.
+base::Values read_values(base::MapReader& reader);
 
 /// The one outcome that a part of the contributions can establish, if there is one (the limits that
 /// Bongo et al. 2004, §IV, name in words). `operation` is a name of base/reduce.hpp.
@@ -45,12 +47,16 @@ std::string_view sign_name(base::Sign sign);
 /// makes an `or`, one false breaks an `and`. Everything else may go either way.
 std::optional<bool> provable_outcome(std::string_view operation, base::Sign sign,
                                      Comparison comparison);
-/// Why the combination cannot be decided from a part; empty when it can.
-std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison);
+/// Why the combination cannot be decided from a part; empty when it can. Of Values::ieee integers
+/// that wrap round may come back from beyond the constant, and a NaN still to come would undo every
+/// comparison that holds; one that fails it leaves failed.
+std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison,
+                             base::Scalar scalar, base::Values values);
 /// Why no condition of this kind makes sense with the operation at all; empty when it does.
 std::string why_no_condition(std::string_view operation, Comparison comparison);
 
-/// The condition's value for a complete result: the bytes of one `spec.scalar`.
+/// The condition's value for a complete result: the bytes of one `spec.scalar`. NaN satisfies no
+/// comparison.
 bool holds(const ConditionSpec& spec, std::span<const std::byte> value);
 /// Whether the value of a part establishes provable_outcome(); false when there is none.
 bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign sign,

@@ -79,7 +79,8 @@ std::optional<ConditionSpec> read_decided_condition(base::MapReader& reader,
   if (reduction.shape.count != 1)
     reader.mistake("condition", "only a scalar can be compared, not an array");
   const std::string& name = reduction.operation->name;
-  const std::string why = may_prove ? why_not_provable(name, reduction.sign, condition->comparison)
+  const std::string why = may_prove ? why_not_provable(name, reduction.sign, condition->comparison,
+                                                       reduction.shape.scalar, reduction.values)
                                     : why_no_condition(name, condition->comparison);
   if (!why.empty()) reader.mistake("condition", why);
   return condition;

@@ -54,21 +54,27 @@ void read_shape(base::MapReader& reader, Reduction& reduction) {
 
 }  // namespace
 
-std::string Reduction::wrong(const Operation& contribution) const {
-  const std::span<const std::byte> bytes = contribution.payload.bytes();
-  if (bytes.size() != shape.bytes()) {
-    return fmt::format("expected {} bytes to combine by {}, found {}", shape.bytes(),
-                       operation->name, bytes.size());
-  }
-  const base::Sign checked = contribution.contributions == 1 ? sign : base::Sign::any;
+std::string Reduction::wrong_size(const base::Payload& value) const {
+  if (value.size() == shape.bytes()) return {};
+  return fmt::format("expected {} bytes to combine by {}, found {}", shape.bytes(), operation->name,
+                     value.size());
+}
+
+std::string Reduction::wrong(const base::Payload& value, std::uint64_t contributions) const {
+  if (std::string size = wrong_size(value); !size.empty()) return size;
   try {
-    base::check_contribution(shape, checked, bytes);
+    base::check_contribution(shape, sign_of(contributions), value.bytes(), values);
   } catch (const base::WrongSign& bad) {
     return fmt::format("{}, but contributions are declared {}", bad.what(), sign_name(sign));
   } catch (const base::BadValue& bad) {
     return bad.what();
   }
   return {};
+}
+
+void Reduction::fold(std::span<std::byte> left, std::span<const std::byte> right) const {
+  const bool is_ieee = values == base::Values::ieee && operation->combine_ieee;
+  (is_ieee ? operation->combine_ieee : operation->combine)(shape, left, right);
 }
 
 void Reduction::normalize(Operation& contribution) const {
@@ -85,7 +91,10 @@ Reduction read_reduction(base::MapReader& reader) {
   const std::string name = reader.choice("operation", base::reduce_operation_names(), "sum");
   reduction.operation = base::reduce_operation(name);
   reduction.sign = read_sign(reader);
+  reduction.values = read_values(reader);
   read_shape(reader, reduction);
+  if (reduction.operation->elements != nullptr)
+    reduction.elements = reduction.operation->elements(reduction.shape.scalar, reduction.values);
   return reduction;
 }
 
@@ -102,6 +111,9 @@ std::vector<SettingHelp> reduction_settings() {
       {"operation", "operation", "sum", "How values are combined, left operand first."},
       {"contributions", "any, non_negative or non_positive", "any",
        "The sign that all contributions have."},
+      {"values", "checked or ieee", "checked",
+       "Whether NaN and integer overflow are errors, or what IEEE 754 and two's complement make of "
+       "them."},
       {"template", "template", "required", "The values: one scalar, or an array of fixed size."},
   };
 }

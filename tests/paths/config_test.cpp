@@ -3,6 +3,7 @@
 #include "paths/config/config.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -212,6 +213,47 @@ TEST_CASE("condition: large integers are compared as integers") {
   const paths::ConditionSpec top{paths::Comparison::at_least, base::Scalar::u64, most};
   CHECK(paths::holds(top, base::Payload::of(most).bytes()));
   CHECK_FALSE(paths::holds(top, base::Payload::of(most - 1).bytes()));
+}
+
+TEST_CASE("condition: ieee values are refused where a part would not prove what it seems to") {
+  using base::Scalar;
+  using base::Sign;
+  using base::Values;
+  using paths::Comparison;
+  const auto why = [](const char* operation, Sign sign, Comparison comparison, Scalar scalar,
+                      Values values = Values::ieee) {
+    return paths::why_not_provable(operation, sign, comparison, scalar, values);
+  };
+  // A sum of integers comes back from beyond the type.
+  for (const Comparison comparison : {Comparison::less, Comparison::greater, Comparison::equal}) {
+    CHECK_THAT(why("sum", Sign::non_negative, comparison, Scalar::u64),
+               Catch::Contains("a sum of u64 wraps round"));
+    CHECK(why("sum", Sign::non_negative, comparison, Scalar::u64, Values::checked).empty());
+    CHECK(why("max", Sign::any, comparison, Scalar::i32).empty());
+  }
+  // A NaN undoes what holds, and leaves failed what fails.
+  for (const char* operation : {"sum", "max"}) {
+    CHECK_THAT(why(operation, Sign::non_negative, Comparison::greater, Scalar::f64),
+               Catch::Contains("holds no more when a NaN is added"));
+    CHECK(why(operation, Sign::non_negative, Comparison::less, Scalar::f64).empty());
+    CHECK(why(operation, Sign::non_negative, Comparison::equal, Scalar::f32).empty());
+  }
+  CHECK_FALSE(why("min", Sign::any, Comparison::at_most, Scalar::f32).empty());
+  CHECK(why("logical_or", Sign::any, Comparison::is_true, Scalar::f64).empty());
+}
+
+TEST_CASE("condition: NaN satisfies no comparison, and is true") {
+  const auto nan = base::Payload::of(std::nan(""));
+  paths::ConditionSpec spec;
+  spec.constant = 0.5;
+  using paths::Comparison;
+  for (const Comparison comparison : {Comparison::less, Comparison::at_most, Comparison::greater,
+                                      Comparison::at_least, Comparison::equal}) {
+    spec.comparison = comparison;
+    CHECK_FALSE(paths::holds(spec, nan.bytes()));
+  }
+  spec.comparison = Comparison::is_true;
+  CHECK(paths::holds(spec, nan.bytes()));
 }
 
 TEST_CASE("condition: the partial template holds value and last exact pair") {

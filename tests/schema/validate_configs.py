@@ -22,7 +22,8 @@ MISSPELT = [
     "unknown_key", "misspelt_section", "misspelt_cluster_key", "misspelt_wrapper_key",
     "unknown_kind", "unknown_kind_in_place", "unknown_role", "algorithm_misspelt",
     "relaxation_misspelt", "transfer_misspelt", "misspelt_exchange_key",
-    "condition_misspelt", "contributions_misspelt", "transport_misspelt", "both_levels",
+    "condition_misspelt", "contributions_misspelt", "values_misspelt", "transport_misspelt",
+    "both_levels",
 ]
 
 
