@@ -10,8 +10,8 @@ import pathlib
 import re
 import sys
 
-# room: the rooms whose headers it may include, besides its own; they stand above it. A folder of a room that is named
-# here is a room itself; any other belongs to the room that it is in.
+# room: the rooms whose headers it may include, besides its own; they stand above it here. A folder
+# of a room that is named here is a room itself; any other belongs to the room that it is in.
 LIBRARIES = {
     "base": "",
     "runtime": "base",
