@@ -142,17 +142,24 @@ void read_stack(base::MapReader& reader, const Overrides& overrides, Plan& plan,
                  "--stack: " + expected_stack(fmt::format("'{}'", *overrides.stack)));
 }
 
+void read_waiting(base::MapReader& reader, Plan& plan) {
+  const std::string word = reader.choice("waiting", {"adaptive", "sleep"}, "adaptive");
+  plan.waiting = word == "sleep" ? runtime::Waiting::sleep : runtime::Waiting::adaptive;
+}
+
 }  // namespace
 
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes) {
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
-    if (entry.first.text() == "deadline" || entry.first.text() == "stack") entries.push_back(entry);
+    for (const std::string_view key : {"deadline", "stack", "waiting"})
+      if (entry.first.text() == key) entries.push_back(entry);
   Plan plan;
   base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
+  read_waiting(reader, plan);
   reader.finish();
   const base::Settings* network = settings.find("network");
   if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
@@ -168,6 +175,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                                      : base::Settings::map({}, settings.position());
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
+  read_waiting(reader, plan);
   const auto section = [&](std::string_view key, base::Settings::Kind kind) {
     const base::Settings value = reader.take(key);
     if (!value.is_null() && value.kind() != kind)

@@ -14,6 +14,7 @@
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
 #include "paths/operation.hpp"
+#include "runtime/runtime.hpp"
 
 namespace paths {
 
@@ -116,6 +117,7 @@ struct Plan {
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< of a thread; 0: not written
+  runtime::Waiting waiting = runtime::Waiting::adaptive;
   std::vector<PlanGraph> graphs;  ///< of every path, in their order: completed by finish_plan()
   base::Digest digest;            ///< of print_plan(): set by finish_plan()
   std::vector<Share> shares;      ///< per host: set by finish_plan()

@@ -121,6 +121,7 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
                          .done());
   if (plan.deadline_written) all.add("deadline", base::format_time(plan.deadline));
   if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
+  if (plan.waiting == runtime::Waiting::sleep) all.add("waiting", "sleep");
   all.add("hosts", print_hosts(plan));
   all.add("elements", print_elements(plan));
   all.add("wrappers", print_wrappers(plan));

@@ -67,7 +67,9 @@ class PlanRun {
         kinds_(kinds),
         options_(options),
         thread_(thread),
-        runtime_({.clock = options.clock, .stack_bytes = stack_bytes_of(*plan_, options)}),
+        runtime_({.clock = options.clock,
+                  .stack_bytes = stack_bytes_of(*plan_, options),
+                  .waiting = plan_->waiting}),
         network_(plan_->hosts.size()) {}
 
   void run() {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/waiting_config_test.cpp — how threads wait, in words.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+const std::string config =
+    "clusters:\n  alpha: {hosts: 1, threads: 2}\n"
+    "collectives:\n  sum: {operation: sum, template: i64}\n";
+
+paths::Plan plan_of(const std::string& text) {
+  return paths::read_plan(base::parse_settings(text, "test"), wrappers::all_kinds());
+}
+
+}  // namespace
+
+TEST_CASE("waiting: that threads are to sleep is part of the plan and its print") {
+  const paths::Plan plan = plan_of(config + "waiting: sleep\n");
+  CHECK(plan.waiting == runtime::Waiting::sleep);
+  const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
+  CHECK_THAT(low_level, Catch::Contains("waiting: sleep\n"));
+  const paths::Plan again = plan_of(low_level);
+  CHECK(again.waiting == plan.waiting);
+  CHECK(again.digest == plan.digest);
+}
+
+TEST_CASE("waiting: a config that says what is usual is the plan that it was before") {
+  const paths::Plan plan = plan_of(config + "waiting: adaptive\n");
+  CHECK(plan.waiting == runtime::Waiting::adaptive);
+  CHECK(plan.digest == plan_of(config).digest);
+  CHECK_THAT(paths::print_plan(plan, wrappers::all_kinds()), !Catch::Contains("waiting"));
+}
+
+TEST_CASE("waiting: another word is refused, with its place") {
+  CHECK_THROWS_WITH(plan_of(config + "waiting: spin\n"), Catch::Contains("test:5:10: waiting: "));
+}
