@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -53,11 +54,11 @@ Context* Context::current() {
 
 Context* Context::take_for_thread() {
   std::lock_guard lock(foreign_mutex);
-  Threads::come();
+  KnownThreads::come();
   if (foreign_free().empty()) {
-    auto* context = new Context;
-    context->word_ = &Word::take();
-    return context;
+    auto made = std::make_unique<Context>();
+    made->word_ = &Word::take();
+    return made.release();
   }
   Context* context = foreign_free().back();
   foreign_free().pop_back();
@@ -66,7 +67,7 @@ Context* Context::take_for_thread() {
 
 void Context::give_back_of_thread(Context& context) {
   if (current_context == &context) current_context = nullptr;
-  Threads::go();
+  KnownThreads::go();
   std::lock_guard lock(foreign_mutex);
   foreign_free().push_back(&context);
 }

@@ -34,8 +34,8 @@ int usable_cores() {
 
 }  // namespace
 
-std::atomic<int> Threads::known_{0};
-std::atomic<int> Threads::asleep_{0};
+std::atomic<int> KnownThreads::known_{0};
+std::atomic<int> KnownThreads::asleep_{0};
 
 void pause_core() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -92,10 +92,10 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
   const auto changed = [&] { return value.load(std::memory_order_acquire) != seen; };
   if (changed()) return true;
   if (site.skips()) return false;
-  const int threads = Threads::known();
+  const int threads = KnownThreads::count();
   const Nanos began = steady_now();
   Nanos now = began;
-  for (; Threads::awake() <= usable_cores() && now < began + pausing; now = steady_now()) {
+  for (; KnownThreads::awake() <= usable_cores() && now < began + pausing; now = steady_now()) {
     pause_core();
     if (changed()) {
       site.note_hit();

@@ -62,13 +62,13 @@ void pause_core();
 Nanos steady_now();
 
 /// OS threads of this process that the runtime knows, and those of them that do not sleep.
-class Threads {
+class KnownThreads {
  public:
   static void come() { known_.fetch_add(1, relaxed); }
   static void go() { known_.fetch_sub(1, relaxed); }
   static void fall_asleep() { asleep_.fetch_add(1, relaxed); }
   static void wake() { asleep_.fetch_sub(1, relaxed); }
-  static int known() { return known_.load(relaxed); }
+  static int count() { return known_.load(relaxed); }
   static int awake() { return known_.load(relaxed) - asleep_.load(relaxed); }
 
  private:

@@ -69,7 +69,7 @@ Woken WaitList::wait_in_line(Context& self, Lock& lock, Nanos until, const Reaso
 Woken WaitList::wait_at_word(Context& self, Lock& lock, Nanos until, const Reason& reason) {
   if (word_ == nullptr) word_ = &Word::take();
   ++threads_;
-  for (const std::uint64_t wakes_before = wakes_;;) {
+  for (const std::uint32_t wakes_before = wakes_;;) {
     const std::uint32_t seen = word_->value();
     lock.unlock();
     const bool in_time = self.park_at(*word_, seen, until, reason);

@@ -151,7 +151,7 @@ class WaitList {
   Place* last_ = nullptr;
   Word* word_ = nullptr;  // of OS threads, once there was one
   std::uint32_t threads_ = 0;
-  std::uint64_t wakes_ = 0;
+  std::uint32_t wakes_ = 0;
 };
 
 }  // namespace runtime

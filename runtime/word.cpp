@@ -55,12 +55,12 @@ bool Word::sleep(std::uint32_t seen, Nanos until) {
   limit.tv_sec = until.count() / 1'000'000'000;
   limit.tv_nsec = until.count() % 1'000'000'000;
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  Threads::fall_asleep();
+  KnownThreads::fall_asleep();
   const long failed =
       syscall(SYS_futex, &value_, FUTEX_WAIT_BITSET_PRIVATE, seen,
               until == Nanos::max() ? nullptr : &limit, nullptr, FUTEX_BITSET_MATCH_ANY);
   const int error = failed == 0 ? 0 : errno;
-  Threads::wake();
+  KnownThreads::wake();
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
   ENSURE(error == 0 || error == EAGAIN || error == EINTR || error == ETIMEDOUT);
   return error != ETIMEDOUT;
