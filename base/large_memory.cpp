@@ -24,6 +24,7 @@ using Kept = std::uintptr_t;
 static_assert(large_bytes_kept / step < huge_page);
 std::array<std::atomic<Kept>, 32> places{};
 std::atomic<std::size_t> kept{0};
+std::atomic<std::size_t> taken{0};
 std::atomic<std::size_t> mapped{0};
 
 std::size_t size_for(std::size_t bytes) { return (bytes + step - 1) / step * step; }
@@ -58,34 +59,56 @@ bool keep(Kept block) {
   });
 }
 
+std::size_t size_of(Kept block) { return block % huge_page * step; }
+
+/// Empties the place if that is what is in it.
+bool take_out(std::atomic<Kept>& place, Kept block) {
+  if (!place.compare_exchange_strong(block, 0, std::memory_order_acquire,
+                                     std::memory_order_relaxed))
+    return false;
+  kept.fetch_sub(size_of(block), std::memory_order_relaxed);
+  return true;
+}
+
+void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % huge_page); }
+
+/// Sizes that the program used before make room for those that it uses now.
+bool give_back_one_of_another_size(std::size_t size) {
+  return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
+    const Kept found = place.load(std::memory_order_relaxed);
+    if (found == 0 || size_of(found) == size || !take_out(place, found)) return false;
+    ::munmap(address_of(found), size_of(found));
+    return true;
+  });
+}
+
 }  // namespace
 
 void* take_large(std::size_t bytes) {
+  taken.fetch_add(1, std::memory_order_relaxed);
   const std::size_t size = size_for(bytes);
   for (std::atomic<Kept>& place : places) {
-    Kept found = place.load(std::memory_order_relaxed);
-    if (found == 0 || found % huge_page * step != size) continue;
-    if (!place.compare_exchange_strong(found, 0, std::memory_order_acquire,
-                                       std::memory_order_relaxed))
-      continue;
-    kept.fetch_sub(size, std::memory_order_relaxed);
-    return reinterpret_cast<void*>(found - found % huge_page);
+    const Kept found = place.load(std::memory_order_relaxed);
+    if (found != 0 && size_of(found) == size && take_out(place, found)) return address_of(found);
   }
   return map(size);
 }
 
 void give_large(void* memory, std::size_t bytes) noexcept {
   const std::size_t size = size_for(bytes);
-  if (kept.fetch_add(size, std::memory_order_relaxed) + size <= large_bytes_kept) {
-    ::madvise(memory, size, MADV_FREE);
-    if (keep(as_kept(memory, size))) return;
-  }
+  kept.fetch_add(size, std::memory_order_relaxed);
+  ::madvise(memory, size, MADV_FREE);
+  do {
+    const bool is_room = kept.load(std::memory_order_relaxed) <= large_bytes_kept;
+    if (is_room && keep(as_kept(memory, size))) return;
+  } while (size <= large_bytes_kept && give_back_one_of_another_size(size));
   kept.fetch_sub(size, std::memory_order_relaxed);
   ::munmap(memory, size);
 }
 
 LargeMemory large_memory() noexcept {
-  return {mapped.load(std::memory_order_relaxed), kept.load(std::memory_order_relaxed)};
+  return {taken.load(std::memory_order_relaxed), mapped.load(std::memory_order_relaxed),
+          kept.load(std::memory_order_relaxed)};
 }
 
 }  // namespace base

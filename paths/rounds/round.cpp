@@ -12,14 +12,35 @@
 #include "base/errors.hpp"
 #include "base/reduce.hpp"
 #include "paths/plan/plan.hpp"
+#include "runtime/runtime.hpp"
 
 namespace paths {
 
 struct Rounds::Contribution {
   bool here = false;
+  std::uint32_t path = 0;
   std::uint64_t contributions = 0;
   base::Payload payload;
   Failure failure;
+};
+
+/// The combining of large contributions, which several contexts share part by part. It is the
+/// round's, so that a helper who is in a part may finish it whatever becomes of the others.
+struct Rounds::Fold {
+  explicit Fold(std::size_t size)
+      : sum(base::Payload::filled(size, [this](std::span<std::byte> bytes) { to = bytes; })),
+        parts((size + part_bytes - 1) / part_bytes) {}
+
+  /// Fits the cache of a processor, beside what is combined into it.
+  static constexpr std::size_t part_bytes = 64 << 10;
+
+  std::span<std::byte> to;
+  base::Payload sum;  // nobody else sees it before it is done
+  const std::size_t parts;
+  std::atomic<std::size_t> begun{0};
+  std::atomic<std::size_t> ended{0};
+  std::atomic<bool> is_right{true};
+  runtime::WaitList waiting;  // the carrier, for the last part
 };
 
 /// Guarded by the mutex, but for `gone` and what is in by_slot: that does not change once the round
@@ -33,6 +54,7 @@ struct Rounds::Round {
   bool carried = false;                // somebody has it in hand; nobody else may go down
   Failure failure;                     // with the result: never changes once set
   std::optional<Result> result;
+  std::unique_ptr<Fold> fold;  // of large contributions
   runtime::WaitList waiting;
 
   bool is_decided() const { return failure || result; }
@@ -43,6 +65,7 @@ struct Rounds::Round {
     carried = false;
     failure = nullptr;
     result.reset();
+    fold.reset();
   }
 };
 
@@ -102,15 +125,22 @@ Result Rounds::operate(Operation operation, const Next& next) {
   }
 }
 
+/// Whether values are looked at while they are combined and not as they come: each meets another
+/// one there, and nobody acts on his own before.
+bool Rounds::checks_in_fold() const {
+  return rules_.carrier == Carrier::last && slots_ > 1 && rules_.reduction->elements != nullptr;
+}
+
 /// A value that may not be combined arrives as a failure.
 void Rounds::check(Operation& contribution) const {
   if (!rules_.reduction || contribution.failure) return;
-  const std::string wrong = rules_.reduction->wrong(contribution);
+  const std::string wrong = checks_in_fold() ? rules_.reduction->wrong_size(contribution.payload)
+                                             : rules_.reduction->wrong(contribution);
+  if (wrong.empty() && checks_in_fold()) return;
   if (wrong.empty()) return rules_.reduction->normalize(contribution);
   contribution.payload = {};
-  contribution.failure = site_.failure(
-      name_, contribution.path,
-      fmt::format("round {}: {}: {}", contribution.sequence, who(contribution.slot), wrong));
+  contribution.failure =
+      refused(contribution.slot, contribution.path, contribution.sequence, wrong);
 }
 
 Result Rounds::contribute(Operation operation, const Next& next) {
@@ -147,7 +177,8 @@ Rounds::Round& Rounds::take_place(const Key& key, Operation& operation) {
   Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
   Contribution& mine = round.by_slot[operation.slot];
   ENSURE(!mine.here);
-  mine = {true, operation.contributions, std::move(operation.payload), operation.failure};
+  mine = {true, operation.path, operation.contributions, std::move(operation.payload),
+          operation.failure};
   ++round.here;
   next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
   return round;
@@ -197,6 +228,12 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runti
       return Turn::carry;
     }
     if (round.is_decided()) return Turn::answer;
+    if (can_help(round)) {
+      lock.unlock();
+      help(round);
+      lock.lock();
+      continue;  // much may have happened
+    }
     if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
     if (!deadline) deadline = site_.deadline();
     const runtime::Woken woken = round.waiting.wait(
@@ -254,9 +291,29 @@ Failure Rounds::what_spoils(const Stay& stay) const {
   const Round& round = *stay.round;
   if (round.failure) return round.failure;
   if (!waits_for_all()) return round.by_slot[stay.slot].failure;
-  for (const Contribution& contribution : round.by_slot)
-    if (contribution.failure) return contribution.failure;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    const Failure& failure = round.by_slot[slot].failure;
+    if (!failure) continue;
+    const Failure before = first_wrong(round, slot, stay.key.first);
+    return before ? before : failure;
+  }
   return nullptr;
+}
+
+/// The first of so many slots whose value should have been refused, had it been looked at.
+Failure Rounds::first_wrong(const Round& round, std::uint32_t slots, std::uint64_t sequence) const {
+  if (!rules_.reduction || !checks_in_fold()) return nullptr;
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    const Contribution& one = round.by_slot[slot];
+    const std::string wrong = rules_.reduction->wrong(one.payload, one.contributions);
+    if (!wrong.empty()) return refused(slot, one.path, sequence, wrong);
+  }
+  return nullptr;
+}
+
+Failure Rounds::refused(std::uint32_t slot, std::uint32_t path, std::uint64_t sequence,
+                        const std::string& why) const {
+  return site_.failure(name_, path, fmt::format("round {}: {}: {}", sequence, who(slot), why));
 }
 
 Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
@@ -301,12 +358,30 @@ void Rounds::carry_failure(Failure failure, Operation operation, const Next& nex
   throw TravelError(*failure);
 }
 
-void Rounds::combine(const Round& round, Operation& operation) const {
+void Rounds::combine(Round& round, Operation& operation) {
   operation.contributions = 0;
   for (const Contribution& one : round.by_slot) operation.contributions += one.contributions;
   if (!rules_.reduction) return;
+  if (slots_ == 1) {
+    operation.payload = round.by_slot[0].payload;
+  } else if (rules_.reduction->elements == nullptr) {
+    operation.payload = fold_whole(round, operation);
+  } else if (auto sum = fold(round)) {
+    operation.payload = *std::move(sum);
+    if (operation.payload.size() >= shared_fold_bytes)
+      for (Contribution& one : round.by_slot) one.payload = {};
+  } else {
+    if (const Failure wrong = first_wrong(round, slots_, operation.sequence))
+      throw TravelError(*wrong);
+    fold_whole(round, operation);
+    base::report_bug(__FILE__, __LINE__, "parts could not be combined, but the whole can");
+  }
+}
+
+/// One contribution after the other, with words for what cannot be combined.
+base::Payload Rounds::fold_whole(const Round& round, const Operation& operation) const {
   const std::span<const std::byte> first = round.by_slot[0].payload.bytes();
-  operation.payload = base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
+  return base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
     std::copy(first.begin(), first.end(), sum.begin());
     for (std::uint32_t slot = 1; slot < slots_; ++slot) {
       try {
@@ -318,6 +393,78 @@ void Rounds::combine(const Round& round, Operation& operation) const {
       }
     }
   });
+}
+
+/// Part after part, each of all slots in their order: the bits are those of the whole, but every
+/// byte is read once. Nothing when some value is wrong.
+std::optional<base::Payload> Rounds::fold(Round& round) {
+  const std::size_t size = rules_.reduction->shape.bytes();
+  if (size < shared_fold_bytes || site_.runtime().is_virtual()) {
+    bool is_right = true;
+    auto sum = base::Payload::filled(size, [&](std::span<std::byte> to) {
+      for (std::size_t at = 0; at < size; at += Fold::part_bytes)
+        if (!fold_part(round, to, at)) is_right = false;
+    });
+    return is_right ? std::optional(std::move(sum)) : std::nullopt;
+  }
+  {
+    runtime::Wakes wakes;
+    auto shared = std::make_unique<Fold>(size);
+    runtime::Lock lock(mutex_);
+    round.fold = std::move(shared);
+    round.waiting.wake_all(wakes);
+  }
+  help(round);
+  Fold& shared = *round.fold;
+  runtime::Lock lock(mutex_);
+  while (shared.ended.load(std::memory_order_acquire) < shared.parts)
+    shared.waiting.wait(lock, runtime::Deadline::never(), {"the last part of a sum in", name_});
+  return shared.is_right ? std::optional(std::move(shared.sum)) : std::nullopt;
+}
+
+/// The part of the result that begins at `at`; false when some value in it is wrong.
+bool Rounds::fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const {
+  const Reduction& reduction = *rules_.reduction;
+  const auto part_of = [at](auto bytes) {
+    return bytes.subspan(at, std::min(Fold::part_bytes, bytes.size() - at));
+  };
+  const std::span<std::byte> sum = part_of(to);
+  bool is_right = true;
+  std::span<const std::byte> left;
+  for (const Contribution& one : round.by_slot) {
+    const std::span<const std::byte> mine = part_of(one.payload.bytes());
+    const base::Sign sign = reduction.sign_of(one.contributions);
+    if (sign != base::Sign::any)
+      is_right &= base::are_right(reduction.shape.scalar, sign, reduction.values, mine);
+    if (&one != &round.by_slot.front()) {
+      is_right &= reduction.elements(sum, left, mine);
+      left = sum;
+    } else {
+      left = mine;
+    }
+  }
+  return is_right;
+}
+
+/// Called with the mutex held: by an OS thread of the program, which has nothing else to do.
+bool Rounds::can_help(const Round& round) const {
+  return round.fold && round.fold->begun.load(std::memory_order_relaxed) < round.fold->parts &&
+         !site_.runtime().on_services_thread();
+}
+
+/// Takes parts until all have been begun. What is in by_slot does not change meanwhile.
+void Rounds::help(Round& round) {
+  Fold& shared = *round.fold;
+  for (;;) {
+    const std::size_t part = shared.begun.fetch_add(1, std::memory_order_relaxed);
+    if (part >= shared.parts) return;
+    if (!fold_part(round, shared.to, part * Fold::part_bytes)) shared.is_right = false;
+    if (shared.ended.fetch_add(1, std::memory_order_acq_rel) + 1 < shared.parts) continue;
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    shared.waiting.wake_all(wakes);
+    return;
+  }
 }
 
 void Rounds::publish(Round& round, std::optional<Result> result, Failure failure) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,10 @@ struct JoinRules {
   /// not looked at, and where the carrier has all of them an empty one goes down.
   std::optional<Reduction> reduction = {};
 };
+
+/// From this size of a contribution on, threads that wait for the round take part in combining it,
+/// and contributions are let go as soon as they are combined.
+inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 
 /// The rounds of one join (Bongo et al. 2004, §III-A: only the latest arriver continues down; the
 /// others are blocked and return with a copy of the result). A round is one operation of all its
@@ -71,6 +76,7 @@ class Rounds {
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // sequence, segment
   struct Contribution;
   struct Round;
+  struct Fold;
   class Stay;
   using Open = std::map<Key, std::unique_ptr<Round>>;
   enum class Turn : std::uint8_t { carry, answer, leave };
@@ -91,7 +97,16 @@ class Rounds {
   Result carry_value(Stay& stay, Operation operation, const Next& next);
   bool is_given_up(std::uint64_t sequence) const;
   [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
-  void combine(const Round& round, Operation& operation) const;
+  void combine(Round& round, Operation& operation);
+  base::Payload fold_whole(const Round& round, const Operation& operation) const;
+  std::optional<base::Payload> fold(Round& round);
+  bool fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const;
+  bool can_help(const Round& round) const;
+  void help(Round& round);
+  bool checks_in_fold() const;
+  Failure first_wrong(const Round& round, std::uint32_t slots, std::uint64_t sequence) const;
+  Failure refused(std::uint32_t slot, std::uint32_t path, std::uint64_t sequence,
+                  const std::string& why) const;
   void publish(Round& round, std::optional<Result> result, Failure failure);
   bool is_ready(const Round& round, std::uint32_t slot) const;
   bool is_needed(std::uint32_t slot) const;

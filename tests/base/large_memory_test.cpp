@@ -69,3 +69,17 @@ TEST_CASE("large memory: a large payload begins where a line of the cache does")
   const Payload one = of_bytes(3 * mib, 0);
   CHECK(reinterpret_cast<std::uintptr_t>(one.bytes().data()) % 64 == 0);
 }
+
+TEST_CASE("large memory: sizes of before make room for those of now") {
+  std::vector<Payload> all;
+  for (int i = 0; i < 20; ++i) all.push_back(Payload::filled(24 * mib, [](auto) {}));
+  all.clear();
+  const auto use = [&] {
+    for (int i = 0; i < 10; ++i) all.push_back(Payload::filled(32 * mib, [](auto) {}));
+    all.clear();
+  };
+  for (int i = 0; i < 3; ++i) use();
+  const std::size_t mapped = large_memory().mapped;
+  use();
+  CHECK(large_memory().mapped == mapped);
+}

@@ -2,11 +2,16 @@
 // tests/wrappers/allreduce_test.cpp — who goes down, who waits, and what everyone gets.
 #include "wrappers/allreduce.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/large_memory.hpp"
 #include "tests/support/joined.hpp"
 
 namespace {
@@ -199,6 +204,62 @@ TEST_CASE("allreduce: NaN names who contributed it") {
     join_all(threads);
   });
   CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/0") && Catch::Contains("NaN"));
+}
+
+TEST_CASE("allreduce: of several NaN the first slot's is told, and of one contributor, too") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Joined t(3);
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {t.later(2ms, 0, 0, 1.0), t.later(1ms, 1, 0, nan),
+                                          t.later(0ns, 2, 0, nan)};
+    join_all(threads);
+  });
+  for (const std::string& answer : t.answers)
+    CHECK_THAT(answer, Catch::Contains("thread here/1: NaN at index 0"));
+  Joined alone(1);
+  alone.here->run([&] { alone.later(0ns, 0, 0, nan).join(); });
+  CHECK_THAT(alone.answers.at(0), Catch::Contains("thread here/0: NaN at index 0"));
+}
+
+TEST_CASE(
+    "allreduce: a NaN comes before a failure from above in a later slot, not an earlier one") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::uint32_t failed : {0u, 2u}) {
+    Joined t(3);
+    t.here->run([&] {
+      runtime::Task other = t.later(0ns, 1, 0, nan);
+      runtime::Task last = t.later(2ms, 2 - failed, 0, 1.0);
+      paths::Operation broken = t.here->operation(0, failed, 0, OperationKind::move);
+      broken.failure =
+          std::make_shared<const TravelError>("here", "graph", "above", "it broke above");
+      const std::string error = thrown<TravelError>([&] { t.here->operate(broken); });
+      CHECK_THAT(error, Catch::Contains(failed == 0 ? "it broke above" : "thread here/1: NaN"));
+      other.join();
+      last.join();
+    });
+  }
+}
+
+TEST_CASE("allreduce: ieee values that are NaN or beyond their type are results") {
+  Joined t(2, {{"template", "f64"}, {"operation", "max"}, {"values", "ieee"}});
+  t.here->run([&] {
+    std::vector<runtime::Task> threads = {
+        t.later(0ns, 0, 0, -std::numeric_limits<double>::quiet_NaN()), t.later(1ms, 1, 0, 1.0)};
+    join_all(threads);
+  });
+  REQUIRE(t.values.size() == 2);
+  CHECK(std::isnan(t.values[0]));
+  CHECK_FALSE(std::signbit(t.values[0]));
+  Joined bytes(2, {{"template", "u8[3]"}, {"values", "ieee"}});
+  using Three = std::array<std::uint8_t, 3>;
+  bytes.here->run([&] {
+    runtime::Task other = bytes.here->spawn([&] {
+      bytes.here->move(0, 1, 0, base::Payload::of(Three{100, 200, 1}));
+    });
+    const auto result = bytes.here->move(0, 0, 0, base::Payload::of(Three{100, 100, 255}));
+    CHECK(result.payload.read<Three>() == Three{200, 44, 0});
+    other.join();
+  });
 }
 
 TEST_CASE("allreduce: integer overflow names whose value was one too many") {
@@ -431,6 +492,131 @@ TEST_CASE("allreduce: OS threads run thousands of rounds, each with the right re
     join_all(threads);
   });
   CHECK(wrong == std::vector<std::uint64_t>(count));
+}
+
+namespace {
+
+/// OS threads that wait for a round of large values take part in combining them.
+struct LargeRounds {
+  static constexpr std::uint32_t threads = 4;
+  static constexpr std::size_t count = 300'001;  // neither full parts nor full lanes
+  explicit LargeRounds(Words settings, runtime::ClockKind clock = runtime::ClockKind::steady) {
+    settings.emplace_back("template", fmt::format("f64[{}]", count));
+    const auto join = builder.wrapper("allreduce", "sum", settings);
+    const auto end = builder.does("end", [](paths::Operation operation, paths::Next) {
+      paths::Result result;
+      result.payload = operation.payload;
+      return result;
+    });
+    builder.path("graph", threads, {join, end});
+    here.emplace(builder, clock);
+  }
+  static std::vector<double> contribution(std::uint32_t thread, std::uint64_t round) {
+    std::vector<double> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = 1.0 / static_cast<double>(1 + i * threads + thread + round);
+    return values;
+  }
+  /// What every thread got, or the error.
+  std::vector<std::string> run(
+      std::uint64_t rounds, const std::function<void(std::uint32_t, std::vector<double>&)>& change,
+      const std::function<bool(std::uint64_t, const double*)>& is_right) {
+    std::vector<std::string> errors(threads);
+    here->run([&] {
+      std::vector<runtime::Task> tasks;
+      for (std::uint32_t thread = 0; thread < threads; ++thread)
+        tasks.push_back(here->spawn([&, thread] {
+          for (std::uint64_t round = 0; round < rounds; ++round) {
+            std::vector<double> mine = contribution(thread, round);
+            if (round + 1 == rounds) change(thread, mine);
+            const std::string error = thrown<TravelError>([&] {
+              const auto result = here->move(0, thread, round, base::Payload::of(std::move(mine)));
+              const auto bytes = result.payload.bytes();
+              if (!is_right(round, reinterpret_cast<const double*>(bytes.data())))
+                errors[thread] = "another sum";
+            });
+            if (error != "nothing") errors[thread] = error;
+          }
+        }));
+      join_all(tasks);
+    });
+    return errors;
+  }
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "allreduce: large values that threads combine together have the bits of the slots' order") {
+  LargeRounds large({});
+  const auto is_right = [](std::uint64_t round, const double* sums) {
+    std::vector<double> expected = LargeRounds::contribution(0, round);
+    for (std::uint32_t thread = 1; thread < LargeRounds::threads; ++thread) {
+      const std::vector<double> one = LargeRounds::contribution(thread, round);
+      for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += one[i];
+    }
+    return std::equal(expected.begin(), expected.end(), sums);
+  };
+  const auto errors = large.run(
+      20, [](auto, auto&) {}, is_right);
+  CHECK(errors == std::vector<std::string>(LargeRounds::threads));
+}
+
+TEST_CASE("allreduce: of large values that are given away only the sum takes memory, used again") {
+  for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
+    constexpr std::uint64_t warm = 3, rounds = 20;
+    LargeRounds large({}, clock);
+    std::vector<std::vector<double>> arrays;
+    for (std::uint32_t thread = 0; thread < LargeRounds::threads; ++thread)
+      arrays.push_back(LargeRounds::contribution(thread, 0));
+    base::LargeMemory before;
+    large.here->run([&] {
+      std::vector<runtime::Task> tasks;
+      for (std::uint32_t thread = 0; thread < LargeRounds::threads; ++thread)
+        tasks.push_back(large.here->spawn([&, thread] {
+          const auto mine = base::Payload::adopt(std::as_bytes(std::span(arrays[thread])), [] {});
+          for (std::uint64_t round = 0; round < warm + rounds; ++round) {
+            large.here->move(0, thread, round, mine);
+            if (round + 1 == warm && thread == 0) before = base::large_memory();
+          }
+        }));
+      join_all(tasks);
+    });
+    const base::LargeMemory after = base::large_memory();
+    // The first rounds of the others may be counted with thread 0's.
+    CHECK(after.taken - before.taken <= rounds + 1);
+    CHECK(after.taken - before.taken >= rounds - 1);
+    CHECK(after.mapped - before.mapped == 0);
+  }
+}
+
+TEST_CASE("allreduce: what is wrong in a large value is told as in a small one") {
+  const auto errors_of = [](const Words& settings, const auto& change) {
+    LargeRounds large(settings);
+    auto errors = large.run(3, change, [](auto, auto) { return true; });
+    CHECK(std::count(errors.begin(), errors.end(), errors[0]) == LargeRounds::threads);
+    return errors[0];
+  };
+  const std::size_t last = LargeRounds::count - 1;
+  CHECK_THAT(errors_of({},
+                       [&](std::uint32_t thread, std::vector<double>& values) {
+                         if (thread >= 2) values[thread == 2 ? last : 0] = std::nan("");
+                       }),
+             Catch::Contains(fmt::format("round 2: thread here/2: NaN at index {}", last)));
+  CHECK_THAT(errors_of({{"contributions", "non_negative"}},
+                       [&](std::uint32_t thread, std::vector<double>& values) {
+                         if (thread == 0) values[last] = -1;
+                       }),
+             Catch::Contains(fmt::format("here/0: negative value -1 at index {}", last)));
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK_THAT(errors_of({},
+                       [&](std::uint32_t thread, std::vector<double>& values) {
+                         if (thread < 2) values[7] = thread == 0 ? infinity : -infinity;
+                       }),
+             Catch::Contains("combining what thread here/1 contributed: NaN in f64 sum of inf and "
+                             "-inf at index 7"));
 }
 
 TEST_CASE("allreduce: settings that cannot be combined are refused, all of them at once") {
