@@ -1,43 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/allocations_real.cpp — how much memory what crosses between hosts takes, counted.
-#include <array>
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "paths/host/host.hpp"
 #include "paths/host/peers_of.hpp"
 #include "paths/host/thread.hpp"
 #include "paths/wire/transport_zmq.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/processes.hpp"
-
-namespace {
-
-/// Allocations by the threads of each of two hosts; those of others, ZeroMQ's own among them, are
-/// not counted.
-std::array<std::atomic<std::uint64_t>, 2> allocations{};
-thread_local int side = -1;
-
-void* counted(std::size_t bytes) {
-  if (side >= 0) allocations[static_cast<std::size_t>(side)].fetch_add(1);
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-// The sanitizers have their own.
-#if !defined(PATHS_ASAN) && !defined(PATHS_TSAN)
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -46,6 +19,7 @@ using test_support::Sim;
 
 constexpr std::uint64_t operations = 1000;
 
+/// By the threads of each host; those of ZeroMQ's own are not counted.
 struct Cost {
   double near = 0, far = 0;  // allocations an operation
 };
@@ -53,7 +27,7 @@ struct Cost {
 /// One of two hosts of this process, which meet over real sockets.
 void run_host(const Sim& sim, std::uint32_t index, const std::function<void(Thread&)>& function) {
   runtime::Runtime runtime;
-  runtime.wake_from_outside([index] { side = static_cast<int>(index); });
+  runtime.wake_from_outside([index] { test_support::allocate_for(static_cast<int>(index)); });
   runtime.run([&] {
     Host host(runtime, sim.shared_plan(), index, sim.kinds(),
               make_zmq_transport(runtime, peers_of(sim.plan()), index));
@@ -69,7 +43,7 @@ void run_host(const Sim& sim, std::uint32_t index, const std::function<void(Thre
 Cost cost_of(const std::function<void(Path&)>& operate) {
   const Sim sim(test_support::network_line("ipc", 2) + R"(
 clusters: {alpha: {hosts: 2, threads: 1}}
-elements: {value: {host: alpha-1, template: f64, reach: all}}
+elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
 )");
   Cost cost;
   runtime::Runtime outer;
@@ -80,13 +54,14 @@ elements: {value: {host: alpha-1, template: f64, reach: all}}
       Path& path = thread.path("value");
       for (std::uint64_t i = 0; i < operations; ++i) operate(path);
       path.last();
-      side = 0;
-      const std::uint64_t near = allocations[0], far_before = allocations[1];
+      test_support::allocate_for(0);
+      const std::uint64_t near = test_support::allocations_for(0);
+      const std::uint64_t far_before = test_support::allocations_for(1);
       for (std::uint64_t i = 0; i < operations; ++i) operate(path);
-      side = -1;
+      test_support::allocate_for(-1);
       path.last();
-      cost.near = static_cast<double>(allocations[0] - near) / operations;
-      cost.far = static_cast<double>(allocations[1] - far_before) / operations;
+      cost.near = static_cast<double>(test_support::allocations_for(0) - near) / operations;
+      cost.far = static_cast<double>(test_support::allocations_for(1) - far_before) / operations;
     });
     far.join();
   });
@@ -109,5 +84,3 @@ TEST_CASE("allocations: a push takes at most two on each side") {
   CHECK(pushed.near <= 2);
   CHECK(pushed.far <= 2);
 }
-
-#endif

@@ -76,7 +76,7 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("at once: what waits nowhere runs where it arrives, within one process its sender") {
-  Scene scene(OperationSet::all());
+  Scene scene(OperationSet::all(), ", keep_newest: 1");
   scene.run([](Path& path) {
     path.push(base::Payload::of(1.0));
     path.move_value(2.0);
@@ -94,7 +94,7 @@ TEST_CASE("at once: one stage that may wait gives the operation a context of its
 }
 
 TEST_CASE("at once: a move into an element that may be full gets a context, a question none") {
-  Scene scene(OperationSet::all(), ", delta: 4, keep_newest: 0");
+  Scene scene(OperationSet::all(), ", delta: 4");
   scene.run([](Path& path) {
     path.move_value(1.0);
     path.delta();

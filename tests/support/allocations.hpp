@@ -8,4 +8,8 @@ namespace test_support {
 /// By `operator new`, in the whole process. Sanitizers have an own one: there it stays 0.
 std::uint64_t allocations();
 
+/// Whose the calling OS thread's allocations are from now on, besides: 0 or 1; -1 is nobody's.
+void allocate_for(int whose);
+std::uint64_t allocations_for(int whose);
+
 }  // namespace test_support
