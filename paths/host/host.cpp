@@ -189,6 +189,14 @@ class Host::Service final : public runtime::Work {
  public:
   explicit Service(Host& host) : host_(host) {}
   using Work::cancel;
+  void begin() {
+    try {
+      host_.runtime_.begin({"service", host_.name(), number}, *this);
+    } catch (...) {  // there is no stack for it
+      ended(nullptr);
+      throw;
+    }
+  }
 
   ConnectionId connection = 0;
   Frame frame;
@@ -252,7 +260,7 @@ void Host::serve(ConnectionId connection, Frame frame) {
   if (service != nullptr) {
     service->connection = connection;
     service->frame = std::move(frame);
-    return runtime_.begin({"service", name(), service->number}, *service);
+    return service->begin();
   }
   carry_out(connection, frame);
   if (frame.operation.kind != OperationKind::release) return;
