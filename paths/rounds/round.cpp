@@ -189,7 +189,7 @@ Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
   Open::iterator at;
   if (kept_.empty()) {
     at = rounds_.emplace(key, std::make_unique<Round>(slots_)).first;
-    kept_.reserve(kept_.capacity() + 1);  // where it will be kept
+    kept_.reserve(rounds_.size());  // where they will be kept
   } else {
     kept_.back().key() = key;
     at = rounds_.insert(std::move(kept_.back())).position;
