@@ -2,6 +2,9 @@
 // Values that decide a condition or do not, and tables of values.
 #include "bench/support/values.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -74,7 +77,7 @@ void check_values(const Collective& collective) {
 
 class File {
  public:
-  explicit File(const std::string& text) : name_("noise_values.tmp") {
+  explicit File(const std::string& text) : name_(fmt::format("noise_values_{}.tmp", getpid())) {
     std::ofstream(name_) << text;
   }
   ~File() { std::filesystem::remove(name_); }
@@ -150,11 +153,11 @@ TEST_CASE("noise values: integers keep every bit") {
 TEST_CASE("noise values: all that is wrong with a table is said with its place") {
   const File file("1 2\n3 x4\n5\n");
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
-                    "noise_values.tmp:2:3: expected a number of type f64, found 'x4'\n"
-                    "noise_values.tmp:3:1: expected 2 columns as in the first row, found 1");
+                    file.name() + ":2:3: expected a number of type f64, found 'x4'\n" +
+                        file.name() + ":3:1: expected 2 columns as in the first row, found 1");
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 7),
-                    Catch::StartsWith("noise_values.tmp:1:1: expected 1 column, or 7 for as many "
-                                      "threads, found 2\n"));
+                    Catch::StartsWith(file.name() + ":1:1: expected 1 column, or 7 for as many "
+                                                    "threads, found 2\n"));
   const File empty("# nothing\n");
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), empty.name(), 1, 2),
                     Catch::Contains("expected a row of values, found none"));
@@ -167,13 +170,13 @@ TEST_CASE("noise values: a number of a table has one meaning, and a table has an
     CAPTURE(word);
     const File file("1 " + word + "\n");
     CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
-                      "noise_values.tmp:1:3: expected a number of type f64, found '" + word + "'");
+                      file.name() + ":1:3: expected a number of type f64, found '" + word + "'");
   }
   for (const std::string word : {"-1", "256", "1.0", "007"}) {
     CAPTURE(word);
     const File file(word);
     CHECK_THROWS_WITH(Values(unchecked(Scalar::u8), file.name(), 1, 2),
-                      "noise_values.tmp:1:1: expected a number of type u8, found '" + word + "'");
+                      file.name() + ":1:1: expected a number of type u8, found '" + word + "'");
   }
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "/dev/zero", 1, 2),
                     "/dev/zero: larger than 268435456 bytes");
@@ -192,7 +195,7 @@ TEST_CASE("noise replay: what is no recording is refused with its place, and has
     const File file(line + "\n");
     CHECK_THROWS_WITH(
         bench::Noise(file.name()),
-        "noise_values.tmp:1:1: expected 'start_ns duration_ns'" + beyond + "'" + line + "'");
+        file.name() + ":1:1: expected 'start_ns duration_ns'" + beyond + "'" + line + "'");
   }
   CHECK_THROWS_WITH(bench::Noise("/dev/zero"), "/dev/zero: larger than 268435456 bytes");
   CHECK_THROWS_WITH(bench::Noise("no_such_file"),
