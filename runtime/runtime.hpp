@@ -175,6 +175,7 @@ class Runtime {
  private:
   friend class Context;
   friend class Task;
+  friend class WaitSet;
   std::unique_ptr<Executor> executor_;
 };
 

@@ -112,12 +112,29 @@ void Wakes::Threads::wake() const {
   for (Word* one : more_words) one->change();
 }
 
+void Wakes::tell(Told& one) {
+  one.next_told_ = nullptr;
+  (last_told_ != nullptr ? last_told_->next_told_ : first_told_) = &one;
+  last_told_ = &one;
+}
+
+void Wakes::tell_all() {
+  last_told_ = nullptr;
+  for (Told* one = std::exchange(first_told_, nullptr); one != nullptr;) {
+    Told* const next = one->next_told_;  // it may go
+    one->told();
+    one = next;
+  }
+}
+
 Wakes::~Wakes() {
+  tell_all();
   for (Context* context : services_) context->unpark();
   threads_.wake();
 }
 
 void Wakes::services_first() {
+  tell_all();
   if (services_.empty()) return;
   services_.front()->executor->wake_in_order(std::exchange(services_, {}),
                                              std::exchange(threads_, {}));

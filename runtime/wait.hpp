@@ -88,25 +88,42 @@ class Deadlock : public Stop {
   using Stop::Stop;
 };
 
+/// Who is told, without a context to be woken, that what he waits for has happened: by whoever made
+/// it happen, in that one's context, under no mutex.
+///
+/// Sharing: once for each time it is given to Wakes; until then its memory stays.
+class Told {
+ protected:
+  ~Told() = default;
+  /// Must not block. From here on it may go.
+  virtual void told() noexcept = 0;
+
+ private:
+  friend class Wakes;
+  Told* next_told_ = nullptr;
+};
+
 /// Wake-ups decided under a mutex and carried out after it is unlocked: declare it before the
 /// Lock, so that it is destroyed after it.
 ///
 /// Why:   waking under the mutex makes the woken run into it; between OS threads that costs
 ///        milliseconds once there are more threads than cores.
-/// Order: all at once; who owes other hosts a reply says services_first().
+/// Order: who is told, then all others at once; who owes other hosts a reply says services_first().
 class Wakes {
  public:
   Wakes() = default;
   ~Wakes();  ///< never blocks
-  /// Carries them out, the mutex being unlocked: service contexts, whose replies leave for other
-  /// hosts, and threads of the application only when those had their turn (Bongo et al. 2004,
-  /// §VI-A: a local thread woken first delayed the last reply by up to 30 ms). A thread that calls
-  /// this is one of them, and blocks until then.
+  void tell(Told& one);
+  /// Carries them out, the mutex being unlocked: those who are told, service contexts, whose
+  /// replies leave for other hosts, and threads of the application only when those had their turn
+  /// (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last reply by up to 30 ms).
+  /// A thread that calls this is one of them, and blocks until then.
   void services_first();
   Wakes(const Wakes&) = delete;
   Wakes& operator=(const Wakes&) = delete;
   bool empty() const {
-    return services_.empty() && threads_.fibers.empty() && threads_.word == nullptr;
+    return services_.empty() && threads_.fibers.empty() && threads_.word == nullptr &&
+           first_told_ == nullptr;
   }
 
   /// Those of the application.
@@ -120,6 +137,9 @@ class Wakes {
 
  private:
   friend class WaitList;
+  void tell_all();
+  Told* first_told_ = nullptr;
+  Told* last_told_ = nullptr;
   std::vector<Context*> services_;
   Threads threads_;
 };

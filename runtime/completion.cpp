@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/completion.cpp — who is told that something has happened.
+#include "runtime/completion.hpp"
+
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/usage_error.hpp"
+#include "runtime/context.hpp"
+#include "runtime/executor.hpp"
+
+namespace runtime {
+
+/// A member of a set. In the list of its completion until that has happened, then in the set's.
+struct Completion::Watch {
+  std::shared_ptr<Completion> completion;
+  WaitSet* set = nullptr;
+  std::size_t member = 0;
+  bool has_happened = false;
+  Watch* previous = nullptr;
+  Watch* next = nullptr;
+};
+
+Completion::~Completion() { ENSURE(first_ == nullptr); }
+
+void Completion::complete() {
+  Wakes wakes;
+  complete(wakes);
+}
+
+void Completion::complete(Wakes& wakes) {
+  Lock lock(mutex_);
+  ENSURE(!done());
+  done_.store(true, std::memory_order_release);
+  waiting_.wake_all(wakes);
+  for (Watch* watch = std::exchange(first_, nullptr); watch != nullptr;) {
+    Watch* const next = watch->next;
+    watch->set->tell(*watch, wakes);
+    watch = next;
+  }
+}
+
+bool Completion::wait(Deadline deadline, const Reason& reason) {
+  if (done()) return true;
+  Lock lock(mutex_);
+  while (!done())
+    if (waiting_.wait(lock, deadline, reason) == Woken::expired) return done();
+  return true;
+}
+
+WaitSet::WaitSet(const Runtime& runtime) : runtime_(runtime) {}
+
+WaitSet::~WaitSet() {
+  while (!members_.empty()) let_go(members_.begin());
+}
+
+std::size_t WaitSet::add(std::shared_ptr<Completion> completion) {
+  const std::size_t member = next_member_++;
+  Members::iterator at;
+  if (kept_.empty()) {
+    at = members_.emplace(member, std::make_unique<Watch>()).first;
+  } else {
+    kept_.back().key() = member;
+    at = members_.insert(std::move(kept_.back())).position;
+    kept_.pop_back();
+  }
+  Watch& watch = *at->second;
+  Completion& watched = *completion;
+  watch = {std::move(completion), this, member};
+  Lock lock(watched.mutex_);
+  {
+    Lock own_lock(mutex_);
+    ++pending_;
+  }
+  if (watched.done()) {
+    Wakes nobody;
+    tell(watch, nobody);
+    return member;
+  }
+  watch.next = watched.first_;
+  if (watch.next != nullptr) watch.next->previous = &watch;
+  watched.first_ = &watch;
+  return member;
+}
+
+/// Called with the completion's mutex held.
+void WaitSet::tell(Watch& watch, Wakes& wakes) {
+  Lock lock(mutex_);
+  watch.has_happened = true;
+  watch.previous = last_;
+  watch.next = nullptr;
+  (last_ != nullptr ? last_->next : first_) = &watch;
+  last_ = &watch;
+  any_.wake_all(wakes);
+  if (--pending_ == 0) all_.wake_all(wakes);
+}
+
+void WaitSet::remove(std::size_t member) {
+  if (const auto found = members_.find(member); found != members_.end()) let_go(found);
+}
+
+void WaitSet::let_go(Members::iterator at) {
+  Watch& watch = *at->second;
+  {
+    // Whoever completes it is past its mutex when the last share of it may go here.
+    Lock lock(watch.completion->mutex_);
+    Lock own_lock(mutex_);
+    if (!watch.has_happened) --pending_;
+    Watch*& first = watch.has_happened ? first_ : watch.completion->first_;
+    (watch.previous != nullptr ? watch.previous->next : first) = watch.next;
+    if (watch.next != nullptr)
+      watch.next->previous = watch.previous;
+    else if (watch.has_happened)
+      last_ = watch.previous;
+  }
+  const std::shared_ptr<Completion> gone = std::move(watch.completion);
+  kept_.push_back(members_.extract(at));
+}
+
+std::optional<std::size_t> WaitSet::try_any() {
+  std::size_t member = 0;
+  {
+    Lock lock(mutex_);
+    if (first_ == nullptr) return std::nullopt;
+    member = first_->member;
+  }
+  remove(member);
+  return member;
+}
+
+std::optional<std::size_t> WaitSet::any(Deadline deadline) {
+  if (members_.empty()) throw base::UsageError("wait for any of a set that has no members left");
+  {
+    Lock lock(mutex_);
+    while (first_ == nullptr)
+      if (!wait(any_, lock, deadline) && first_ == nullptr) return std::nullopt;
+  }
+  return try_any();
+}
+
+bool WaitSet::all(Deadline deadline) {
+  Lock lock(mutex_);
+  while (pending_ > 0)
+    if (!wait(all_, lock, deadline) && pending_ > 0) return false;
+  return true;
+}
+
+/// A thread that the runtime did not start waits by the runtime's clock.
+class WaitSet::OnClock {
+ public:
+  explicit OnClock(Executor& executor) : self_(Context::current()) {
+    if (self_ == nullptr || self_->executor == &executor) return;
+    if (self_->executor != nullptr)
+      throw base::UsageError("wait for a set of another run than the calling context's");
+    if (executor.is_virtual())
+      throw base::UsageError(
+          "a thread that the run did not start cannot wait on its virtual clock");
+    self_->executor = &executor;
+    has_borrowed_ = true;
+  }
+  ~OnClock() {
+    if (has_borrowed_) self_->executor = nullptr;
+  }
+  OnClock(const OnClock&) = delete;
+  OnClock& operator=(const OnClock&) = delete;
+
+ private:
+  Context* const self_;
+  bool has_borrowed_ = false;
+};
+
+/// Called with the mutex held; false when the deadline has passed.
+bool WaitSet::wait(WaitList& list, Lock& lock, Deadline deadline) {
+  const OnClock clock(*runtime_.executor_);
+  return list.wait(lock, deadline, {"a wait set whose members", "that are left are", pending_}) ==
+         Woken::notified;
+}
+
+}  // namespace runtime
