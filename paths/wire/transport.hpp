@@ -11,8 +11,9 @@ namespace paths {
 /// One end of a connection between two hosts, as this host's transport numbers it; never reused.
 using ConnectionId = std::uint64_t;
 
-/// Who gets what arrives. Called on the services' OS thread (or, in one process, in the sender's
-/// context); must not block.
+/// Who gets what arrives. Called in no context on the services' OS thread or on that of a thread
+/// that waits (or, in one process, in the sender's context), for one connection by one at a time;
+/// must not block.
 class Receiver {
  public:
   virtual ~Receiver() = default;
@@ -25,9 +26,15 @@ class Receiver {
 
 /// Carries frames of one host, in order per connection, without loss while the connection lives.
 /// Adds no delay of its own: latency has one home, wrappers/emulate_link.
+///
+/// Why:  it moves bytes and says when no more can come. What a peer is, met or lost, alive or
+///       refused, stands above it, once for all transports.
 class Transport {
  public:
   virtual ~Transport() = default;
+  /// Whether it can carry frames to `host`, as far as can be told before trying; of several
+  /// transports of one host the first that can is asked to (paths/wire/transports.hpp).
+  virtual bool reaches(std::uint32_t /*host*/) const { return true; }
   /// Begins to receive. Throws TravelError when the host's address cannot be listened on.
   virtual void start(Receiver& receiver) = 0;
   /// A connection to `host`, for one path or shared, as the plan says. Does not wait for it.

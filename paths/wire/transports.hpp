@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/transports.hpp — several transports of one host, as one.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paths/wire/transport.hpp"
+
+namespace paths {
+
+/// Frames to a host go by the first transport that reaches it; frames come by all of them.
+///
+/// Owns:    the transports, of which there is at least one.
+/// Sharing: as of a Transport.
+class Transports final : public Transport {
+ public:
+  explicit Transports(std::vector<std::unique_ptr<Transport>> transports);
+  ~Transports() override;
+
+  bool reaches(std::uint32_t host) const override;
+  void start(Receiver& receiver) override;
+  ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
+  void send(ConnectionId connection, Frame frame) override;
+  void drop(ConnectionId connection) override;
+  std::string source(ConnectionId connection) override;
+  void stop() override;
+
+ private:
+  class Entrance;  // of what one of them brings
+  /// Each numbers its connections for itself; ours say whose they are.
+  ConnectionId ours(ConnectionId theirs, std::size_t index) const {
+    return theirs * transports_.size() + index;
+  }
+  ConnectionId theirs(ConnectionId ours) const { return ours / transports_.size(); }
+  Transport& of(ConnectionId ours) { return *transports_[ours % transports_.size()]; }
+
+  std::vector<std::unique_ptr<Entrance>> entrances_;  // outlive what brings frames to them
+  std::vector<std::unique_ptr<Transport>> transports_;
+};
+
+}  // namespace paths

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/transport_scene.hpp — hosts whose frames cross by one transport or another.
+#pragma once
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paths/wire/transport_local.hpp"
+#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/transports.hpp"
+#include "tests/support/processes.hpp"
+
+namespace test_support {
+
+using namespace std::chrono_literals;
+
+/// Of the sockets of this process; goes with it.
+struct SocketFolder {
+  const std::string name = fmt::format("/tmp/paths-test-{}", getpid());
+  ~SocketFolder() { std::filesystem::remove_all(name); }
+};
+
+inline std::string free_address(const std::string& scheme) {
+  static SocketFolder folder;
+  static int count = 0;
+  if (scheme == "tcp") return fmt::format("tcp://localhost:{}", free_ports(1));
+  return fmt::format("ipc://{}/{}", folder.name, ++count);
+}
+
+/// A frame with that number, and bytes that depend on it.
+inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
+  paths::Frame frame;
+  frame.kind = paths::FrameKind::one_way;
+  frame.call = number;
+  frame.operation.payload = base::Payload::filled(bytes, [number](auto space) {
+    for (std::size_t i = 0; i < space.size(); ++i)
+      space[i] = static_cast<std::byte>(number + 7 * i);
+  });
+  return frame;
+}
+
+/// Keeps what arrives; optionally answers every frame on the connection it came on.
+class Inbox : public paths::Receiver {
+ public:
+  using Arrived = std::pair<paths::ConnectionId, paths::Frame>;
+  paths::Transport* echo = nullptr;
+
+  void deliver(paths::ConnectionId connection, paths::Frame frame) override {
+    if (echo != nullptr) echo->send(connection, frame);
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    late_ = late_ || lost_.contains(connection);
+    frames_.emplace_back(connection, std::move(frame));
+    changed_.wake_all(wakes);
+  }
+  void connection_lost(paths::ConnectionId connection, const std::string& reason) override {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    late_ = late_ || lost_.contains(connection);
+    lost_[connection] = reason;
+    changed_.wake_all(wakes);
+  }
+  void turned_away(const std::string&, const std::string& reason) override {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    turned_away_.push_back(reason);
+    changed_.wake_all(wakes);
+  }
+  bool wait(runtime::Runtime& runtime, base::Nanos span, std::function<bool()> enough) {
+    const runtime::Deadline deadline = runtime::Deadline::written_at(runtime.now() + span);
+    const runtime::Reason reason{"the inbox"};
+    runtime::Lock lock(mutex_);
+    while (!enough())
+      if (changed_.wait(lock, deadline, reason) == runtime::Woken::expired) return enough();
+    return true;
+  }
+  bool wait_for_frames(runtime::Runtime& runtime, std::size_t count, base::Nanos span = 20s) {
+    return wait(runtime, span, [&] { return frames_.size() >= count; });
+  }
+  bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 5s, std::size_t count = 1) {
+    return wait(runtime, span, [&] { return lost_.size() >= count; });
+  }
+  /// For when nothing is under way.
+  const std::vector<Arrived>& frames() const { return frames_; }
+  const std::map<paths::ConnectionId, std::string>& lost() const { return lost_; }
+  const std::vector<std::string>& turned_away() const { return turned_away_; }
+  /// Something came behind a loss.
+  bool is_late() const { return late_; }
+  void clear() {
+    runtime::Lock lock(mutex_);
+    frames_.clear();
+  }
+
+ private:
+  runtime::Mutex mutex_;
+  runtime::WaitList changed_;
+  std::vector<Arrived> frames_;
+  std::map<paths::ConnectionId, std::string> lost_;
+  std::vector<std::string> turned_away_;
+  bool late_ = false;
+};
+
+/// Of one connection: each once, from 0 on, with its bytes. Counts without stopping at each: Catch
+/// is slow.
+inline bool in_order(const std::vector<Inbox::Arrived>& frames, paths::ConnectionId connection) {
+  std::uint64_t expected = 0;
+  for (const auto& [from, frame] : frames) {
+    if (from != connection) continue;
+    const auto size = frame.operation.payload.size();
+    if (frame.call != expected ||
+        frame.operation.payload != numbered(expected, size).operation.payload)
+      return false;
+    ++expected;
+  }
+  return true;
+}
+
+/// Some hosts, and the transports between them: "local", "tcp" or "ipc" (ZeroMQ).
+class TransportScene {
+ public:
+  TransportScene(std::string kind, std::uint32_t hosts) : kind_(std::move(kind)), network_(hosts) {
+    auto peers = std::make_shared<paths::Peers>();
+    for (std::uint32_t i = 0; i < hosts; ++i)
+      peers->hosts.push_back({fmt::format("alpha-{}", i), free_address(kind_), 0});
+    peers_ = std::move(peers);
+  }
+  const std::string& kind() const { return kind_; }
+  bool is_local() const { return kind_ == "local"; }
+  std::shared_ptr<const paths::Peers> peers() const { return peers_; }
+  std::unique_ptr<paths::Transport> transport(runtime::Runtime& runtime, std::uint32_t host) {
+    if (is_local()) return network_.transport(host);
+    return paths::make_zmq_transport(runtime, peers_, host);
+  }
+
+ private:
+  std::string kind_;
+  paths::LocalNetwork network_;
+  std::shared_ptr<const paths::Peers> peers_;
+};
+
+/// A host of its own process, until it is killed. Forked before this process starts any thread.
+class PeerProcess {
+ public:
+  using Act = std::function<void(runtime::Runtime&, paths::Transport&, Inbox&)>;
+  /// It answers every frame, or does what `act` does.
+  PeerProcess(TransportScene& scene, std::uint32_t host, const Act& act = nullptr) {
+    pid_ = fork();
+    if (pid_ != 0) return;
+    runtime::Runtime runtime;
+    runtime.run([&] {
+      Inbox inbox;
+      auto transport = scene.transport(runtime, host);
+      if (!act) inbox.echo = transport.get();
+      transport->start(inbox);
+      if (act) act(runtime, *transport, inbox);
+      runtime.sleep_for(60s);
+    });
+    _exit(0);
+  }
+  ~PeerProcess() { kill(); }
+  PeerProcess(const PeerProcess&) = delete;
+  PeerProcess& operator=(const PeerProcess&) = delete;
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+}  // namespace test_support
