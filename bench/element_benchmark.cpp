@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pastset/element.hpp"
+#include "pastset/local_element.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ base::Payload payload_of(std::int64_t bytes) {
 }
 
 void move_and_observe(benchmark::State& state) {
-  pastset::Element element("element", bytes_template(state.range(0)));
+  pastset::LocalElement element("element", bytes_template(state.range(0)));
   const base::Payload payload = payload_of(state.range(0));
   for (auto _ : state) {
     const std::uint64_t number = element.move(payload);
@@ -32,7 +32,7 @@ BENCHMARK(move_and_observe)->Arg(8)->Arg(1024)->Arg(1 << 20);
 void move_into_newest_only(benchmark::State& state) {
   pastset::ElementOptions options;
   options.keep_newest = 1;
-  pastset::Element element("element", bytes_template(8), options);
+  pastset::LocalElement element("element", bytes_template(8), options);
   const base::Payload payload = payload_of(8);
   for (auto _ : state) benchmark::DoNotOptimize(element.move(payload));
   state.SetItemsProcessed(state.iterations());
@@ -40,7 +40,7 @@ void move_into_newest_only(benchmark::State& state) {
 BENCHMARK(move_into_newest_only);
 
 void read_newest(benchmark::State& state) {
-  pastset::Element element("element", bytes_template(8));
+  pastset::LocalElement element("element", bytes_template(8));
   element.move(payload_of(8));
   for (auto _ : state) benchmark::DoNotOptimize(element.try_newest());
   state.SetItemsProcessed(state.iterations());

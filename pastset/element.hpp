@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // pastset/element.hpp — a named, sequentially ordered log of tuples of one template.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/payload.hpp"
-#include "base/ring.hpp"
-#include "base/units.hpp"
+#include "pastset/access.hpp"
 #include "pastset/errors.hpp"
 #include "pastset/template.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {
-
-/// A tuple as an element hands it out: a copy that shares the bytes.
-struct Stored {
-  std::uint64_t number = 0;
-  base::Payload payload;
-};
 
 /// A pair of functions applied to each tuple as it is moved in and as it is observed (PastSet's
 /// X-functions; Vinter 1999). Either may be empty. What is moved in and what is observed are tuples
@@ -48,7 +37,8 @@ bool is_inside_an_x_function();
 class AnyChange;
 
 /// PastSet's element (Vinter 1999; Bongo et al. 2004, §III-A), with the words of its manual and
-/// without its known defects.
+/// without its known defects. What it means is said here; where the tuples are is a matter of who
+/// derives from it (pastset/local_element.hpp).
 ///
 /// Tuples are numbered from 0 and not removed by reading. `first` is the number of the oldest
 /// unobserved tuple, `last` the number that the next moved tuple gets: first == last says that
@@ -59,118 +49,92 @@ class AnyChange;
 ///          DeadlinePassed; Cancelled; UsageError inside an X-function; others as said below.
 class Element {
  public:
-  Element(std::string name, Template tuple_template, ElementOptions options = {});
-  ~Element();  ///< nobody may be blocked in it or watch it any more
+  Element(std::string name, Template tuple_template)
+      : name_(std::move(name)), template_(std::move(tuple_template)) {}
+  virtual ~Element() = default;
+  Element(const Element&) = delete;
+  Element& operator=(const Element&) = delete;
 
   const std::string& name() const { return name_; }
   const Template& tuple_template() const { return template_; }
+
+  // ---- that may block
 
   /// Appends; answers the tuple's number. Blocks while delta > 0 and last - first >= delta;
   /// blocked movers are released first come, first served, by observe(), by a raised delta, and
   /// by delete_element(). With keep_newest it never blocks and frees the oldest instead, raising
   /// first to the oldest kept. Throws TemplateMismatch. A cancelled one may or may not have moved.
-  std::uint64_t move(const base::Payload& payload,
-                     runtime::Deadline deadline = runtime::Deadline::never());
+  virtual std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) = 0;
+  std::uint64_t move(const base::Payload& payload) {
+    return move(payload, runtime::Deadline::never());
+  }
   /// Whether move() never blocks, whatever set_delta() may say, nor runs an X-function.
-  bool never_keeps_movers() const { return keep_newest_ > 0 && !x_function_.in; }
+  virtual bool never_keeps_movers() const = 0;
   /// The oldest unobserved tuple; first advances by one. Blocks until there is one or the element
   /// carries an error mark (throws Marked then if there is none).
-  Stored observe(runtime::Deadline deadline = runtime::Deadline::never());
-  std::optional<Stored> try_observe();
+  virtual Stored observe(runtime::Deadline deadline) = 0;
+  Stored observe() { return observe(runtime::Deadline::never()); }
   /// Tuple `number`; first does not change. Blocks alike; Expired if it is gone.
-  Stored observe(std::uint64_t number, runtime::Deadline deadline = runtime::Deadline::never());
+  virtual Stored observe(std::uint64_t number, runtime::Deadline deadline) = 0;
+  Stored observe(std::uint64_t number) { return observe(number, runtime::Deadline::never()); }
   /// The newest tuple whose number is at least `from`. Blocks until there is one or the element
   /// carries an error mark (throws Marked then if there is none). Never changes first.
-  Stored newest(std::uint64_t from = 0, runtime::Deadline deadline = runtime::Deadline::never());
-  std::optional<Stored> try_newest() const;
+  virtual Stored newest(std::uint64_t from, runtime::Deadline deadline) = 0;
+  Stored newest(std::uint64_t from = 0) { return newest(from, runtime::Deadline::never()); }
 
-  std::uint64_t first() const;
-  std::uint64_t last() const;
-  std::uint64_t delta() const;
+  // ---- the same, begun and answered later, without a context
+
+  /// Gives `access` its turn, now or later: it is told, once, when it has happened or never will.
+  /// Of those that wait, moves stand in one line with blocked ones; reads are served as a tuple
+  /// comes, in the order in which they began, before contexts that it wakes. Throws UsageError
+  /// inside an X-function; everything else is the access's error.
+  virtual void begin(Access& access) = 0;
+  /// Takes it back. True when it had not happened: it never will, and it is not told.
+  virtual bool cancel(Access& access) = 0;
+  /// What there is to say of one whose deadline has passed.
+  virtual std::string lateness(const Access& access) const = 0;
+
+  StartedAccess start_move(base::Payload payload) {
+    return {*this, Access::Kind::move, 0, std::move(payload)};
+  }
+  StartedAccess start_observe() { return {*this, Access::Kind::observe, 0, {}}; }
+  StartedAccess start_observe(std::uint64_t number) {
+    return {*this, Access::Kind::observe_number, number, {}};
+  }
+  StartedAccess start_newest(std::uint64_t from = 0) {
+    return {*this, Access::Kind::newest, from, {}};
+  }
+
+  // ---- that never block
+
+  virtual std::optional<Stored> try_observe() = 0;
+  virtual std::optional<Stored> try_newest() const = 0;
+  virtual std::uint64_t first() const = 0;
+  virtual std::uint64_t last() const = 0;
+  virtual std::uint64_t delta() const = 0;
   /// Lowering it below the backlog is allowed: only later moves notice.
-  void set_delta(std::uint64_t delta);
+  virtual void set_delta(std::uint64_t delta) = 0;
   /// Frees tuple `number` and all older, but never an unobserved one: beyond first - 1 it is
   /// clamped. Freeing what is already free does nothing.
-  void axe(std::uint64_t number);
+  virtual void axe(std::uint64_t number) = 0;
   /// Ends the element: every blocked operation and every later one throws Deleted, but for a
   /// second delete, which does nothing.
-  void delete_element();
-  bool is_deleted() const;  ///< never throws Deleted
+  virtual void delete_element() = 0;
+  virtual bool is_deleted() const = 0;  ///< never throws Deleted
 
   /// Leaves a mark that stays: it wakes blocked readers and tells every later one whose tuple is
   /// not there that it will never come. What is there stays readable. The first mark is kept.
-  void mark_error(const std::string& error);
-  std::optional<std::string> error_mark() const;
+  virtual void mark_error(const std::string& error) = 0;
+  virtual std::optional<std::string> error_mark() const = 0;
 
  private:
   friend class AnyChange;
-  struct Mover;  // one that is blocked
-  std::uint64_t next_number() const { return oldest_ + kept_.size(); }
-  bool has_room() const;
-  bool has_newest(std::uint64_t from) const;
-  Stored read(std::uint64_t number) const;
-  Stored take_oldest(runtime::Wakes& wakes);
-  std::uint64_t append(base::Payload stored, runtime::Wakes& wakes);
-  base::Payload drop_beyond_newest();
-  std::uint64_t move_when_admitted(base::Payload stored, runtime::Lock& lock,
-                                   runtime::Deadline deadline);
-  void admit_movers(runtime::Wakes& wakes);
-  template <class There>
-  void wait_until(There there, runtime::Lock& lock, runtime::Deadline deadline,
-                  std::uint64_t number);
-  runtime::Woken wait(runtime::WaitList& list, runtime::Lock& lock, runtime::Deadline deadline,
-                      const runtime::Reason& reason);
-  void tell_changed(runtime::Wakes& wakes);
-  void ensure_alive() const;
-  void refuse_x_function() const;
-  runtime::Lock lock_alive() const;
-  void ensure_matches(const base::Payload& payload, std::string_view whose) const;
+  /// From now on AnyChange::tell() is called for every change.
+  virtual void watch(AnyChange& watcher) = 0;
+  virtual void unwatch(AnyChange& watcher) = 0;
 
   const std::string name_;
   const Template template_;
-  const XFunction x_function_;
-  mutable runtime::Mutex mutex_;
-  base::Ring<base::Payload> kept_;  // tuples oldest_ .. last - 1
-  std::uint64_t oldest_ = 0;
-  std::uint64_t first_ = 0;
-  std::uint64_t delta_;
-  const std::uint64_t keep_newest_;
-  bool deleted_ = false;
-  std::optional<std::string> error_mark_;
-  std::deque<Mover*> movers_;  // not empty only while there is no room
-  runtime::WaitList readers_;
-  std::size_t blocked_ = 0;  // calls inside wait(), woken ones that did not run yet included
-  std::vector<AnyChange*> watchers_;
-};
-
-/// Waits until any of several elements changes: a tuple moved in, an error mark, deletion.
-///
-/// Usage: read `seen = changes.count()` first, then look at the elements, then wait(seen): a
-/// change between the look and the wait is never missed.
-/// Owns:  nothing; the elements must outlive it.
-class AnyChange {
- public:
-  /// With a `clock`, it also knows when each element last changed.
-  explicit AnyChange(std::vector<Element*> elements, const runtime::Runtime* clock = nullptr);
-  ~AnyChange();
-  AnyChange(const AnyChange&) = delete;
-  AnyChange& operator=(const AnyChange&) = delete;
-  std::uint64_t count() const;
-  /// False when the deadline passed first.
-  bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
-  /// When one of them last changed, by its place in the list; the clock's 0 if it never did.
-  base::Nanos changed_at(std::size_t place) const;
-
- private:
-  friend class Element;
-  // Called with the element's mutex held, never the reverse.
-  void tell(const Element& changed, runtime::Wakes& wakes);
-  const std::vector<Element*> elements_;
-  const runtime::Runtime* clock_;
-  mutable runtime::Mutex mutex_;
-  runtime::WaitList waiting_;
-  std::uint64_t count_ = 0;
-  std::vector<base::Nanos> changed_at_;
 };
 
 }  // namespace pastset

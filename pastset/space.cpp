@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "pastset/local_element.hpp"
+
 namespace pastset {
 
 std::shared_ptr<Element> Space::enter(const std::string& name, const Template& tuple_template,
@@ -19,7 +21,7 @@ std::shared_ptr<Element> Space::enter(const std::string& name, const Template& t
     throw TemplateMismatch(fmt::format("element '{}' has template \"{}\", not \"{}\"", name,
                                        present.text(), tuple_template.text()));
   }
-  const auto element = std::make_shared<Element>(name, tuple_template, options);
+  const auto element = std::make_shared<LocalElement>(name, tuple_template, options);
   replaced = std::exchange(elements_[name], element);
   return element;
 }

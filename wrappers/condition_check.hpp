@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
 #include "paths/host/host.hpp"
 #include "paths/rounds/cluster_tuples.hpp"

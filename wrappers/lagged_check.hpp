@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
 #include "paths/host/host.hpp"
 #include "paths/rounds/cluster_tuples.hpp"

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/any_change_test.cpp — waiting for any of several elements.
+#include "pastset/any_change.hpp"
+
 #include <catch2/catch.hpp>
 
-#include "pastset/element.hpp"
+#include "pastset/local_element.hpp"
 #include "runtime/runtime.hpp"
 
 using base::Payload;
 using pastset::AnyChange;
 using pastset::Element;
+using pastset::LocalElement;
 using pastset::Template;
 using runtime::Deadline;
 using runtime::Runtime;
@@ -28,8 +31,8 @@ void on_virtual_clock(const std::function<void(Runtime&)>& main) {
 }  // namespace
 
 TEST_CASE("any change: a tuple, a mark and a deletion count, reading does not") {
-  Element a("a", number);
-  Element b("b", number);
+  LocalElement a("a", number);
+  LocalElement b("b", number);
   AnyChange changes({&a, &b});
   CHECK(changes.count() == 0);
   a.move(tuple(1));
@@ -48,7 +51,7 @@ TEST_CASE("any change: a tuple, a mark and a deletion count, reading does not") 
 }
 
 TEST_CASE("any change: a refused move does not count") {
-  Element a("a", number);
+  LocalElement a("a", number);
   AnyChange changes({&a});
   CHECK_THROWS(a.move(Payload()));
   CHECK(changes.count() == 0);
@@ -56,7 +59,7 @@ TEST_CASE("any change: a refused move does not count") {
 
 TEST_CASE("any change: a change between the look and the wait is not missed") {
   on_virtual_clock([](Runtime& runtime) {
-    Element a("a", number);
+    LocalElement a("a", number);
     AnyChange changes({&a});
     const std::uint64_t seen = changes.count();
     a.move(tuple(1));
@@ -67,8 +70,8 @@ TEST_CASE("any change: a change between the look and the wait is not missed") {
 
 TEST_CASE("any change: the wait ends with a change of any element, or with its deadline") {
   on_virtual_clock([](Runtime& runtime) {
-    Element a("a", number);
-    Element b("b", number);
+    LocalElement a("a", number);
+    LocalElement b("b", number);
     AnyChange changes({&a, &b});
     Task mover = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
       for (Element* element : {&b, &a}) {
@@ -89,7 +92,7 @@ TEST_CASE("any change: the wait ends with a change of any element, or with its d
 
 TEST_CASE("any change: a mover that is let in later counts when it is let in") {
   on_virtual_clock([](Runtime& runtime) {
-    Element a("a", number, {.delta = 1});
+    LocalElement a("a", number, {.delta = 1});
     AnyChange changes({&a});
     a.move(tuple(0));
     Task mover =
@@ -103,7 +106,7 @@ TEST_CASE("any change: a mover that is let in later counts when it is let in") {
 }
 
 TEST_CASE("any change: several watch one element, and one that ended is told no more") {
-  Element a("a", number);
+  LocalElement a("a", number);
   AnyChange stays({&a});
   {
     AnyChange leaves({&a, &a});
@@ -124,7 +127,7 @@ TEST_CASE("any change: a watcher among OS threads sees every change, though all 
     std::vector<Element*> watched;
     std::vector<Task> movers;
     for (std::uint64_t i = 0; i < 3; ++i) {
-      elements.push_back(std::make_unique<Element>("e", number));
+      elements.push_back(std::make_unique<LocalElement>("e", number));
       watched.push_back(elements.back().get());
     }
     AnyChange changes(watched);

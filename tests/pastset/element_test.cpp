@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/element_test.cpp — what an element answers at once.
-#include "pastset/element.hpp"
-
 #include <array>
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "pastset/local_element.hpp"
 #include "runtime/random.hpp"
 
 using base::Payload;
 using pastset::Element;
+using pastset::LocalElement;
 using pastset::Template;
 
 namespace {
@@ -29,7 +29,7 @@ void move_values(Element& element, std::uint64_t count) {
 }  // namespace
 
 TEST_CASE("element: tuples are numbered from 0, and first == last says nothing is unobserved") {
-  Element element("e", number);
+  LocalElement element("e", number);
   CHECK(element.first() == 0);
   CHECK(element.last() == 0);
   CHECK_FALSE(element.try_observe());
@@ -44,7 +44,7 @@ TEST_CASE("element: tuples are numbered from 0, and first == last says nothing i
 }
 
 TEST_CASE("element: observe() takes the oldest unobserved tuple, observe(n) leaves first alone") {
-  Element element("e", number);
+  LocalElement element("e", number);
   move_values(element, 3);
   CHECK(value_of(element.observe(2)) == 102);
   CHECK(element.first() == 0);
@@ -56,13 +56,13 @@ TEST_CASE("element: observe() takes the oldest unobserved tuple, observe(n) leav
 }
 
 TEST_CASE("element: delta 0 is unlimited") {
-  Element element("e", number, {.delta = 0});
+  LocalElement element("e", number, {.delta = 0});
   move_values(element, 10000);
   CHECK(element.last() - element.first() == 10000);
 }
 
 TEST_CASE("element: a tuple that does not match the template is refused and changes nothing") {
-  Element element("sum", *Template::parse("u64, bool"));
+  LocalElement element("sum", *Template::parse("u64, bool"));
   CHECK_THROWS_AS(element.move(tuple(1)), pastset::TemplateMismatch);
   CHECK_THROWS_WITH(element.move(tuple(1)), Catch::Contains("element 'sum'") &&
                                                 Catch::Contains("8 bytes") &&
@@ -71,7 +71,7 @@ TEST_CASE("element: a tuple that does not match the template is refused and chan
 }
 
 TEST_CASE("element: axe frees its number and all older") {
-  Element element("e", number);
+  LocalElement element("e", number);
   move_values(element, 5);
   for (int i = 0; i < 5; ++i) element.observe();
   element.axe(0);
@@ -87,7 +87,7 @@ TEST_CASE("element: axe frees its number and all older") {
 }
 
 TEST_CASE("element: axe never frees an unobserved tuple") {
-  Element element("e", number);
+  LocalElement element("e", number);
   element.axe(0);
   move_values(element, 3);
   element.axe(std::numeric_limits<std::uint64_t>::max());
@@ -104,7 +104,7 @@ TEST_CASE("element: moving, observing and axing at random keeps to the model") {
   const std::uint64_t seed = GENERATE(range<std::uint64_t>(1, 21));
   INFO("seed " << seed);
   runtime::Random random(seed);
-  Element element("e", number);
+  LocalElement element("e", number);
   std::uint64_t oldest = 0;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -137,7 +137,7 @@ TEST_CASE("element: moving, observing and axing at random keeps to the model") {
 }
 
 TEST_CASE("element: keeping the newest never blocks a move and raises first to the oldest kept") {
-  Element element("e", number, {.delta = 1, .keep_newest = 2});
+  LocalElement element("e", number, {.delta = 1, .keep_newest = 2});
   move_values(element, 5);
   CHECK(element.last() == 5);
   CHECK(element.first() == 3);
@@ -150,7 +150,7 @@ TEST_CASE("element: keeping the newest never blocks a move and raises first to t
 }
 
 TEST_CASE("element: newest answers the newest tuple from a number on and leaves first alone") {
-  Element element("e", number);
+  LocalElement element("e", number);
   CHECK_FALSE(element.try_newest());
   move_values(element, 3);
   CHECK(element.newest().number == 2);
@@ -160,7 +160,7 @@ TEST_CASE("element: newest answers the newest tuple from a number on and leaves 
 }
 
 TEST_CASE("element: a newest tuple that axe freed is not there any more") {
-  Element element("e", number);
+  LocalElement element("e", number);
   move_values(element, 1);
   element.observe();
   element.axe(0);
@@ -171,7 +171,7 @@ TEST_CASE("element: a newest tuple that axe freed is not there any more") {
 }
 
 TEST_CASE("element: an error mark stays, and tuples stay readable under it") {
-  Element element("e", number);
+  LocalElement element("e", number);
   CHECK_FALSE(element.error_mark());
   move_values(element, 1);
   element.mark_error("host beta is gone");
@@ -190,7 +190,7 @@ TEST_CASE("element: an error mark stays, and tuples stay readable under it") {
 }
 
 TEST_CASE("element: once deleted, every operation says so") {
-  Element element("gone", number);
+  LocalElement element("gone", number);
   move_values(element, 1);
   element.delete_element();
   element.delete_element();
@@ -221,14 +221,14 @@ TEST_CASE("element: an X-function stores what it likes and gives back tuples of 
   const auto out = [](const Payload& stored) {
     return tuple(stored.read<std::uint8_t>() + std::uint64_t{1000});
   };
-  Element element("e", number, {.x_function = {in, out}});
+  LocalElement element("e", number, {.x_function = {in, out}});
   element.move(tuple(5));
   CHECK(value_of(element.observe(0)) == 1005);
   CHECK(value_of(element.newest()) == 1005);
   CHECK(value_of(*element.try_newest()) == 1005);
   CHECK(value_of(element.observe()) == 1005);
 
-  Element only_in("e", number, {.x_function = {in, {}}});
+  LocalElement only_in("e", number, {.x_function = {in, {}}});
   CHECK_THROWS_AS(only_in.move(tuple(5)), pastset::TemplateMismatch);
   CHECK(only_in.last() == 0);
 }
@@ -239,13 +239,13 @@ TEST_CASE("element: an X-function that throws changes nothing") {
     if (broken) throw std::runtime_error("X");
     return payload;
   };
-  Element moved("e", number, {.x_function = {maybe, {}}});
+  LocalElement moved("e", number, {.x_function = {maybe, {}}});
   CHECK_THROWS_WITH(moved.move(tuple(1)), "X");
   CHECK(moved.last() == 0);
   broken = false;
   CHECK(moved.move(tuple(1)) == 0);
 
-  Element observed("e", number, {.x_function = {{}, maybe}});
+  LocalElement observed("e", number, {.x_function = {{}, maybe}});
   observed.move(tuple(1));
   broken = true;
   CHECK_THROWS_WITH(observed.observe(), "X");
@@ -259,7 +259,7 @@ TEST_CASE("element: an X-function that throws changes nothing") {
 TEST_CASE("element: a freed payload is released when the element can be used again") {
   const std::array<std::byte, 8> bytes{};
   int released = 0;
-  Element element("e", number, {.keep_newest = 1});
+  LocalElement element("e", number, {.keep_newest = 1});
   const auto borrowed = [&] {
     return Payload::adopt(bytes, [&] {
       element.is_deleted();  // would never return while the element's mutex is held

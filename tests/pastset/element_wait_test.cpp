@@ -2,12 +2,14 @@
 // tests/pastset/element_wait_test.cpp — who waits in an element, and who is released when.
 #include <catch2/catch.hpp>
 
-#include "pastset/element.hpp"
+#include "pastset/any_change.hpp"
+#include "pastset/local_element.hpp"
 #include "runtime/runtime.hpp"
 
 using base::Payload;
 using pastset::AnyChange;
 using pastset::Element;
+using pastset::LocalElement;
 using pastset::Template;
 using runtime::Deadline;
 using runtime::Runtime;
@@ -51,7 +53,7 @@ void join_all(std::vector<Task>& tasks) {
 
 TEST_CASE("element: a move blocks while delta tuples are unobserved, until one is observed") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 2});
+    LocalElement element("e", number, {.delta = 2});
     runtime::Nanos returned{};
     Task mover = start(runtime, 1, [&] {
       for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
@@ -71,7 +73,7 @@ TEST_CASE("element: a move blocks while delta tuples are unobserved, until one i
 
 TEST_CASE("element: blocked movers are released first come, first served") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 20);
     for (std::uint64_t i = 0; i < 20; ++i) {
       const pastset::Stored stored = i % 2 == 0 ? element.observe() : element.try_observe().value();
@@ -84,7 +86,7 @@ TEST_CASE("element: blocked movers are released first come, first served") {
 
 TEST_CASE("element: a new mover queues behind blocked ones") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 3);
     // The released mover has not run yet: its place is taken all the same.
     CHECK(value_of(element.observe()) == 0);
@@ -98,7 +100,7 @@ TEST_CASE("element: a new mover queues behind blocked ones") {
 
 TEST_CASE("element: raising delta releases as many movers as then fit, in their order") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 8);
     CHECK(element.last() == 1);
     element.set_delta(4);
@@ -119,7 +121,7 @@ TEST_CASE("element: raising delta releases as many movers as then fit, in their 
 
 TEST_CASE("element: a mover whose deadline passes leaves the line and moves nothing") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     element.move(tuple(0));
     Task patient = start(runtime, 1, [&] { element.move(tuple(1)); });
     Task hasty = start(runtime, 2, [&] {
@@ -139,7 +141,7 @@ TEST_CASE("element: a mover whose deadline passes leaves the line and moves noth
 
 TEST_CASE("element: a cancelled mover leaves the line") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 3);
     movers[1].cancel();
     movers[1].join();
@@ -152,7 +154,7 @@ TEST_CASE("element: a cancelled mover leaves the line") {
 
 TEST_CASE("element: observe(n) blocks until tuple n exists, for every reader of it") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number);
+    LocalElement element("e", number);
     std::vector<Task> readers;
     for (std::uint64_t i = 0; i < 4; ++i) {
       readers.push_back(start(runtime, i, [&element, &runtime, i] {
@@ -171,7 +173,7 @@ TEST_CASE("element: observe(n) blocks until tuple n exists, for every reader of 
 
 TEST_CASE("element: observers without a number share the tuples between them") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number);
+    LocalElement element("e", number);
     std::vector<std::uint64_t> seen;
     std::vector<Task> observers;
     for (std::uint64_t i = 0; i < 3; ++i) {
@@ -188,7 +190,7 @@ TEST_CASE("element: observers without a number share the tuples between them") {
 
 TEST_CASE("element: a reader whose deadline passes is told so and changes nothing") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number);
+    LocalElement element("e", number);
     CHECK_THROWS_AS(element.observe(Deadline::written_at(1ms)), pastset::DeadlinePassed);
     CHECK_THROWS_WITH(element.observe(7, Deadline::written_at(2ms)),
                       "element 'e': no tuple 7 before the deadline");
@@ -200,7 +202,7 @@ TEST_CASE("element: a reader whose deadline passes is told so and changes nothin
 
 TEST_CASE("element: what is there at once is given though the deadline has passed") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     runtime.sleep_for(5ms);
     CHECK(element.move(tuple(3), Deadline::written_at(1ms)) == 0);
     CHECK(value_of(element.newest(0, Deadline::written_at(1ms))) == 3);
@@ -210,7 +212,7 @@ TEST_CASE("element: what is there at once is given though the deadline has passe
 
 TEST_CASE("element: newest blocks until a tuple from that number on exists") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.keep_newest = 1});
+    LocalElement element("e", number, {.keep_newest = 1});
     Task reader = start(runtime, 1, [&] {
       CHECK(element.newest(3).number == 4);
       CHECK(runtime.now() == 2ms);
@@ -224,7 +226,7 @@ TEST_CASE("element: newest blocks until a tuple from that number on exists") {
 
 TEST_CASE("element: a reader of a tuple that came and went is told it expired") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.keep_newest = 1});
+    LocalElement element("e", number, {.keep_newest = 1});
     Task reader = start(runtime, 1, [&] { CHECK_THROWS_AS(element.observe(0), pastset::Expired); });
     runtime.sleep_for(1ms);
     for (std::uint64_t i = 0; i < 2; ++i) element.move(tuple(i));
@@ -234,7 +236,7 @@ TEST_CASE("element: a reader of a tuple that came and went is told it expired") 
 
 TEST_CASE("element: an error mark wakes blocked readers and no movers") {
   on_virtual_clock([](Runtime& runtime) {
-    Element element("e", number, {.delta = 1});
+    LocalElement element("e", number, {.delta = 1});
     std::vector<Task> readers;
     readers.push_back(start(runtime, 1, [&] {
       CHECK_THROWS_WITH(element.newest(1), "lost");
@@ -266,8 +268,8 @@ TEST_CASE("element: an error mark wakes blocked readers and no movers") {
 
 TEST_CASE("element: deletion wakes all that are blocked, and each is told") {
   on_virtual_clock([](Runtime& runtime) {
-    Element full("full", number, {.delta = 1});
-    Element empty("empty", number);
+    LocalElement full("full", number, {.delta = 1});
+    LocalElement empty("empty", number);
     full.move(tuple(0));
     AnyChange changes({&full, &empty});
     const std::vector<std::function<void()>> blocking{
@@ -294,7 +296,7 @@ TEST_CASE("element: deletion wakes all that are blocked, and each is told") {
 
 TEST_CASE("element: a deadlock report says who waits in which element") {
   const auto deadlock = [](const std::function<void(Element&)>& block) {
-    Element element("sum.alpha-0", number, {.delta = 1});
+    LocalElement element("sum.alpha-0", number, {.delta = 1});
     try {
       on_virtual_clock([&](Runtime&) { block(element); });
     } catch (const runtime::Deadlock& report) {

@@ -4,12 +4,13 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
-#include "pastset/element.hpp"
+#include "pastset/local_element.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
 
 using base::Payload;
 using pastset::Element;
+using pastset::LocalElement;
 using pastset::Template;
 using runtime::ClockKind;
 using runtime::Deadline;
@@ -156,7 +157,7 @@ class Interleaving {
   const std::uint64_t seed_;
   Runtime runtime_;
   Random random_;
-  Element element_{"e", two_numbers, {.delta = 2}};
+  LocalElement element_{"e", two_numbers, {.delta = 2}};
   std::uint64_t each_ = 0;
   std::atomic<std::uint64_t> calls_ = 0;
   std::atomic<std::int64_t> unclaimed_ = 0;
@@ -191,7 +192,7 @@ TEST_CASE("element: deletion ends the work of all OS threads") {
     std::atomic<int> told = 0;
     Runtime runtime;
     runtime.run([&] {
-      Element element("e", two_numbers, {.delta = 3});
+      LocalElement element("e", two_numbers, {.delta = 3});
       std::vector<Task> tasks;
       const auto start = [&](std::function<void()> again) {
         tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "t", tasks.size()},

@@ -17,7 +17,7 @@ using namespace wrapper_tests;
 struct Read {
   Chain chain;
   std::shared_ptr<pastset::Element> element =
-      std::make_shared<pastset::Element>("work", *pastset::Template::parse("u64"));
+      std::make_shared<pastset::LocalElement>("work", *pastset::Template::parse("u64"));
   wrappers::Observe observe{element};
   const paths::Stage& end = chain.stage(observe);
 

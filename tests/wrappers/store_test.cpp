@@ -17,7 +17,7 @@ using namespace wrapper_tests;
 struct Stored {
   explicit Stored(pastset::ElementOptions options = {},
                   wrappers::StoreMarks marks = wrappers::StoreMarks::nothing)
-      : element(std::make_shared<pastset::Element>("work", *pastset::Template::parse("u64"),
+      : element(std::make_shared<pastset::LocalElement>("work", *pastset::Template::parse("u64"),
                                                    std::move(options))),
         store(element, marks) {
     store.set_name("store.work");

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/access.cpp — handles of reads and moves that were started.
+#include "pastset/access.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/usage_error.hpp"
+#include "pastset/element.hpp"
+
+namespace pastset {
+
+/// What the handle and the element share.
+class StartedAccess::State final : public Access, public runtime::Completion {
+ public:
+  State(Element& of, Kind which, std::uint64_t from, base::Payload moved)
+      : Access(which, from, std::move(moved)), element_(of) {}
+
+  static void begin(const std::shared_ptr<State>& state) {
+    state->self_ = state;
+    state->element_.begin(*state);
+  }
+  bool cancel() {
+    if (done() || !element_.cancel(*this)) return false;
+    self_ = nullptr;
+    return true;
+  }
+  /// What is late, when it is; it is cancelled then.
+  std::string wait_or_cancel(runtime::Deadline deadline) {
+    if (done()) return {};  // the element may be gone
+    const runtime::Reason reason{"a started access of element", element_.name(), number};
+    if (wait(deadline, reason)) return {};
+    const std::string late = element_.lateness(*this);
+    if (cancel()) return late;
+    wait(runtime::Deadline::never(), reason);  // who gave it its turn is about to tell
+    return {};
+  }
+
+ private:
+  void told() noexcept override {
+    const std::shared_ptr<State> mine = std::move(self_);
+    complete();
+  }
+  Element& element_;
+  std::shared_ptr<State> self_;  // while it is the element's
+};
+
+StartedAccess::StartedAccess(Element& element, Access::Kind kind, std::uint64_t number,
+                             base::Payload moved)
+    : state_(std::make_shared<State>(element, kind, number, std::move(moved))) {
+  State::begin(state_);
+}
+
+StartedAccess& StartedAccess::operator=(StartedAccess&& other) noexcept {
+  if (this == &other) return *this;
+  cancel();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+std::shared_ptr<StartedAccess::State> StartedAccess::started(const char* what) const {
+  if (state_ == nullptr)
+    throw base::UsageError(fmt::format(
+        "{} of an access of an element that was not started, or was taken or cancelled before",
+        what));
+  return state_;
+}
+
+std::shared_ptr<runtime::Completion> StartedAccess::completion() const {
+  return started("the completion");
+}
+
+Stored StartedAccess::take(runtime::Deadline deadline) {
+  const std::shared_ptr<State> mine = started("the outcome");
+  const std::string late = mine->wait_or_cancel(deadline);
+  state_ = nullptr;
+  if (!late.empty()) throw DeadlinePassed(late);
+  if (mine->error) std::rethrow_exception(mine->error);
+  return {mine->number, std::move(mine->tuple)};
+}
+
+bool StartedAccess::cancel() {
+  if (state_ == nullptr || !state_->cancel()) return false;
+  state_ = nullptr;
+  return true;
+}
+
+}  // namespace pastset

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/local_element.hpp — an element in this process's memory.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/payload.hpp"
+#include "base/ring.hpp"
+#include "pastset/element.hpp"
+#include "runtime/wait.hpp"
+
+namespace pastset {
+
+/// Its tuples are payloads, shared with whoever moved and reads them.
+class LocalElement final : public Element {
+ public:
+  LocalElement(std::string name, Template tuple_template, ElementOptions options = {});
+  /// Nobody may be blocked in it or watch it any more; what waits without a context is told that
+  /// it is deleted.
+  ~LocalElement() override;
+
+  using Element::move;
+  using Element::newest;
+  using Element::observe;
+  std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
+  bool never_keeps_movers() const override { return keep_newest_ > 0 && !x_function_.in; }
+  Stored observe(runtime::Deadline deadline) override;
+  Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
+  Stored newest(std::uint64_t from, runtime::Deadline deadline) override;
+  void begin(Access& access) override;
+  bool cancel(Access& access) override;
+  std::string lateness(const Access& access) const override;
+  std::optional<Stored> try_observe() override;
+  std::optional<Stored> try_newest() const override;
+  std::uint64_t first() const override;
+  std::uint64_t last() const override;
+  std::uint64_t delta() const override;
+  void set_delta(std::uint64_t delta) override;
+  void axe(std::uint64_t number) override;
+  void delete_element() override;
+  bool is_deleted() const override;
+  void mark_error(const std::string& error) override;
+  std::optional<std::string> error_mark() const override;
+
+ private:
+  struct Mover;  // one that is blocked
+  std::uint64_t next_number() const { return oldest_ + kept_.size(); }
+  bool has_room() const;
+  bool has_newest(std::uint64_t from) const;
+  Stored read(std::uint64_t number) const;
+  Stored read_kept(std::uint64_t number) const;
+  base::Payload to_store(const base::Payload& payload) const;
+  std::string no_room() const;
+  std::string no_tuple(std::uint64_t number) const;
+  Stored take_oldest(runtime::Wakes& wakes);
+  std::uint64_t append(base::Payload stored, runtime::Wakes& wakes);
+  base::Payload drop_beyond_newest();
+  std::uint64_t move_when_admitted(base::Payload stored, runtime::Lock& lock,
+                                   runtime::Deadline deadline);
+  void admit_movers(runtime::Wakes& wakes);
+  void begin_move(Access& access, base::Payload stored, base::Payload& dropped,
+                  runtime::Wakes& wakes);
+  bool serve(Access& access, runtime::Wakes& wakes);
+  void serve_waiting(runtime::Wakes& wakes);
+  void wait_in_line(Access& access);
+  void leave_line(Access& access);
+  void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
+  void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
+  void fail_readers(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void watch(AnyChange& watcher) override;
+  void unwatch(AnyChange& watcher) override;
+  template <class There>
+  void wait_until(There there, runtime::Lock& lock, runtime::Deadline deadline,
+                  std::uint64_t number);
+  runtime::Woken wait(runtime::WaitList& list, runtime::Lock& lock, runtime::Deadline deadline,
+                      const runtime::Reason& reason);
+  void tell_changed(runtime::Wakes& wakes);
+  void ensure_alive() const;
+  Deleted deleted() const;
+  void refuse_x_function() const;
+  runtime::Lock lock_alive() const;
+  void ensure_matches(const base::Payload& payload, std::string_view whose) const;
+
+  const XFunction x_function_;
+  mutable runtime::Mutex mutex_;
+  base::Ring<base::Payload> kept_;  // tuples oldest_ .. last - 1
+  std::uint64_t oldest_ = 0;
+  std::uint64_t first_ = 0;
+  std::uint64_t delta_;
+  const std::uint64_t keep_newest_;
+  bool deleted_ = false;
+  std::optional<std::string> error_mark_;
+  std::deque<Mover*> movers_;  // not empty only while there is no room
+  runtime::WaitList readers_;
+  Access* first_reader_ = nullptr;  // of those without a context
+  Access* last_reader_ = nullptr;
+  std::size_t blocked_ = 0;  // calls inside wait(), woken ones that did not run yet included
+  std::vector<AnyChange*> watchers_;
+};
+
+}  // namespace pastset

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/access_real.cpp — accesses that threads begin, answer and cancel at one time.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "pastset/local_element.hpp"
+#include "runtime/random.hpp"
+#include "runtime/runtime.hpp"
+
+using pastset::StartedAccess;
+
+TEST_CASE(
+    "access: threads that move, observe and change their minds lose no tuple and get none "
+    "twice") {
+  constexpr std::uint64_t threads = 4, each = 3000;
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    pastset::LocalElement element("e", *pastset::Template::parse("u64"), {.delta = 8});
+    std::vector<std::atomic<int>> seen(threads * each);
+    const auto work = [&](std::uint64_t thread) {
+      runtime::Random random(thread + 1);
+      std::deque<StartedAccess> reads;
+      const auto take_first = [&] {
+        ++seen[reads.front().take().payload.read<std::uint64_t>()];
+        reads.pop_front();
+      };
+      for (std::uint64_t i = 0; i < each; ++i) {
+        StartedAccess moved = element.start_move(base::Payload::of(thread * each + i));
+        reads.push_back(element.start_observe());
+        if (random.chance(0.3) && reads.back().cancel()) reads.back() = element.start_observe();
+        while (reads.size() > 4) take_first();
+        moved.take();
+      }
+      while (!reads.empty()) take_first();
+    };
+    std::vector<runtime::Task> tasks;
+    for (std::uint64_t thread = 0; thread < threads; ++thread)
+      tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "t", thread},
+                                    [&, thread] { work(thread); }));
+    for (runtime::Task& task : tasks) task.join();
+    for (const auto& times : seen) REQUIRE(times == 1);
+  });
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/access_test.cpp — reads and moves that wait in an element without a context.
+#include "pastset/access.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/usage_error.hpp"
+#include "pastset/local_element.hpp"
+#include "runtime/completion.hpp"
+#include "runtime/random.hpp"
+#include "runtime/runtime.hpp"
+
+using base::Payload;
+using pastset::LocalElement;
+using pastset::StartedAccess;
+using pastset::Template;
+using runtime::Deadline;
+using runtime::Runtime;
+using runtime::WaitSet;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Template number = *Template::parse("u64");
+
+Payload tuple(std::uint64_t value) { return Payload::of(value); }
+
+std::uint64_t value_of(const pastset::Stored& stored) {
+  return stored.payload.read<std::uint64_t>();
+}
+
+bool is_done(const StartedAccess& started) { return started.completion()->done(); }
+
+void on_virtual_clock(const std::function<void(Runtime&)>& main) {
+  Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] { main(runtime); });
+}
+
+}  // namespace
+
+TEST_CASE("access: a started read of a tuple that is there has happened at once") {
+  on_virtual_clock([](Runtime&) {
+    LocalElement element("e", number);
+    for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(10 + i));
+    StartedAccess second = element.start_observe(1), newest = element.start_newest();
+    StartedAccess oldest = element.start_observe();
+    CHECK(is_done(second));
+    CHECK(value_of(second.take()) == 11);
+    CHECK(newest.take().number == 2);
+    CHECK(value_of(oldest.take()) == 10);
+    CHECK(element.first() == 1);
+  });
+}
+
+TEST_CASE(
+    "access: one context waits for reads of several elements, each served as its tuple comes") {
+  on_virtual_clock([](Runtime& runtime) {
+    LocalElement a("a", number), b("b", number), c("c", number);
+    std::vector<StartedAccess> reads;
+    WaitSet set(runtime);
+    for (LocalElement* element : {&a, &b, &c}) {
+      reads.push_back(element->start_newest());
+      set.add(reads.back());
+    }
+    const auto mover = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
+      runtime.sleep_until(10ms);
+      c.move(tuple(3));
+      runtime.sleep_until(20ms);
+      a.move(tuple(1));
+    });
+    CHECK(set.any() == 2u);
+    CHECK(runtime.now() == 10ms);
+    CHECK(value_of(reads[2].take()) == 3);
+    CHECK(set.any() == 0u);
+    CHECK(runtime.now() == 20ms);
+    CHECK_FALSE(set.any(Deadline::written_at(30ms)));
+  });
+}
+
+TEST_CASE(
+    "access: started observes are served in the order in which they began, each another tuple") {
+  on_virtual_clock([](Runtime&) {
+    LocalElement element("e", number);
+    std::vector<StartedAccess> reads;
+    for (int i = 0; i < 3; ++i) reads.push_back(element.start_observe());
+    element.move(tuple(0));
+    CHECK(is_done(reads[0]));
+    CHECK_FALSE(is_done(reads[1]));
+    element.move(tuple(1));
+    element.move(tuple(2));
+    for (std::uint64_t i = 0; i < 3; ++i) CHECK(value_of(reads[i].take()) == i);
+    CHECK(element.first() == 3);
+  });
+}
+
+TEST_CASE("access: started moves stand in one line with blocked ones") {
+  on_virtual_clock([](Runtime& runtime) {
+    LocalElement element("e", number, {.delta = 1});
+    StartedAccess first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
+    runtime::Task third = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1},
+                                        [&] { element.move(tuple(2)); });
+    runtime.sleep_for(1ms);
+    StartedAccess fourth = element.start_move(tuple(3));
+    CHECK(is_done(first));
+    CHECK_FALSE(is_done(second));
+    for (std::uint64_t i = 0; i < 4; ++i) CHECK(value_of(element.observe()) == i);
+    third.join();
+    CHECK(second.take().number == 1);
+    CHECK(fourth.take().number == 3);
+  });
+}
+
+TEST_CASE("access: a read that makes room admits a move, which serves the next read") {
+  on_virtual_clock([](Runtime&) {
+    LocalElement element("e", number, {.delta = 1});
+    std::vector<StartedAccess> moves, reads;
+    for (std::uint64_t i = 0; i < 5; ++i) moves.push_back(element.start_move(tuple(i)));
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      CHECK(is_done(moves[i]));
+      reads.push_back(element.start_observe());
+      CHECK(value_of(reads[i].take()) == i);
+    }
+    StartedAccess waits = element.start_observe();
+    StartedAccess moved = element.start_move(tuple(5));
+    CHECK(is_done(moved));
+    CHECK(value_of(waits.take()) == 5);
+  });
+}
+
+TEST_CASE("access: what is cancelled or dropped reads and moves nothing, and holds nobody up") {
+  on_virtual_clock([](Runtime&) {
+    LocalElement element("e", number, {.delta = 1});
+    StartedAccess cancelled = element.start_observe(), stays = element.start_observe();
+    { const StartedAccess dropped = element.start_observe(); }
+    CHECK(cancelled.cancel());
+    CHECK_FALSE(cancelled.cancel());
+    CHECK_THROWS_AS(cancelled.take(), base::UsageError);
+    element.move(tuple(0));
+    CHECK(value_of(stays.take()) == 0);
+    element.move(tuple(1));
+    StartedAccess first = element.start_move(tuple(2)), second = element.start_move(tuple(3));
+    first = {};
+    CHECK(value_of(element.observe()) == 1);
+    CHECK(second.take().number == 2);
+    CHECK(value_of(element.observe()) == 3);
+    StartedAccess happened = element.start_move(tuple(4));
+    CHECK_FALSE(happened.cancel());
+    CHECK(element.last() == 4);
+  });
+}
+
+TEST_CASE("access: what is not over at a deadline says so like a blocked one, and never happens") {
+  on_virtual_clock([](Runtime& runtime) {
+    LocalElement element("e", number, {.delta = 1});
+    StartedAccess read = element.start_newest(7);
+    CHECK_THROWS_WITH(read.take(Deadline::written_at(10ms)),
+                      "element 'e': no tuple 7 before the deadline");
+    CHECK(runtime.now() == 10ms);
+    CHECK_THROWS_AS(read.take(), base::UsageError);
+    element.move(tuple(0));
+    StartedAccess moved = element.start_move(tuple(1));
+    CHECK_THROWS_AS(moved.take(Deadline::written_at(20ms)), pastset::DeadlinePassed);
+    element.observe();
+    CHECK(element.last() == 1);
+  });
+}
+
+TEST_CASE("access: a cancelled context leaves what it started, which goes with its handle") {
+  on_virtual_clock([](Runtime& runtime) {
+    LocalElement element("e", number);
+    runtime::Task reader = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
+      StartedAccess read = element.start_observe();
+      read.take();
+    });
+    runtime.sleep_for(1ms);
+    reader.cancel();
+    reader.join();
+    element.move(tuple(0));
+    CHECK(element.first() == 0);
+  });
+}
+
+TEST_CASE("access: deleting the element ends all that waits, and so does its end") {
+  on_virtual_clock([](Runtime& runtime) {
+    StartedAccess outlives;
+    {
+      LocalElement element("e", number, {.delta = 1});
+      element.move(tuple(0));
+      StartedAccess read = element.start_newest(5), moved = element.start_move(tuple(1));
+      WaitSet set(runtime);
+      set.add(read);
+      set.add(moved);
+      element.delete_element();
+      CHECK(set.all());
+      CHECK_THROWS_AS(read.take(), pastset::Deleted);
+      CHECK_THROWS_AS(moved.take(), pastset::Deleted);
+      StartedAccess late = element.start_observe();
+      CHECK_THROWS_AS(late.take(), pastset::Deleted);
+      LocalElement other("o", number);
+      outlives = other.start_observe();
+    }
+    CHECK_THROWS_WITH(outlives.take(), "element 'o' was deleted");
+  });
+}
+
+TEST_CASE("access: an error mark ends reads that wait, and those that begin later; moves go on") {
+  on_virtual_clock([](Runtime&) {
+    LocalElement element("e", number, {.delta = 1});
+    element.move(tuple(0));
+    StartedAccess moved = element.start_move(tuple(1));
+    StartedAccess read = element.start_observe(4);
+    element.mark_error("host x is gone");
+    CHECK_THROWS_WITH(read.take(), "host x is gone");
+    CHECK_FALSE(is_done(moved));
+    CHECK(value_of(element.start_observe().take()) == 0);
+    CHECK(moved.take().number == 1);
+    CHECK_THROWS_AS(element.start_newest(2).take(), pastset::Marked);
+  });
+}
+
+TEST_CASE("access: what is wrong with one is told by its handle") {
+  on_virtual_clock([](Runtime&) {
+    LocalElement element("e", number, {.keep_newest = 1});
+    for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
+    CHECK_THROWS_AS(element.start_observe(0).take(), pastset::Expired);
+    CHECK_THROWS_AS(element.start_move(Payload::of(1.0f)).take(), pastset::TemplateMismatch);
+    CHECK(element.last() == 3);
+    StartedAccess never;
+    CHECK_THROWS_AS(never.take(), base::UsageError);
+    CHECK_THROWS_AS(never.completion(), base::UsageError);
+  });
+}
+
+TEST_CASE("access: an X-function that throws ends the access it ran for, and changes nothing") {
+  on_virtual_clock([](Runtime&) {
+    bool is_broken = true;
+    pastset::ElementOptions options;
+    options.x_function.out = [&](const Payload& stored) {
+      if (is_broken) throw std::runtime_error("broken");
+      return stored;
+    };
+    LocalElement element("e", number, options);
+    StartedAccess first = element.start_observe();
+    element.move(tuple(7));
+    CHECK_THROWS_WITH(first.take(), "broken");
+    is_broken = false;
+    CHECK(value_of(element.start_observe().take()) == 7);
+  });
+}
+
+TEST_CASE("access: begun, blocked and cancelled in any order, every tuple moved is observed once") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    INFO("seed " << seed);
+    on_virtual_clock([seed](Runtime&) {
+      runtime::Random random(seed);
+      LocalElement element("e", number, {.delta = random.below(4)});
+      std::vector<StartedAccess> moves, reads;
+      std::vector<std::uint64_t> observed;
+      std::uint64_t moved = 0, next = 0;
+      const auto collect = [&](StartedAccess& read) { observed.push_back(value_of(read.take())); };
+      for (int step = 0; step < 200; ++step) {
+        switch (random.below(5)) {
+          case 0:
+          case 1: moves.push_back(element.start_move(tuple(next++))); break;
+          case 2: reads.push_back(element.start_observe()); break;
+          case 3:
+            if (const auto oldest = element.try_observe()) observed.push_back(value_of(*oldest));
+            break;
+          default: {
+            auto& all = random.below(2) == 0 ? moves : reads;
+            if (all.empty()) break;
+            StartedAccess& one = all[random.below(all.size())];
+            const bool had_happened = is_done(one);
+            if (had_happened) break;
+            CHECK(one.cancel());
+            std::swap(one, all.back());
+            all.pop_back();
+          }
+        }
+      }
+      element.set_delta(0);
+      for (StartedAccess& one : moves) {
+        one.take();
+        ++moved;
+      }
+      for (StartedAccess& one : reads)
+        if (is_done(one)) collect(one);
+      reads.clear();
+      while (const auto oldest = element.try_observe()) observed.push_back(value_of(*oldest));
+      CHECK(element.last() == moved);
+      CHECK(observed.size() == moved);
+      std::sort(observed.begin(), observed.end());
+      CHECK(std::adjacent_find(observed.begin(), observed.end()) == observed.end());
+    });
+  }
+}
