@@ -8,7 +8,7 @@
 
 namespace paths {
 
-class Host;
+class Wiring;
 class Next;
 class Wrapper;
 
@@ -64,33 +64,33 @@ class Wrapper {
   std::string name_;
 };
 
-/// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the host.
+/// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the wiring.
 class Next {
  public:
-  Next(Host& host, const Stage& stage, bool* called)
-      : host_(&host), stage_(&stage), called_(called) {}
+  Next(Wiring& wiring, const Stage& stage, bool* called)
+      : wiring_(&wiring), stage_(&stage), called_(called) {}
   /// Goes on down; returns with what comes up. Must not be called at the end of a path.
   Result operator()(Operation operation) const;
   const Stage& stage() const { return *stage_; }  ///< the wrapper's own
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
-  Host& host() const { return *host_; }
+  Wiring& wiring() const { return *wiring_; }
   /// For a wrapper that answers or sends the operation on itself (forward, a join): from here on
   /// a failure is its own business and not carried down for it.
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }
   /// The same rest of the path for a context that outlives this call of operate().
-  Next detached() const { return Next(*host_, *stage_, nullptr); }
+  Next detached() const { return Next(*wiring_, *stage_, nullptr); }
 
  private:
-  Host* host_;
+  Wiring* wiring_;
   const Stage* stage_;
   bool* called_;
 };
 
 /// Runs `stage` and all below it. What a wrapper threw on the way down without having called next
 /// is carried to the joins below as a failed contribution; then it is thrown.
-Result run_stage(Host& host, const Stage& stage, Operation operation);
+Result run_stage(Wiring& wiring, const Stage& stage, Operation operation);
 
 }  // namespace paths

@@ -50,7 +50,7 @@ struct WrapperPlace {
   std::uint32_t slots;  ///< how many contributors enter it
 };
 
-using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Host&)>;
+using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Wiring&)>;
 
 /// A passive description; wrappers/all.cpp lists one for every kind.
 struct WrapperKind {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 
 namespace wrappers {
 
@@ -20,8 +20,8 @@ paths::WrapperKind barrier_kind() {
   kind.job = paths::Job::join;
   kind.collective = {.help = "Nobody returns before all threads have come."};
   kind.read = [](base::MapReader&, const paths::WrapperPlace& place) -> paths::MakeWrapper {
-    return [wrapper = place.wrapper](paths::Host& host) {
-      return std::make_unique<Barrier>(host, wrapper);
+    return [wrapper = place.wrapper](paths::Wiring& wiring) {
+      return std::make_unique<Barrier>(wiring, wrapper);
     };
   };
   return kind;

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 
 namespace wrappers {
 namespace {
@@ -21,23 +21,23 @@ paths::JoinRules rules_for(std::optional<std::uint32_t> from) {
 
 }  // namespace
 
-Broadcast::Broadcast(paths::Host& host, std::uint32_t wrapper, std::optional<std::uint32_t> from,
-                     std::optional<pastset::Template> value)
-    : from_(from), value_(std::move(value)), rounds_(host, wrapper, rules_for(from)) {}
+Broadcast::Broadcast(paths::Wiring& wiring, std::uint32_t wrapper,
+                     std::optional<std::uint32_t> from, std::optional<pastset::Template> value)
+    : from_(from), value_(std::move(value)), rounds_(wiring, wrapper, rules_for(from)) {}
 
 paths::Result Broadcast::operate(paths::Operation operation, paths::Next next) {
-  if (operation.kind == paths::OperationKind::move) check(operation, next.host());
+  if (operation.kind == paths::OperationKind::move) check(operation, next.wiring());
   return rounds_.operate(std::move(operation), next);
 }
 
 /// Only the root's tuple goes anywhere; a wrong one is its failure, which reaches everyone.
-void Broadcast::check(paths::Operation& operation, paths::Host& host) const {
+void Broadcast::check(paths::Operation& operation, paths::Wiring& wiring) const {
   if (!value_ || operation.slot != from_ || operation.failure) return;
   const std::string mismatch = value_->mismatch(operation.payload);
   if (mismatch.empty()) return;
   operation.payload = {};
-  operation.failure = host.failure(name(), operation.path,
-                                   fmt::format("round {}: {}", operation.sequence, mismatch));
+  operation.failure = wiring.failure(name(), operation.path,
+                                     fmt::format("round {}: {}", operation.sequence, mismatch));
 }
 
 namespace {
@@ -79,8 +79,8 @@ paths::WrapperKind broadcast_kind() {
       from = static_cast<std::uint32_t>(reader.integer("from", 0, 0, most));
     }
     const std::optional<pastset::Template> value = read_template(reader);
-    return [from, value, wrapper = place.wrapper](paths::Host& host) {
-      return std::make_unique<Broadcast>(host, wrapper, from, value);
+    return [from, value, wrapper = place.wrapper](paths::Wiring& wiring) {
+      return std::make_unique<Broadcast>(wiring, wrapper, from, value);
     };
   };
   return kind;

@@ -27,14 +27,14 @@ class Broadcast final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan; `from` the root's slot, if the root comes this way;
   /// `value` what the root moves, if that is to be checked here.
-  Broadcast(paths::Host& host, std::uint32_t wrapper, std::optional<std::uint32_t> from,
+  Broadcast(paths::Wiring& wiring, std::uint32_t wrapper, std::optional<std::uint32_t> from,
             std::optional<pastset::Template> value);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   bool joins() const override { return true; }
 
  private:
-  void check(paths::Operation& operation, paths::Host& host) const;
+  void check(paths::Operation& operation, paths::Wiring& wiring) const;
 
   const std::optional<std::uint32_t> from_;
   const std::optional<pastset::Template> value_;

@@ -9,7 +9,7 @@
 
 #include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 #include "paths/rounds/decision.hpp"
 #include "paths/rounds/root_rounds.hpp"
@@ -65,7 +65,7 @@ struct ConditionCheckSwitches {
 class ConditionCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  ConditionCheck(paths::Host& host, std::uint32_t wrapper, ConditionCheckSettings settings,
+  ConditionCheck(paths::Wiring& wiring, std::uint32_t wrapper, ConditionCheckSettings settings,
                  ConditionCheckSwitches switches = {});
   ~ConditionCheck() override;
   paths::Result operate(paths::Operation operation, paths::Next next) override;
@@ -89,7 +89,7 @@ class ConditionCheck final : public paths::Wrapper {
   void set_origin(paths::Result& result, const std::vector<Seen>& all, base::Nanos began,
                   bool has_waited) const;
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const ConditionCheckSettings settings_;
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // of all clusters

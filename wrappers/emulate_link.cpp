@@ -66,11 +66,11 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   runtime::Lock lock(mutex_);
   const base::Nanos arrives = offer(bytes, sequence, next);
   lock.unlock();
-  host_.runtime().sleep_until(arrives);
+  wiring_.runtime().sleep_until(arrives);
 }
 
 base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next) {
-  const base::Nanos now = host_.runtime().now();
+  const base::Nanos now = wiring_.runtime().now();
   const base::Nanos queued = std::max(busy_until_ - now, base::Nanos(0));
   const auto passage = model_.pass(now, busy_until_, bytes);
   busy_until_ = passage.free_again;
@@ -84,7 +84,7 @@ base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const 
   record.down_nanos = now.count();
   record.up_nanos = last_arrival_.count();
   record.bytes = eventspace::capped_bytes(bytes);
-  host_.recorder().add(record);
+  wiring_.recorder().add(record);
   return last_arrival_;
 }
 
@@ -101,14 +101,14 @@ bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const path
   lanes_[key].push_back({std::move(operation), arrives});
   lock.unlock();
   if (empty) {
-    host_.spawn_service("link", [this, key, rest = next.detached()] { empty_lane(key, rest); });
+    wiring_.spawn_service("link", [this, key, rest = next.detached()] { empty_lane(key, rest); });
   }
   return true;
 }
 
 void EmulateLink::wait_for_lane(LaneKey key) {
   runtime::Lock lock(mutex_);
-  const runtime::Deadline deadline = host_.deadline();
+  const runtime::Deadline deadline = wiring_.deadline();
   while (lanes_.contains(key)) {
     const auto woken = emptied_.wait(lock, deadline, {"earlier pushes over link", name()});
     if (woken == runtime::Woken::expired && lanes_.contains(key)) {
@@ -121,8 +121,8 @@ void EmulateLink::wait_for_lane(LaneKey key) {
 void EmulateLink::drain() {
   runtime::Lock lock(mutex_);
   while (!lanes_.empty()) {
-    runtime::Deadline deadline = host_.deadline();
-    deadline.at += std::max(last_arrival_ - host_.runtime().now(), base::Nanos(0));
+    runtime::Deadline deadline = wiring_.deadline();
+    deadline.at += std::max(last_arrival_ - wiring_.runtime().now(), base::Nanos(0));
     const auto woken = emptied_.wait(lock, deadline, {"last pushes over link", name()});
     if (woken == runtime::Woken::expired) return;
   }
@@ -150,7 +150,7 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
   Pushed first = std::move(lane.front());
   lane.pop_front();
   lock.unlock();
-  host_.runtime().sleep_until(first.arrives);
+  wiring_.runtime().sleep_until(first.arrives);
   try {
     next(std::move(first.operation));
   } catch (const paths::TravelError&) {
@@ -218,7 +218,7 @@ paths::WrapperKind emulate_link_kind() {
   kind.roles = {"down", "up"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     const tuning::LinkModel model = read_link_model(reader);
-    return [model](paths::Host& host) { return std::make_unique<EmulateLink>(host, model); };
+    return [model](paths::Wiring& wiring) { return std::make_unique<EmulateLink>(wiring, model); };
   };
   return kind;
 }

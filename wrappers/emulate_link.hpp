@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"
@@ -30,7 +30,8 @@ namespace wrappers {
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::Wrapper {
  public:
-  EmulateLink(paths::Host& host, tuning::LinkModel model) : host_(host), model_(std::move(model)) {}
+  EmulateLink(paths::Wiring& wiring, tuning::LinkModel model)
+      : wiring_(wiring), model_(std::move(model)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   void drain() override;  ///< of pushes, which arrive long after the last one was sent
@@ -55,7 +56,7 @@ class EmulateLink final : public paths::Wrapper {
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const tuning::LinkModel model_;
   runtime::Mutex mutex_;
   base::Nanos busy_until_{0};

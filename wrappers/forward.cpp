@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/near_match.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace wrappers {
@@ -42,8 +42,8 @@ paths::Result Forward::operate(paths::Operation operation, paths::Next next) {
   operation.slot += next.stage().slot;
   const paths::StageId stage = next.stage().below_id;
   if (paths::is_farewell(operation.kind)) operation.one_way = true;
-  if (!operation.one_way) return next.host().call(to_host_, stage, std::move(operation));
-  next.host().push(to_host_, stage, std::move(operation));
+  if (!operation.one_way) return next.wiring().call(to_host_, stage, std::move(operation));
+  next.wiring().push(to_host_, stage, std::move(operation));
   return {};
 }
 
@@ -55,7 +55,7 @@ paths::WrapperKind forward_kind() {
   kind.job = paths::Job::crossing;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::uint32_t to_host = read_host(reader, place);
-    return [to_host](paths::Host&) { return std::make_unique<Forward>(to_host); };
+    return [to_host](paths::Wiring&) { return std::make_unique<Forward>(to_host); };
   };
   return kind;
 }

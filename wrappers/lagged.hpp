@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"
@@ -28,7 +28,7 @@ namespace wrappers {
 ///          later, when all others get it.
 class Lagged final : public paths::Wrapper {
  public:
-  Lagged(paths::Host& host, std::uint64_t rounds) : host_(host), rounds_(rounds) {}
+  Lagged(paths::Wiring& wiring, std::uint64_t rounds) : wiring_(wiring), rounds_(rounds) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   bool holds_releases() const override { return true; }
@@ -44,7 +44,7 @@ class Lagged final : public paths::Wrapper {
   void wait(Round& round) const;
   void drain(const paths::Operation& release, const paths::Next& next);
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const std::uint64_t rounds_;
   runtime::Mutex mutex_;                       // guards what follows
   std::map<std::uint32_t, Rounds> under_way_;  // by contributor, oldest first

@@ -8,7 +8,7 @@
 
 #include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 #include "paths/rounds/decision.hpp"
 #include "paths/rounds/root_rounds.hpp"
@@ -43,7 +43,7 @@ struct LaggedCheckSettings {
 class LaggedCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  LaggedCheck(paths::Host& host, std::uint32_t wrapper, LaggedCheckSettings settings);
+  LaggedCheck(paths::Wiring& wiring, std::uint32_t wrapper, LaggedCheckSettings settings);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
 
@@ -66,7 +66,7 @@ class LaggedCheck final : public paths::Wrapper {
   void take_batches(Cluster& cluster);
   void take_batch(Cluster& cluster, const base::Payload& tuple);
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Of the round whose turn it is.

@@ -8,7 +8,7 @@
 
 #include "pastset/errors.hpp"
 #include "paths/host/element_operation.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/plan/element_setting.hpp"
 
 namespace wrappers {
@@ -46,7 +46,7 @@ paths::Result Observe::operate(paths::Operation operation, paths::Next next) {
                     "reads; end it in store instead",
                     element_->name(), paths::operation_name(operation.kind)));
   }
-  return paths::operate_on(*element_, operation, next.host().deadline());
+  return paths::operate_on(*element_, operation, next.wiring().deadline());
 }
 
 paths::WrapperKind observe_kind() {
@@ -57,8 +57,9 @@ paths::WrapperKind observe_kind() {
   kind.job = paths::Job::store;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = paths::read_element(reader, "element", place);
-    return
-        [element](paths::Host& host) { return std::make_unique<Observe>(host.element(element)); };
+    return [element](paths::Wiring& wiring) {
+      return std::make_unique<Observe>(wiring.element(element));
+    };
   };
   return kind;
 }

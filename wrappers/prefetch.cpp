@@ -21,18 +21,18 @@ paths::Result Prefetch::operate(paths::Operation operation, paths::Next next) {
     case OperationKind::observe_number:
     case OperationKind::newest:
     case OperationKind::first:
-    case OperationKind::last: return operate_on(*into_, operation, host_.deadline());
+    case OperationKind::last: return operate_on(*into_, operation, wiring_.deadline());
     default: return next(std::move(operation));
   }
 }
 
 void Prefetch::start() {
-  const paths::Plan& plan = host_.plan();
+  const paths::Plan& plan = wiring_.plan();
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
     const auto& begun = plan.paths[path];
     if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
     ENSURE(!fetching_);
-    fetching_ = host_.spawn_service("prefetch", [this, path] { fetch(path); });
+    fetching_ = wiring_.spawn_service("prefetch", [this, path] { fetch(path); });
   }
 }
 
@@ -43,15 +43,15 @@ void Prefetch::stop() {
 }
 
 void Prefetch::fetch(std::uint32_t path) {
-  const paths::Stage* stage = host_.stage(host_.plan().paths[path].stage);
+  const paths::Stage* stage = wiring_.stage(wiring_.plan().paths[path].stage);
   ENSURE(stage != nullptr);
-  const paths::Next next(host_, *stage, nullptr);
+  const paths::Next next(wiring_, *stage, nullptr);
   paths::Operation wanted;
   wanted.kind = OperationKind::newest;
   wanted.path = path;
   try {
     while (true) {
-      const std::int64_t left_nanos = host_.runtime().now().count();
+      const std::int64_t left_nanos = wiring_.runtime().now().count();
       paths::Result newest = ask(wanted, next);
       const std::size_t bytes = newest.payload.size();
       into_->move(std::move(newest.payload));
@@ -68,11 +68,11 @@ void Prefetch::fetch(std::uint32_t path) {
 
 paths::Result Prefetch::ask(paths::Operation operation, const paths::Next& next) {
   while (true) {
-    const runtime::Deadline deadline = host_.deadline();
+    const runtime::Deadline deadline = wiring_.deadline();
     try {
       return next(operation);
     } catch (const paths::TravelError&) {
-      if (host_.runtime().now() < deadline.at) throw;
+      if (wiring_.runtime().now() < deadline.at) throw;
     }
   }
 }
@@ -84,9 +84,9 @@ void Prefetch::record(const paths::Operation& asked, std::int64_t down_nanos, st
   record.sequence = asked.sequence;
   record.kind = static_cast<std::uint8_t>(eventspace::EventKind::prefetch);
   record.down_nanos = down_nanos;
-  record.up_nanos = host_.runtime().now().count();
+  record.up_nanos = wiring_.runtime().now().count();
   record.bytes = eventspace::capped_bytes(bytes);
-  host_.recorder().add(record);
+  wiring_.recorder().add(record);
 }
 
 paths::WrapperKind prefetch_kind() {
@@ -98,8 +98,8 @@ paths::WrapperKind prefetch_kind() {
   kind.fetches_into = "into";
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string into = paths::read_element(reader, "into", place);
-    return [into, wrapper = place.wrapper](paths::Host& host) {
-      return std::make_unique<Prefetch>(host, wrapper, host.element(into));
+    return [into, wrapper = place.wrapper](paths::Wiring& wiring) {
+      return std::make_unique<Prefetch>(wiring, wrapper, wiring.element(into));
     };
   };
   return kind;

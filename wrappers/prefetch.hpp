@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "pastset/element.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"
@@ -30,8 +30,8 @@ namespace wrappers {
 class Prefetch final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Prefetch(paths::Host& host, std::uint32_t wrapper, std::shared_ptr<pastset::Element> into)
-      : host_(host), wrapper_(wrapper), into_(std::move(into)) {}
+  Prefetch(paths::Wiring& wiring, std::uint32_t wrapper, std::shared_ptr<pastset::Element> into)
+      : wiring_(wiring), wrapper_(wrapper), into_(std::move(into)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   void start() override;
   void stop() override;
@@ -42,7 +42,7 @@ class Prefetch final : public paths::Wrapper {
   void record(const paths::Operation& asked, std::int64_t down_nanos, std::size_t bytes,
               const paths::Next& next);
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const std::uint32_t wrapper_;
   const std::shared_ptr<pastset::Element> into_;
   runtime::Task fetching_;

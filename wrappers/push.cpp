@@ -20,13 +20,13 @@ paths::Result Push::operate(paths::Operation operation, paths::Next next) {
 }
 
 void Push::start() {
-  const paths::Plan& plan = host_.plan();
+  const paths::Plan& plan = wiring_.plan();
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
     const auto& begun = plan.paths[path];
     if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
     ENSURE(!following_);
     path_ = path;
-    following_ = host_.spawn_service("push", [this] { follow(); });
+    following_ = wiring_.spawn_service("push", [this] { follow(); });
   }
 }
 
@@ -87,18 +87,18 @@ void Push::send_rest() {
 
 void Push::end(const std::string& mark) {
   has_ended_ = true;
-  host_.release_background(path_, std::make_shared<paths::TravelError>("", "", "", mark));
+  wiring_.release_background(path_, std::make_shared<paths::TravelError>("", "", "", mark));
 }
 
 void Push::send(base::Payload tuple) {
-  const paths::Stage* stage = host_.stage(host_.plan().paths[path_].stage);
+  const paths::Stage* stage = wiring_.stage(wiring_.plan().paths[path_].stage);
   ENSURE(stage != nullptr);
-  const paths::Next next(host_, *stage, nullptr);
+  const paths::Next next(wiring_, *stage, nullptr);
   paths::Operation operation;
   operation.one_way = true;
   operation.kept = settings_.every || settings_.asks;  // somebody counts on each
   operation.path = path_;
-  operation.slot = host_.plan().paths[path_].slot;
+  operation.slot = wiring_.plan().paths[path_].slot;
   operation.sequence = sent_++;
   operation.payload = std::move(tuple);
   eventspace::EventRecord record;
@@ -107,14 +107,14 @@ void Push::send(base::Payload tuple) {
   record.kind = static_cast<std::uint8_t>(eventspace::EventKind::prefetch);
   record.flags = eventspace::event_one_way;
   record.bytes = eventspace::capped_bytes(operation.payload.size());
-  record.down_nanos = host_.runtime().now().count();
+  record.down_nanos = wiring_.runtime().now().count();
   try {
     next(std::move(operation));
   } catch (const paths::TravelError&) {
     // The far host is gone, and whoever waits there with it.
   }
-  record.up_nanos = host_.runtime().now().count();
-  host_.recorder().add(record);
+  record.up_nanos = wiring_.runtime().now().count();
+  wiring_.recorder().add(record);
 }
 
 paths::WrapperKind push_kind() {
@@ -136,9 +136,10 @@ paths::WrapperKind push_kind() {
     const bool every = reader.flag("every", false);
     if (every && !asks.empty())
       reader.mistake("every", "expected either asks or every, found both");
-    return [=, wrapper = place.wrapper](paths::Host& host) {
-      PushSettings settings{host.element(from), asks.empty() ? nullptr : host.element(asks), every};
-      return std::make_unique<Push>(host, wrapper, std::move(settings));
+    return [=, wrapper = place.wrapper](paths::Wiring& wiring) {
+      PushSettings settings{wiring.element(from), asks.empty() ? nullptr : wiring.element(asks),
+                            every};
+      return std::make_unique<Push>(wiring, wrapper, std::move(settings));
     };
   };
   return kind;

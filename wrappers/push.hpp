@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "pastset/element.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/rounds/cluster_tuples.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
@@ -41,8 +41,8 @@ struct PushSettings {
 class Push final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Push(paths::Host& host, std::uint32_t wrapper, PushSettings settings)
-      : host_(host), wrapper_(wrapper), settings_(std::move(settings)) {}
+  Push(paths::Wiring& wiring, std::uint32_t wrapper, PushSettings settings)
+      : wiring_(wiring), wrapper_(wrapper), settings_(std::move(settings)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   void start() override;
   void stop() override;
@@ -56,7 +56,7 @@ class Push final : public paths::Wrapper {
   void send(base::Payload tuple);
   void end(const std::string& mark);
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const std::uint32_t wrapper_;
   const PushSettings settings_;
   std::uint32_t path_ = 0;

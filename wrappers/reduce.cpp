@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 
 namespace wrappers {
 
@@ -29,8 +29,8 @@ paths::WrapperKind reduce_kind() {
       .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const paths::Reduction reduction = paths::read_reduction(reader);
-    return [reduction, wrapper = place.wrapper](paths::Host& host) {
-      return std::make_unique<Reduce>(host, wrapper, reduction);
+    return [reduction, wrapper = place.wrapper](paths::Wiring& wiring) {
+      return std::make_unique<Reduce>(wiring, wrapper, reduction);
     };
   };
   return kind;

@@ -10,7 +10,7 @@
 
 #include "pastset/errors.hpp"
 #include "paths/host/element_operation.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/plan/element_setting.hpp"
 
 namespace wrappers {
@@ -34,10 +34,10 @@ paths::Result Store::operate(paths::Operation operation, paths::Next next) {
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;
   const bool is_failure = operation.failure && marks_ != StoreMarks::nothing &&
                           operation.kind != paths::OperationKind::withdraw;
-  const paths::Plan& plan = next.host().plan();
+  const paths::Plan& plan = next.wiring().plan();
   if (!is_end && !is_failure) {
     try {
-      return paths::operate_on(*element_, operation, next.host().deadline());
+      return paths::operate_on(*element_, operation, next.wiring().deadline());
     } catch (const pastset::DeadlinePassed& late) {
       if (operation.kind == paths::OperationKind::move) throw;
       throw pastset::DeadlinePassed(late.what() + senders(plan, operation.path));
@@ -68,8 +68,8 @@ paths::WrapperKind store_kind() {
     const StoreMarks marks = word == "true"       ? StoreMarks::failures_and_end
                              : word == "failures" ? StoreMarks::failures
                                                   : StoreMarks::nothing;
-    return [element, marks](paths::Host& host) {
-      return std::make_unique<Store>(host.element(element), marks);
+    return [element, marks](paths::Wiring& wiring) {
+      return std::make_unique<Store>(wiring.element(element), marks);
     };
   };
   return kind;

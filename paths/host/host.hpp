@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/host.hpp — one process, or one simulated machine: its space, wrappers and service
-// contexts.
+// paths/host/host.hpp — one process, or one simulated machine: its space, its wire, what plans made
+// on it.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
+#include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
-#include "paths/plan/plan.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/plan/site.hpp"
-#include "paths/wire/connections.hpp"
-#include "paths/wire/transport.hpp"
-#include "paths/wrapper.hpp"
-#include "paths/wrapper_kind.hpp"
-#include "runtime/runtime.hpp"
+#include "paths/wire/multiplexer.hpp"
 
 namespace paths {
 
-class Admission;
-
-/// What a host sent to other clusters for one graph; the bytes of a `traffic` answer's entries.
-struct HostTraffic {
-  std::uint64_t host = 0;  ///< index in the plan
-  Traffic wan;
-};
-
-/// Wires this host's share of a plan and serves it: the paper's PATHS server, which is linked into
-/// the application (Bongo et al. 2004, §III-A).
+/// Where wirings live: whatever belongs to none of them. As a Site it is its place in the config's
+/// plan, whose numbers of hosts are those of the run.
 ///
-/// Owns:    its space, wrappers, stages and transport; borrows the runtime.
-/// Sharing: any context may call anything; operations block as their wrappers say.
+/// Owns:    space, recorder, transport and wirings; borrows the runtime.
+/// Sharing: any context may call anything.
 class Host : public Site {
  public:
   /// `peers` are the plan's (peers_of()); one that is alone in its process has them made here.
@@ -44,106 +29,23 @@ class Host : public Site {
   ~Host();
 
   pastset::Space& space() { return space_; }
-  /// An element of this host. Throws UsageError when there is none of that name.
+  /// An element of this host, by its name in the space. Throws UsageError when there is none.
   std::shared_ptr<pastset::Element> element(std::string_view name);
-  /// Listens, then starts the wrappers. Every host of the program must get here, in any order; on
-  /// the steady clock one that has not come within the deadline counts as gone.
+  /// What the config's plan made here.
+  Wiring& wiring() { return *wiring_; }
+  const Wiring& wiring() const { return *wiring_; }
+
+  /// Listens, then starts the wiring of the config's plan.
   void start();
-  /// Waits until every path through this host was released, serving until then; then stops wrappers
-  /// and transport. A host that is gone counts as having released its paths, and so does one that
-  /// gave no sign of life for the deadline. Its own threads must have released theirs or
-  /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
-  /// needs any more, then those of other hosts that read from here: they find what there is, and
-  /// that this host has ended. Gateways so end last.
-  /// Answers what went wrong at the end: empty, or whom it waited for in vain.
+  /// Ends that wiring, then the transport. Answers what went wrong at the end, as it does.
   std::string finish();
-  /// A thread of this host failed; peers hear of it at the end.
-  void note_failure(const std::string& failure) { connections_.note_failure(failure); }
-  /// What failed first of what this host knows: a thread of its own or of others, or a peer that
-  /// was lost. After finish(); for hosts without threads, to whom nobody else says it.
-  std::string first_failure() const { return connections_.failure(); }
-
-  /// Has finish() call this when every thread's path through here was released, before anything is
-  /// stopped: for what asks other hosts all the time. Before finish().
-  void before_end(std::function<void()> work) { before_end_ = std::move(work); }
-
-  /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
-  /// Throws what was thrown there, or TravelError when the host is gone or late.
-  Result call(std::uint32_t to_host, StageId stage, Operation operation);
-  /// The same without an answer: one frame. Does not block; a push waiting for credits is replaced
-  /// by a newer one of the same path, unless it is to be kept.
-  void push(std::uint32_t to_host, StageId stage, Operation operation);
-  /// What the clock of a host that our paths lead to shows, and ours before and after. Throws like
-  /// call().
-  struct ClockReading {
-    std::uint32_t peer = 0;
-    base::Nanos asked{0}, shown{0}, answered{0};
-  };
-  ClockReading read_clock(std::uint32_t peer);
-  /// Hosts that our paths lead to directly.
-  std::vector<std::uint32_t> peers_below() const;
-
-  /// Ends a path that a wrapper of this host began; once, finish() at the latest.
-  void release_background(std::uint32_t path, Failure failure);
-  /// Work of this host in a service context of its own.
-  runtime::Task spawn_service(std::string_view role, std::function<void()> work);
-
-  /// The stage of the plan, if it is on this host; null otherwise.
-  const Stage* stage(StageId id) const;
-
-  /// What this host sent for a graph's paths: to other clusters (each frame counts once, on the
-  /// host where it crosses), and in all. Nothing for a name that is no graph.
-  Traffic wan_traffic(std::string_view graph) const;
-  Traffic traffic(std::string_view graph) const;
-
-  /// The paths of the plan that begin on this host.
-  const std::vector<std::uint32_t>& paths() const { return plan_->shares[index_].paths; }
-  /// Adds this host's entry to the answer of a `traffic` operation.
-  void add_traffic(const Operation& asked, Result& result) const;
-  /// Called by Path: a thread's path of this host was released.
-  void path_released();
 
  private:
-  class Service;     // one operation of another host, in a context
-  struct Releases {  // of paths that pass through this host
-    std::uint64_t expected = 0;
-    std::uint64_t seen = 0;
-  };
-  void wire(const Plan::Share& share, const WrapperKinds& kinds);
-  void serve(ConnectionId connection, Frame frame);
-  bool runs_at_once(const Frame& frame, bool is_alone) const;
-  Service& take_service();
-  void carry_out(ConnectionId connection, Frame& frame);
-  void decline(ConnectionId connection, const Frame& frame);
-  void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
-  bool is_over() const;
-  Frame reply_to(const Frame& request) const;
-  Frame run(const Frame& request);
-  void count_release(std::uint32_t path, runtime::Wakes& wakes);
-  void service_ended(std::uint64_t number);
-  bool has_services() const { return !services_.empty() || !serving_.empty(); }
-  void cancel_services();
-  void end_services();
-  /// Blocks until every path that leads here was released, which peers do that live.
-  void wait_for(const Releases& releases, const char* what);
-  bool services_end_in_time();
+  eventspace::Recorder recorder_;
   pastset::Space space_;
-  std::vector<std::unique_ptr<Wrapper>> wrappers_;
-  std::unordered_map<StageId, Stage> stages_;  // nodes do not move
-  Connections connections_;
-  runtime::Task meeting_;  // of the peers
-  std::function<void()> before_end_;
-
-  mutable runtime::Mutex mutex_;
-  runtime::WaitList changed_;  // the counts below
-  Releases thread_releases_;
-  Releases background_releases_;
-  std::set<std::uint32_t> released_paths_;                     // of this host's wrappers
-  const std::unique_ptr<Admission> admission_;                 // at the entrances from other hosts
-  std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
-  std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
-  std::vector<std::unique_ptr<Service>> resting_;  // to run again
-  std::uint64_t next_service_ = 0;
+  Multiplexer multiplexer_;
+  Multiplexer::Share* share_ = nullptr;  // of the wiring
+  std::unique_ptr<Wiring> wiring_;
 };
 
 }  // namespace paths

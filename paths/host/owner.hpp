@@ -7,7 +7,7 @@
 
 namespace paths {
 
-class Host;
+class Wiring;
 
 /// The context that makes it: a thread of the application, which alone may use its paths, and one
 /// of them at a time.
@@ -16,7 +16,7 @@ class Host;
 /// Sharing: any context of any process may call; who is not the owner is refused.
 class Owner {
  public:
-  Owner(const Host& host, std::uint32_t index);
+  Owner(const Wiring& wiring, std::uint32_t index);
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 
@@ -47,7 +47,7 @@ class Owner {
   bool may_call() const;
   [[noreturn]] void refuse(std::string_view what, std::string_view subject,
                            std::string_view name) const;
-  const Host& host_;
+  const Wiring& wiring_;
   const std::uint32_t index_;
   const void* context_;
   const std::uint32_t process_;

@@ -71,10 +71,10 @@ struct Path::UnderWay {
   std::uint64_t count = 0;
 };
 
-Path::Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner,
+Path::Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owner,
            std::shared_ptr<Failure> last_failure)
-    : host_(&host),
-      first_stage_(host.stage(host.plan().paths[path].stage)),
+    : wiring_(&wiring),
+      first_stage_(wiring.stage(wiring.plan().paths[path].stage)),
       path_(path),
       thread_(thread),
       owner_(&owner),
@@ -100,7 +100,7 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
   operation.kind = kind;
   operation.path = path_;
   operation.thread = thread_;
-  operation.slot = host_->plan().paths[path_].slot + thread_;
+  operation.slot = wiring_->plan().paths[path_].slot + thread_;
   operation.sequence = sequence_;
   // Only moves are counted: they are what joins key their rounds by, on every thread alike.
   if (kind == OperationKind::move) ++sequence_;
@@ -118,7 +118,7 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
 Result Path::run(Operation operation) {
   if (has_started()) return begin(std::move(operation)).wait();
   return noting_failure(*last_failure_,
-                        [&] { return run_stage(*host_, *first_stage_, std::move(operation)); });
+                        [&] { return run_stage(*wiring_, *first_stage_, std::move(operation)); });
 }
 
 Result Path::move(base::Payload payload) {
@@ -144,28 +144,29 @@ Started Path::begin(Operation operation) {
     ++under_way_->count;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.
-  host_->spawn_service("operation", [host = host_, stage = first_stage_, state = started.state_,
-                                     under_way = under_way_, operation = std::move(operation)] {
-    Result result;
-    std::exception_ptr error;
-    try {
-      result = run_stage(*host, *stage, operation);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      runtime::Wakes wakes;
-      runtime::Lock lock(under_way->mutex);
-      --under_way->count;
-      under_way->waiting.wake_all(wakes);
-    }
-    runtime::Wakes wakes;
-    runtime::Lock lock(state->mutex);
-    state->result = std::move(result);
-    state->error = error;
-    state->done = true;
-    state->waiting.wake_all(wakes);
-  });
+  wiring_->spawn_service("operation",
+                         [wiring = wiring_, stage = first_stage_, state = started.state_,
+                          under_way = under_way_, operation = std::move(operation)] {
+                           Result result;
+                           std::exception_ptr error;
+                           try {
+                             result = run_stage(*wiring, *stage, operation);
+                           } catch (...) {
+                             error = std::current_exception();
+                           }
+                           {
+                             runtime::Wakes wakes;
+                             runtime::Lock lock(under_way->mutex);
+                             --under_way->count;
+                             under_way->waiting.wake_all(wakes);
+                           }
+                           runtime::Wakes wakes;
+                           runtime::Lock lock(state->mutex);
+                           state->result = std::move(result);
+                           state->error = error;
+                           state->done = true;
+                           state->waiting.wake_all(wakes);
+                         });
   return started;
 }
 
@@ -214,7 +215,7 @@ void Path::delete_element() { operate(OperationKind::delete_element, 0, {}); }
 
 std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   const Owner::Use used = use("traffic");
-  const Plan& plan = host_->plan();
+  const Plan& plan = wiring_->plan();
   const auto number = plan.graph_named(graph);
   if (!number) {
     const auto near = base::near_match(graph, plan.graph_names());
@@ -223,15 +224,15 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
                                        near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
   Operation asked = next_operation(OperationKind::traffic, *number, {});
-  Result answer = run_stage(*host_, *first_stage_, asked);
-  host_->add_traffic(asked, answer);
+  Result answer = run_stage(*wiring_, *first_stage_, asked);
+  wiring_->add_traffic(asked, answer);
   std::vector<HostTraffic> hosts(answer.payload.size() / sizeof(HostTraffic));
   std::memcpy(hosts.data(), answer.payload.bytes().data(), hosts.size() * sizeof(HostTraffic));
   for (const HostTraffic& one : hosts) {
-    if (one.host < host_->plan().hosts.size()) continue;
-    throw TravelError(host_->name(), this->graph(), "",
+    if (one.host < wiring_->plan().hosts.size()) continue;
+    throw TravelError(wiring_->name(), this->graph(), "",
                       fmt::format("somebody on the way counted traffic of host number {} of {}",
-                                  one.host, host_->plan().hosts.size()));
+                                  one.host, wiring_->plan().hosts.size()));
   }
   return hosts;
 }
@@ -255,14 +256,14 @@ void Path::withdraw(Failure failure) {
   if (released_) return;
   const Owner::Use used = use("withdraw");
   try {
-    run_stage(*host_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
+    run_stage(*wiring_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
   } catch (const TravelError&) {    // the failure itself, or the peer is gone
   } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
   }
 }
 
 void Path::release(const std::string& reason) {
-  release(reason.empty() ? nullptr : host_->failure("", path_, reason));
+  release(reason.empty() ? nullptr : wiring_->failure("", path_, reason));
 }
 
 void Path::release(Failure failure) {
@@ -273,11 +274,11 @@ void Path::release(Failure failure) {
   released_ = true;
   try {
     wait_while_started(1);
-    run_stage(*host_, *first_stage_, std::move(operation));
+    run_stage(*wiring_, *first_stage_, std::move(operation));
   } catch (const TravelError&) {    // the peer is gone and needs no release
   } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
   }
-  host_->path_released();
+  wiring_->path_released();
 }
 
 /// Until fewer than that are under way.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pastset/element.hpp"
-#include "paths/host/host.hpp"
 #include "paths/host/owner.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/operation.hpp"
 
 namespace paths {
@@ -44,7 +44,7 @@ class Path {
  public:
   /// The owner outlives it. `last_failure` is its thread's: what its last operation on any path
   /// failed with, if it did.
-  Path(Host& host, std::uint32_t path, std::uint32_t thread, Owner& owner,
+  Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
   Path(const Path&) = delete;  // a copy would number its moves alike
   Path& operator=(const Path&) = delete;
@@ -90,8 +90,8 @@ class Path {
   bool holds_release() const;
   bool released() const { return released_; }
   // What it is, for anybody.
-  Host& host() const { return *host_; }
-  const std::string& graph() const { return host_->plan().paths[path_].graph; }
+  Wiring& wiring() const { return *wiring_; }
+  const std::string& graph() const { return wiring_->plan().paths[path_].graph; }
   std::uint64_t moves() const { return sequence_; }
 
  private:
@@ -105,7 +105,7 @@ class Path {
   void wait_while_started(std::uint64_t at_least);
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
   Operation farewell(OperationKind kind, Failure failure);
-  Host* host_;
+  Wiring* wiring_;
   const Stage* first_stage_;
   std::uint32_t path_;
   std::uint32_t thread_;

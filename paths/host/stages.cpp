@@ -5,7 +5,7 @@
 
 #include "base/errors.hpp"
 #include "pastset/errors.hpp"
-#include "paths/host/host.hpp"
+#include "paths/host/wiring.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
 
@@ -29,10 +29,10 @@ Operation failed_contribution(const Operation& operation) {
 }
 
 /// The stages below learn of the failure; what they answer is that same failure, or nothing new.
-void carry_down(Host& host, const Stage& stage, Operation failed, Failure failure) {
+void carry_down(Wiring& wiring, const Stage& stage, Operation failed, Failure failure) {
   failed.failure = std::move(failure);
   try {
-    Next(host, stage, nullptr)(std::move(failed));
+    Next(wiring, stage, nullptr)(std::move(failed));
   } catch (const TravelError&) {
   }
 }
@@ -43,19 +43,19 @@ Result Next::operator()(Operation operation) const {
   ENSURE(stage_->below != nullptr);
   taken();
   operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
-  return run_stage(*host_, *stage_->below, std::move(operation));
+  return run_stage(*wiring_, *stage_->below, std::move(operation));
 }
 
-Result run_stage(Host& host, const Stage& stage, Operation operation) {
+Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
   if (operation.failure && !stage.wrapper->takes_failures()) {
     if (stage.below == nullptr) throw TravelError(*operation.failure);
-    return Next(host, stage, nullptr)(std::move(operation));
+    return Next(wiring, stage, nullptr)(std::move(operation));
   }
   bool called = false;
   Operation failed = failed_contribution(operation);
   Failure failure;
   try {
-    return stage.wrapper->operate(std::move(operation), Next(host, stage, &called));
+    return stage.wrapper->operate(std::move(operation), Next(wiring, stage, &called));
   } catch (const TravelError& error) {
     failure = std::make_shared<TravelError>(error);
   } catch (const runtime::Stop&) {
@@ -63,12 +63,12 @@ Result run_stage(Host& host, const Stage& stage, Operation operation) {
   } catch (const pastset::Marked& mark) {  // says itself where it began
     failure = std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const std::exception& error) {
-    failure = host.failure(stage.wrapper->name(), failed.path, error.what());
+    failure = wiring.failure(stage.wrapper->name(), failed.path, error.what());
   } catch (...) {
-    failure = host.failure(stage.wrapper->name(), failed.path, "threw what is no std::exception");
+    failure = wiring.failure(stage.wrapper->name(), failed.path, "threw what is no std::exception");
   }
   if (!called && failed.kind == OperationKind::move && stage.below != nullptr)
-    carry_down(host, stage, std::move(failed), failure);
+    carry_down(wiring, stage, std::move(failed), failure);
   throw TravelError(*failure);
 }
 

@@ -13,25 +13,25 @@
 
 namespace paths {
 
-Thread::Thread(Host& host, std::uint32_t index, std::uint64_t seed)
-    : host_(&host),
+Thread::Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed)
+    : wiring_(&wiring),
       index_(index),
-      owner_(host, index),
-      random_(seed, host.plan().hosts[host.index()].first_thread + index) {
-  const Plan& plan = host.plan();
-  for (std::uint32_t number : host.paths()) {
+      owner_(wiring, index),
+      random_(seed, wiring.plan().hosts[wiring.index()].first_thread + index) {
+  const Plan& plan = wiring.plan();
+  for (std::uint32_t number : wiring.paths()) {
     const auto& path = plan.paths[number];
     if (index >= path.first_thread && index - path.first_thread < path.threads)
-      paths_.emplace_back(host, number, index - path.first_thread, owner_, last_failure_);
+      paths_.emplace_back(wiring, number, index - path.first_thread, owner_, last_failure_);
   }
 }
 
 Thread::~Thread() { end(); }
 
 std::uint32_t Thread::rank() const {
-  return host_->plan().hosts[host_->index()].first_thread + index_;
+  return wiring_->plan().hosts[wiring_->index()].first_thread + index_;
 }
-std::uint32_t Thread::threads() const { return host_->plan().thread_count(); }
+std::uint32_t Thread::threads() const { return wiring_->plan().thread_count(); }
 
 bool Thread::has_path(std::string_view graph) const {
   for (const Path& path : paths_)
@@ -56,7 +56,7 @@ Path& Thread::path(std::string_view graph) {
                   more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-void Thread::fail(const std::string& reason) { fail(TravelError(host_->name(), "", "", reason)); }
+void Thread::fail(const std::string& reason) { fail(TravelError(wiring_->name(), "", "", reason)); }
 
 void Thread::fail(const TravelError& error) {
   owner_.check("fail", "the paths");

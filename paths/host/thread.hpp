@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "paths/host/host.hpp"
 #include "paths/host/path.hpp"
 #include "runtime/random.hpp"
 
@@ -20,7 +21,7 @@ namespace paths {
 /// Throws:  UsageError where another thread calls, or the function has returned.
 class Thread {
  public:
-  Thread(Host& host, std::uint32_t index, std::uint64_t seed);
+  Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed);
   ~Thread();  ///< end()
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
@@ -29,19 +30,20 @@ class Thread {
   std::uint32_t rank() const;     ///< in the whole program, by hosts in config order
   std::uint32_t threads() const;  ///< of the whole program
   std::uint32_t index() const { return index_; }  ///< among the threads of its host
-  Host& host() const { return *host_; }
-  const std::string& cluster() const { return host_->plan().cluster_of(host_->index()); }
-  double speed() const { return host_->plan().hosts[host_->index()].speed; }
+  Wiring& wiring() const { return *wiring_; }
+  Host& host() const { return wiring_->host(); }
+  const std::string& cluster() const { return wiring_->plan().cluster_of(wiring_->index()); }
+  double speed() const { return wiring_->plan().hosts[wiring_->index()].speed; }
 
   /// The thread's path of a collective or to an element, by its name in the config. Throws
   /// UsageError when this thread has none, saying which it has.
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
-  runtime::Nanos now() const { return host_->runtime().now(); }
+  runtime::Nanos now() const { return wiring_->runtime().now(); }
   void sleep_for(runtime::Nanos span) {
     owner_.check("sleep_for", "the clock");
-    host_->runtime().sleep_for(span);
+    wiring_->runtime().sleep_for(span);
   }
   /// Of the program's seed; each thread its own stream.
   runtime::Random& random() {
@@ -59,7 +61,7 @@ class Thread {
 
  private:
   void release_paths(const Failure& failure);
-  Host* host_;
+  Wiring* wiring_;
   std::uint32_t index_;
   Owner owner_;
   std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();

@@ -16,12 +16,14 @@ namespace paths {
 /// Where in a plan something runs, with whose clock, and by which names it fails. What only needs
 /// that (joins, the rounds of roots) knows no connections and no stages.
 ///
-/// Owns:    the recorder; shares the plan, borrows the runtime.
+/// Owns:    nothing; shares the plan, borrows runtime and recorder.
 /// Sharing: any context may call anything.
 class Site {
  public:
-  Site(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index)
-      : runtime_(runtime), plan_(std::move(plan)), index_(index) {}
+  /// Nothing is recorded before the owner of `recorder` reserves room, which is before it starts.
+  Site(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
+       eventspace::Recorder& recorder)
+      : runtime_(runtime), plan_(std::move(plan)), index_(index), recorder_(recorder) {}
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
@@ -29,7 +31,7 @@ class Site {
   std::uint32_t index() const { return index_; }
   const Plan& plan() const { return *plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
-  /// Off until somebody reserves room, before the host starts.
+  /// The host's, whatever plans it is in.
   eventspace::Recorder& recorder() { return recorder_; }
   /// The deadline of a wait that begins now, as the config says.
   runtime::Deadline deadline() const;
@@ -43,7 +45,7 @@ class Site {
   const std::uint32_t index_;
 
  private:
-  eventspace::Recorder recorder_;
+  eventspace::Recorder& recorder_;
 };
 
 }  // namespace paths

@@ -150,13 +150,13 @@ class PlanRun {
   }
 
   static std::string failed_elsewhere(const Host& host) {
-    const std::string failure = host.first_failure();
+    const std::string failure = host.wiring().first_failure();
     return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
   }
 
   void run_thread(Host& host, std::uint32_t index) {
     const Life life(host, index);
-    Thread& thread = keep(std::make_unique<Thread>(host, index, options_.seed));
+    Thread& thread = keep(std::make_unique<Thread>(host.wiring(), index, options_.seed));
     struct AtEnd {
       Thread& thread;
       ~AtEnd() { thread.end(); }
@@ -166,7 +166,7 @@ class PlanRun {
     const std::string name = fmt::format("thread {}/{}", host.name(), index);
     const std::string whose = fmt::format("{}: {}", name, ended.failure);
     add_failure(whose);
-    host.note_failure(whose);
+    host.wiring().note_failure(whose);
     if (ended.told)
       thread.fail(*ended.told);  // for those who were not in its round
     else

@@ -58,7 +58,7 @@ void Tracing::start() {
   for (const Traced& one : traced_) {
     auto watch = runtime_.spawn(runtime::ContextRole::service, {"clocks of", one.host->name(), 0},
                                 [this, &host = *one.host] { watch_clocks(host); });
-    one.host->before_end([watch]() mutable {
+    one.host->wiring().before_end([watch]() mutable {
       watch.cancel();
       watch.join();
     });
@@ -66,7 +66,7 @@ void Tracing::start() {
 }
 
 void Tracing::watch_clocks(Host& host) {
-  std::vector<std::uint32_t> peers = host.peers_below();
+  std::vector<std::uint32_t> peers = host.wiring().peers_below();
   while (!peers.empty()) {
     std::erase_if(peers, [&](std::uint32_t peer) {
       try {
@@ -81,9 +81,9 @@ void Tracing::watch_clocks(Host& host) {
 }
 
 void Tracing::look_at_clock(Host& host, std::uint32_t peer) {
-  Host::ClockReading best = host.read_clock(peer);
+  Wiring::ClockReading best = host.wiring().read_clock(peer);
   for (int look = 1; look < clock_looks; ++look) {
-    const Host::ClockReading reading = host.read_clock(peer);
+    const Wiring::ClockReading reading = host.wiring().read_clock(peer);
     if (reading.answered - reading.asked < best.answered - best.asked) best = reading;
   }
   eventspace::EventRecord record;

@@ -56,7 +56,7 @@ struct Scene {
     spy.name = "spy";
     spy.help = "Notes what passes.";
     spy.read = [this, at_once](base::MapReader&, const WrapperPlace&) -> MakeWrapper {
-      return [this, at_once](Host&) { return std::make_unique<Spy>(at_once, passages); };
+      return [this, at_once](Wiring&) { return std::make_unique<Spy>(at_once, passages); };
     };
     return spy;
   }

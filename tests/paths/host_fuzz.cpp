@@ -251,7 +251,7 @@ class Game {
   // ---- the hosts that are real
 
   void run_thread(Host& host, std::uint32_t index) {
-    Thread thread(host, index, 1);
+    Thread thread(host.wiring(), index, 1);
     const bool sums = thread.has_path("sum");
     for (int round = 0; round < rounds; ++round) {
       try {

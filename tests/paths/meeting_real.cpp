@@ -130,7 +130,7 @@ Endings carry_out(const Start& start) {
   std::size_t victim = 0;
   const auto dying = [&](paths::Thread& thread, const Say& say) {
     if (thread.host().index() == start.culprit && start.dies_by == 0 && thread.index() == 0) {
-      thread.host().spawn_service("death", [after = start.dies_after, &thread] {
+      thread.wiring().spawn_service("death", [after = start.dies_after, &thread] {
         thread.host().runtime().sleep_for(after);
         _exit(0);
       });

@@ -264,7 +264,7 @@ TEST_CASE("misuse: an operation may not begin inside another one of its thread")
      private:
       paths::Thread*& caller_;
     };
-    return [&](paths::Host&) { return std::make_unique<Calls>(caller); };
+    return [&](paths::Wiring&) { return std::make_unique<Calls>(caller); };
   };
   const Sim sim(R"(
 hosts: {here: {threads: 1}}

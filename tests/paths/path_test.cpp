@@ -244,9 +244,9 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
 )");
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;  // by rank and segment
   const SimResult run = sim.run([&](paths::Thread& thread) {
-    paths::Host& host = thread.host();
-    const auto& plan = host.plan();
-    for (const std::uint32_t number : host.paths()) {
+    paths::Wiring& wiring = thread.wiring();
+    const auto& plan = wiring.plan();
+    for (const std::uint32_t number : wiring.paths()) {
       const auto& path = plan.paths[number];
       std::vector<runtime::Task> parts;
       for (std::uint32_t segment = 0; segment < 3; ++segment) {
@@ -259,10 +259,10 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
         part.payload = base::Payload::of(10.0 * segment + thread.rank());
         // Some begin with the last segment.
         const base::Nanos delay = 1ms * (thread.rank() % 2 == 0 ? segment : 3 - segment);
-        parts.push_back(host.spawn_service("part", [&, part, delay, segment] {
-          host.runtime().sleep_for(delay);
+        parts.push_back(wiring.spawn_service("part", [&, part, delay, segment] {
+          wiring.runtime().sleep_for(delay);
           sums[{thread.rank(), segment}] =
-              paths::run_stage(host, *host.stage(path.stage), part).payload.read<double>();
+              paths::run_stage(wiring, *wiring.stage(path.stage), part).payload.read<double>();
         }));
       }
       for (auto& part : parts) part.join();

@@ -58,7 +58,7 @@ inline paths::WrapperKind thrower_kind() {
     const bool up = reader.choice("way", {"down", "up"}, "down") == "up";
     const auto round = static_cast<std::uint64_t>(reader.integer("round", 0, 0, 1'000'000));
     const std::int64_t slot = reader.integer("slot", -1, -1, 1'000'000);
-    return [=](paths::Host&) { return std::make_unique<Thrower>(up, round, slot); };
+    return [=](paths::Wiring&) { return std::make_unique<Thrower>(up, round, slot); };
   };
   return kind;
 }
@@ -220,8 +220,8 @@ class Sim {
   static void count(const paths::RunSummary& run, SimResult& result) {
     for (const paths::Host* host : run.hosts)
       for (const auto& graph : run.plan.graphs) {
-        result.wan[graph.name][host->name()] = host->wan_traffic(graph.name);
-        result.all[graph.name][host->name()] = host->traffic(graph.name);
+        result.wan[graph.name][host->name()] = host->wiring().wan_traffic(graph.name);
+        result.all[graph.name][host->name()] = host->wiring().traffic(graph.name);
       }
   }
 

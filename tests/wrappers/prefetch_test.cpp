@@ -133,8 +133,8 @@ TEST_CASE("prefetch: stop ends a pending read") {
   builder.element("far", number);
   builder.element("near", number);
   wrappers::Prefetch* fetch = nullptr;
-  const auto prefetch = builder.made("fetch", false, [&](paths::Host& host) {
-    auto made = std::make_unique<wrappers::Prefetch>(host, 0, host.element("near"));
+  const auto prefetch = builder.made("fetch", false, [&](paths::Wiring& wiring) {
+    auto made = std::make_unique<wrappers::Prefetch>(wiring, 0, wiring.element("near"));
     fetch = made.get();
     return made;
   });

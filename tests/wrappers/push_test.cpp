@@ -25,11 +25,11 @@ struct Pushed {
     builder.plan().elements.push_back({"near", 0, number, 0, 0, {}});
     builder.plan().elements.push_back({"far", 0, number, 0, 0, {}});
     builder.element("asks", paths::ask_template());
-    const auto push = builder.made("push", false, [this, what](paths::Host& host) {
+    const auto push = builder.made("push", false, [this, what](paths::Wiring& wiring) {
       auto made = std::make_unique<wrappers::Push>(
-          host, 0u,
-          wrappers::PushSettings{host.element("near"),
-                                 what == What::asked ? host.element("asks") : nullptr,
+          wiring, 0u,
+          wrappers::PushSettings{wiring.element("near"),
+                                 what == What::asked ? wiring.element("asks") : nullptr,
                                  what == What::every});
       wrapper = made.get();
       return made;

@@ -237,12 +237,12 @@ class Link final : public paths::Wrapper {
   paths::Result push(paths::Operation operation, const paths::Next& next, bool fails) {
     if (fails && !operation.failure) {
       operation.payload = {};
-      operation.failure = next.host().failure("link", operation.path, "injected");
+      operation.failure = next.wiring().failure("link", operation.path, "injected");
     }
     const Nanos arrives = offer(next, down_);
-    next.host().spawn_service(
+    next.wiring().spawn_service(
         "link", [operation = std::move(operation), rest = next.detached(), arrives]() mutable {
-          rest.host().runtime().sleep_until(arrives);
+          rest.wiring().runtime().sleep_until(arrives);
           try {
             rest(std::move(operation));
           } catch (const paths::TravelError&) {  // nobody waits for a push
@@ -251,12 +251,12 @@ class Link final : public paths::Wrapper {
     return {};
   }
   void pass(const paths::Next& next, Nanos& last) {
-    next.host().runtime().sleep_until(offer(next, last));
+    next.wiring().runtime().sleep_until(offer(next, last));
   }
   Nanos offer(const paths::Next& next, Nanos& last) {
     const Nanos usual(random_.between(0, scene_.link_max.count()));
     const Nanos delay = random_.chance(scene_.stall_chance) ? usual * 10 : usual;
-    return last = std::max(last + 1ns, next.host().runtime().now() + delay);
+    return last = std::max(last + 1ns, next.wiring().runtime().now() + delay);
   }
 
   const Scene& scene_;
@@ -330,7 +330,7 @@ std::uint32_t MultiCluster::add_refuses(std::uint32_t c) {
 
 std::uint32_t MultiCluster::add_check(std::uint32_t c) {
   const auto index = static_cast<std::uint32_t>(builder_.plan().wrappers.size());
-  return builder_.made(fmt::format("check.{}", c), false, [this, c, index](paths::Host& host) {
+  return builder_.made(fmt::format("check.{}", c), false, [this, c, index](paths::Wiring& wiring) {
     wrappers::ConditionCheckSettings settings;
     settings.may_prove = scene_.may_prove();
     settings.decision = scene_.decision;
@@ -340,13 +340,13 @@ std::uint32_t MultiCluster::add_check(std::uint32_t c) {
       settings.elements.all.push_back(cache_name(c, from));
       if (from != c && scene_.asks()) settings.asks.push_back(fmt::format("asks.{}.{}", c, from));
     }
-    return std::make_unique<wrappers::ConditionCheck>(host, index, settings, switches_);
+    return std::make_unique<wrappers::ConditionCheck>(wiring, index, settings, switches_);
   });
 }
 
 std::uint32_t MultiCluster::add_late_check(std::uint32_t c) {
   const auto index = static_cast<std::uint32_t>(builder_.plan().wrappers.size());
-  return builder_.made(fmt::format("check.{}", c), false, [this, c, index](paths::Host& host) {
+  return builder_.made(fmt::format("check.{}", c), false, [this, c, index](paths::Wiring& wiring) {
     wrappers::LaggedCheckSettings settings;
     settings.decision = scene_.decision;
     settings.rounds = scene_.relaxation().rounds;
@@ -354,7 +354,7 @@ std::uint32_t MultiCluster::add_late_check(std::uint32_t c) {
     settings.elements.own = result_name(c);
     for (std::uint32_t from = 0; from < scene_.clusters(); ++from)
       settings.elements.all.push_back(cache_name(c, from));
-    return std::make_unique<wrappers::LaggedCheck>(host, index, settings);
+    return std::make_unique<wrappers::LaggedCheck>(wiring, index, settings);
   });
 }
 
@@ -393,7 +393,7 @@ std::uint32_t MultiCluster::add_link(const std::string& name, Fault fault,
                                      std::uint32_t faulty_cluster, Saw saw) {
   const bool fails = scene_.fault == fault && scene_.faulty_cluster == faulty_cluster;
   const std::uint64_t fails_from = fails ? scene_.faulty_message() : ~std::uint64_t{0};
-  return builder_.made(name, false, [this, fails_from, saw](paths::Host&) {
+  return builder_.made(name, false, [this, fails_from, saw](paths::Wiring&) {
     return std::make_unique<Link>(scene_, link_random_, fails_from, saw);
   });
 }

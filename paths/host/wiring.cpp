@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/wiring.cpp — wires a share of a plan, serves its peers, and ends in the right order.
+#include "paths/host/wiring.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "paths/host/admission.hpp"
+#include "paths/host/host.hpp"
+#include "runtime/process_end.hpp"
+
+namespace paths {
+
+Wiring::Wiring(Host& host, std::shared_ptr<const Plan> plan, std::uint32_t index,
+               const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
+               std::shared_ptr<const Peers> peers)
+    : Site(host.runtime(), std::move(plan), index, host.recorder()),
+      host_(host),
+      connections_(
+          runtime_, std::move(peers), index, std::move(transport),
+          [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
+          [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
+            peer_gone(peer, reason, has_parted);
+          }),
+      admission_(std::make_unique<Admission>(*plan_, index, kinds)) {
+  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
+  const Plan::Share& share = plan_->shares[index];
+  thread_releases_.expected = share.thread_releases;
+  background_releases_.expected = share.background_releases;
+  wire(share, kinds);
+  connections_.start();
+}
+
+/// Of a run that ended well, finish() has done all this.
+Wiring::~Wiring() {
+  connections_.close();
+  runtime::Lock lock(mutex_);
+  while (!runtime_.is_virtual() && has_services())
+    changed_.wait(lock, runtime::Deadline::never(), {"the end of services of", name(), index_});
+  ENSURE(!has_services());
+}
+
+void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
+  for (std::uint32_t i : share.elements) {
+    const auto& element = plan_->elements[i];
+    pastset::ElementOptions options;
+    options.delta = element.delta;
+    options.keep_newest = element.keep_newest;
+    elements_.push_back(host_.space().enter(element.name, element.tuple_template, options));
+  }
+  std::ranges::sort(elements_, {}, &pastset::Element::name);
+  std::unordered_map<std::uint32_t, Wrapper*> made;
+  base::Mistakes mistakes;
+  for (std::uint32_t i : share.wrappers) {
+    const auto& planned = plan_->wrappers[i];
+    const WrapperKind* kind = kinds.find(planned.kind);
+    ENSURE(kind != nullptr);  // finish_plan() has checked it, and the settings
+    base::MapReader reader(planned.settings, mistakes, planned.kind);
+    const MakeWrapper make = kind->read(reader, WrapperPlace{*plan_, i, index_, planned.slots});
+    reader.finish();
+    mistakes.throw_if_any();
+    wrappers_.push_back(make(*this));
+    wrappers_.back()->set_name(planned.name.empty() ? planned.kind : planned.name);
+    made[i] = wrappers_.back().get();
+  }
+  for (StageId id : share.stages) {
+    const auto& planned = plan_->stages[id];
+    Stage& stage = stages_[id];
+    stage.wrapper = made.at(planned.wrapper);
+    stage.id = id;
+    stage.below_id = planned.below;
+    stage.slot = planned.slot;
+    stage.role = planned.role;
+    const bool is_here = planned.below != no_stage && plan_->host_of(planned.below) == index_;
+    stage.below = is_here ? &stages_[planned.below] : nullptr;
+  }
+  for (auto& [id, stage] : stages_) {
+    stage.at_once = OperationSet::all();
+    for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
+      stage.at_once = stage.at_once & passed->wrapper->at_once();
+  }
+}
+
+std::shared_ptr<pastset::Element> Wiring::element(std::string_view name) {
+  return host_.element(name);
+}
+
+const Stage* Wiring::stage(StageId id) const {
+  const auto found = stages_.find(id);
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+// ---- the way to other hosts and from them --------------------------------------------------
+
+Result Wiring::call(std::uint32_t to_host, StageId stage, Operation operation) {
+  Operation asked;  // without its tuple
+  asked.kind = operation.kind;
+  asked.path = operation.path;
+  Result answer = connections_.call(to_host, stage, std::move(operation), deadline());
+  std::string wrong;
+  {
+    runtime::Lock lock(mutex_);
+    wrong = admission_->wrong_answer(stage, asked, answer);
+  }
+  if (!wrong.empty()) throw connections_.refuse_answer(to_host, stage, asked.path, wrong);
+  return answer;
+}
+
+std::vector<std::uint32_t> Wiring::peers_below() const {
+  std::set<std::uint32_t> peers;
+  for (const auto& [id, stage] : stages_)
+    if (stage.below == nullptr && stage.below_id != no_stage)
+      peers.insert(plan_->host_of(stage.below_id));
+  return {peers.begin(), peers.end()};
+}
+
+Wiring::ClockReading Wiring::read_clock(std::uint32_t peer) {
+  StageId entrance = no_stage;  // the same connection each time
+  for (const auto& [id, stage] : stages_)
+    if (stage.below == nullptr && stage.below_id != no_stage &&
+        plan_->host_of(stage.below_id) == peer)
+      entrance = std::min(entrance, stage.below_id);
+  ENSURE(entrance != no_stage);
+  Operation question;
+  question.kind = OperationKind::clock;
+  ClockReading reading;
+  reading.peer = peer;
+  reading.asked = runtime_.now();
+  const Result answer = call(peer, entrance, std::move(question));
+  reading.answered = runtime_.now();
+  reading.shown = base::Nanos(static_cast<std::int64_t>(answer.number));
+  return reading;
+}
+
+Traffic Wiring::wan_traffic(std::string_view graph) const {
+  const auto number = plan_->graph_named(graph);
+  return number ? connections_.wan_traffic(*number) : Traffic{};
+}
+
+Traffic Wiring::traffic(std::string_view graph) const {
+  const auto number = plan_->graph_named(graph);
+  return number ? connections_.traffic(*number) : Traffic{};
+}
+
+void Wiring::push(std::uint32_t to_host, StageId stage, Operation operation) {
+  connections_.push(to_host, stage, std::move(operation));
+}
+
+runtime::Task Wiring::spawn_service(std::string_view role, std::function<void()> work) {
+  std::uint64_t number;
+  {
+    runtime::Lock lock(mutex_);
+    number = next_service_++;
+    services_[number] = {};
+  }
+  // Goes with the work, also when that never begins.
+  std::shared_ptr<void> ended(nullptr, [this, number](void*) { service_ended(number); });
+  const runtime::Task task =
+      runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
+                     [ended = std::move(ended), work = std::move(work)]() mutable {
+                       const runtime::ApplicationCode inside;  // its reductions and X-functions
+                       std::exchange(work, nullptr)();
+                     });
+  runtime::Lock lock(mutex_);
+  if (const auto service = services_.find(number); service != services_.end())
+    service->second = task;
+  return task;
+}
+
+void Wiring::service_ended(std::uint64_t number) {
+  runtime::Task ended;  // goes after the lock
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  const auto service = services_.find(number);
+  ended = std::move(service->second);
+  services_.erase(service);
+  changed_.wake_all(wakes);
+}
+
+/// Used again, so that serving takes no memory.
+class Wiring::Service final : public runtime::Work {
+ public:
+  explicit Service(Wiring& wiring) : wiring_(wiring) {}
+  using Work::cancel;
+  void begin() {
+    try {
+      wiring_.runtime_.begin({"service", wiring_.name(), number}, *this);
+    } catch (...) {  // there is no stack for it
+      ended(nullptr);
+      throw;
+    }
+  }
+
+  ConnectionId connection = 0;
+  Frame frame;
+  std::uint64_t number = 0;
+  std::size_t place = 0;  // among those that run
+
+ private:
+  void run() override {
+    const runtime::ApplicationCode inside;  // its reductions and X-functions
+    wiring_.carry_out(connection, frame);
+  }
+  void ended(std::exception_ptr) override {
+    frame.operation.payload = {};  // outside the lock
+    runtime::Wakes wakes;
+    runtime::Lock lock(wiring_.mutex_);
+    let_go();
+    wiring_.admission_->left(frame);
+    if (frame.operation.kind == OperationKind::release)
+      wiring_.count_release(frame.operation.path, wakes);
+    frame.operation.failure = nullptr;
+    auto& serving = wiring_.serving_;
+    wiring_.resting_.push_back(std::exchange(serving[place], nullptr));
+    if (place + 1 < serving.size()) {
+      serving[place] = std::move(serving.back());
+      serving[place]->place = place;
+    }
+    serving.pop_back();
+    wiring_.changed_.wake_all(wakes);
+  }
+
+  Wiring& wiring_;
+};
+
+/// Called with the mutex held.
+Wiring::Service& Wiring::take_service() {
+  if (resting_.empty()) resting_.push_back(std::make_unique<Service>(*this));
+  serving_.push_back(std::move(resting_.back()));
+  resting_.pop_back();
+  Service& service = *serving_.back();
+  service.place = serving_.size() - 1;
+  service.number = next_service_++;
+  return service;
+}
+
+void Wiring::serve(ConnectionId connection, Frame frame) {
+  using Verdict = Admission::Verdict;
+  Verdict verdict;
+  Service* service = nullptr;
+  {
+    runtime::Lock lock(mutex_);
+    verdict = admission_->judge(frame);
+    const bool enters = verdict.kind == Verdict::Kind::enters;
+    if (enters && runs_at_once(frame, verdict.is_alone)) {
+      admission_->left(frame);  // before anything can come behind it
+    } else if (enters) {
+      service = &take_service();
+    }
+  }
+  if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
+  if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
+  if (service != nullptr) {
+    service->connection = connection;
+    service->frame = std::move(frame);
+    return service->begin();
+  }
+  carry_out(connection, frame);
+  if (frame.operation.kind != OperationKind::release) return;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  count_release(frame.operation.path, wakes);
+}
+
+/// Nothing of what it passes waits, and it overtakes nothing of its slot that has not begun.
+bool Wiring::runs_at_once(const Frame& frame, bool is_alone) const {
+  if (frame.operation.kind == OperationKind::clock) return true;
+  return is_alone && stage(frame.stage)->at_once.has(frame.operation);
+}
+
+void Wiring::carry_out(ConnectionId connection, Frame& frame) {
+  Frame reply = run(frame);
+  if (frame.kind == FrameKind::request) {
+    connections_.reply(connection, std::move(reply));
+  } else if (!is_farewell(frame.operation.kind)) {
+    connections_.pushed_in(connection);
+  }
+}
+
+/// What was under way when its path was released, as if by one that died, has nothing to do here.
+void Wiring::decline(ConnectionId connection, const Frame& frame) {
+  if (is_farewell(frame.operation.kind)) return;
+  if (frame.kind == FrameKind::one_way) return connections_.pushed_in(connection);
+  Frame reply = reply_to(frame);
+  reply.operation.failure = failure("", frame.operation.path, "the path was released before");
+  connections_.reply(connection, std::move(reply));
+}
+
+/// Every path that leads here was released.
+bool Wiring::is_over() const {
+  runtime::Lock lock(mutex_);
+  return thread_releases_.seen >= thread_releases_.expected &&
+         background_releases_.seen >= background_releases_.expected;
+}
+
+/// Those who wait for what would have come from there are told, by a release that says why.
+void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
+  if (!has_parted && !is_over())
+    note_failure(fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));
+  bool is_told = false;
+  for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
+    if (entrance.from_host != peer) continue;
+    for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
+      {
+        runtime::Lock lock(mutex_);
+        if (!admission_->release(entrance.stage, slot)) continue;
+      }
+      if (!std::exchange(is_told, true))
+        spdlog::warn("host {}: host {} is gone: {}", name(), plan_->hosts[peer].name, reason);
+      Operation release;
+      release.kind = OperationKind::release;
+      release.one_way = true;
+      release.path = entrance.path;
+      release.slot = slot;
+      release.failure = failure(
+          "", entrance.path, fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));
+      spawn_service("release", [this, stage = stage(entrance.stage), release] {
+        try {
+          run_stage(*this, *stage, release);
+        } catch (const TravelError&) {  // its own failure, come back
+        }
+        runtime::Wakes wakes;
+        runtime::Lock lock(mutex_);
+        count_release(release.path, wakes);
+      });
+    }
+  }
+}
+
+/// An error, unless it becomes something else.
+Frame Wiring::reply_to(const Frame& request) const {
+  Frame reply;
+  reply.kind = FrameKind::error;
+  reply.plan_high = request.plan_high;
+  reply.plan_low = request.plan_low;
+  reply.from_host = index_;
+  reply.call = request.call;
+  reply.operation.path = request.operation.path;
+  reply.operation.kind = request.operation.kind;
+  return reply;
+}
+
+Frame Wiring::run(const Frame& request) {
+  Frame reply = reply_to(request);
+  if (request.operation.kind == OperationKind::clock) {
+    reply.kind = FrameKind::reply;
+    reply.result.number = static_cast<std::uint64_t>(runtime_.now().count());
+    return reply;
+  }
+  const Stage* entered = stage(request.stage);
+  ENSURE(entered != nullptr);  // it was admitted
+  try {
+    reply.result = run_stage(*this, *entered, request.operation);
+    if (request.operation.kind == OperationKind::traffic)
+      add_traffic(request.operation, reply.result);
+    reply.kind = FrameKind::reply;
+    reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
+    if (reply.returns_moved) reply.result.payload = {};
+  } catch (const TravelError& error) {
+    reply.operation.failure = std::make_shared<TravelError>(error);
+  } catch (const runtime::Stop& stop) {  // this host ends
+    reply.operation.failure =
+        std::make_shared<TravelError>(name(), "", "", fmt::format("ended: {}", stop.what()));
+  } catch (const std::exception& error) {
+    reply.operation.failure = std::make_shared<TravelError>(name(), "", "", error.what());
+  }
+  return reply;
+}
+
+void Wiring::add_traffic(const Operation& asked, Result& result) const {
+  if (asked.number >= plan_->graphs.size()) return;
+  const auto graph = static_cast<std::uint32_t>(asked.number);
+  const HostTraffic mine{index_, connections_.wan_traffic(graph)};
+  const auto before = result.payload.bytes();
+  result.payload =
+      base::Payload::filled(before.size() + sizeof mine, [&](std::span<std::byte> bytes) {
+        std::memcpy(bytes.data(), before.data(), before.size());
+        std::memcpy(bytes.data() + before.size(), &mine, sizeof mine);
+      });
+}
+
+/// Called with the mutex held.
+void Wiring::count_release(std::uint32_t path, runtime::Wakes& wakes) {
+  ++(plan_->paths[path].threads == 0 ? background_releases_ : thread_releases_).seen;
+  changed_.wake_all(wakes);
+}
+
+void Wiring::path_released() {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  ++thread_releases_.seen;
+  changed_.wake_all(wakes);
+}
+
+void Wiring::release_background(std::uint32_t path, Failure failure) {
+  {
+    runtime::Lock lock(mutex_);
+    if (!released_paths_.insert(path).second) return;
+  }
+  Operation release;
+  release.kind = OperationKind::release;
+  release.path = path;
+  release.failure = std::move(failure);
+  try {
+    run_stage(*this, *stage(plan_->paths[path].stage), std::move(release));
+  } catch (const TravelError&) {  // the peer is gone: it needs no release
+  }
+}
+
+/// None that ends meanwhile is gone before its turn.
+void Wiring::cancel_services() {
+  std::vector<runtime::Task> tasks;
+  {
+    runtime::Lock lock(mutex_);
+    for (const auto& [number, task] : services_)
+      if (task) tasks.push_back(task);
+    for (const auto& service : serving_) service->cancel();
+  }
+  for (auto& task : tasks) task.cancel();
+}
+
+// ---- begin and end -------------------------------------------------------------------------
+
+void Wiring::start() {
+  // At once: peers count on it that all connections are made in the beginning.
+  for (const auto& [id, stage] : stages_)
+    if (stage.below == nullptr && stage.below_id != no_stage)
+      connections_.meet(plan_->host_of(stage.below_id), stage.below_id);
+  if (!runtime_.is_virtual())
+    meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
+                              [this] { connections_.await_peers(deadline()); });
+  for (auto& wrapper : wrappers_) wrapper->start();
+}
+
+void Wiring::wait_for(const Releases& releases, const char* what) {
+  const auto next_look = [this] {  // on the virtual clock everybody is there
+    return runtime_.is_virtual()
+               ? runtime::Deadline::never()
+               : runtime::Deadline::written_at(runtime_.now() + connections_.look_pause());
+  };
+  runtime::Deadline look = next_look();
+  runtime::Lock lock(mutex_);
+  while (releases.seen < releases.expected) {
+    if (changed_.wait(lock, look, {what, name(), index_}) == runtime::Woken::notified) continue;
+    lock.unlock();
+    connections_.look_after_peers();
+    lock.lock();
+    look = next_look();
+  }
+}
+
+bool Wiring::services_end_in_time() {
+  const runtime::Deadline limit = deadline();
+  runtime::Lock lock(mutex_);
+  while (has_services())
+    if (changed_.wait(lock, limit, {"the end of services of", name(), index_}) ==
+        runtime::Woken::expired)
+      return false;
+  return true;
+}
+
+std::string Wiring::finish() {
+  wait_for(thread_releases_, "the release of the threads' paths at");
+  if (before_end_) before_end_();
+  for (auto& wrapper : wrappers_) wrapper->stop();
+  for (std::uint32_t path : paths())
+    if (plan_->paths[path].threads == 0) release_background(path, nullptr);
+  // Those who still read from here find the last tuples; for others they would wait in vain.
+  for (const auto& element : elements_)
+    element->mark_error(fmt::format("host {} has ended", name()));
+  wait_for(background_releases_, "the release of reads from");
+  for (auto& wrapper : wrappers_) wrapper->drain();
+  // What still serves waits in an element for a tuple that will not come.
+  for (const auto& element : elements_) host_.space().delete_element(element->name());
+  if (!services_end_in_time()) end_services();
+  connections_.stop(deadline());
+  if (meeting_) {
+    meeting_.cancel();
+    meeting_.join();
+  }
+  // Peers that parted meanwhile were counted out in contexts of their own.
+  end_services();
+  return connections_.given_up();
+}
+
+/// A cancelled context gives up its present wait; one that was about to wait, the next time.
+void Wiring::end_services() {
+  constexpr base::Nanos pause = std::chrono::milliseconds(10);
+  for (;;) {
+    cancel_services();
+    runtime::Lock lock(mutex_);
+    if (!has_services()) return;
+    changed_.wait(lock, {runtime_.now() + pause, true}, {"the end of services of", name(), index_});
+  }
+}
+
+}  // namespace paths

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/wiring.hpp — what one plan made on a host: its wrappers, stages, paths, and their end.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "pastset/element.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/plan/site.hpp"
+#include "paths/wire/connections.hpp"
+#include "paths/wire/transport.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+class Admission;
+class Host;
+
+/// What a host sent to other clusters for one graph; the bytes of a `traffic` answer's entries.
+struct HostTraffic {
+  std::uint64_t host = 0;  ///< index in the plan
+  Traffic wan;
+};
+
+/// A host's share of a plan, wired and served: the paper's PATHS server, which is linked into the
+/// application (Bongo et al. 2004, §III-A). Releases, goodbyes, deadlines, failures and traffic are
+/// each wiring's own.
+///
+/// Owns:    its wrappers, stages and connections; borrows the host.
+/// Sharing: any context may call anything; operations block as their wrappers say.
+class Wiring : public Site {
+ public:
+  /// `index` is the host's in this plan, `transport` for this wiring alone.
+  Wiring(Host& host, std::shared_ptr<const Plan> plan, std::uint32_t index,
+         const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
+         std::shared_ptr<const Peers> peers);
+  ~Wiring();
+
+  Host& host() const { return host_; }
+  /// An element of this wiring. Throws UsageError when there is none of that name.
+  std::shared_ptr<pastset::Element> element(std::string_view name);
+  /// Connects, then starts the wrappers. Every host of the plan must get here, in any order; on
+  /// the steady clock one that has not come within the deadline counts as gone.
+  void start();
+  /// Waits until every path through here was released, serving until then; then stops wrappers
+  /// and parts from its peers. A host that is gone counts as having released its paths, and so does
+  /// one that gave no sign of life for the deadline. Its own threads must have released theirs or
+  /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
+  /// needs any more, then those of other hosts that read from here: they find what there is, and
+  /// that this host has ended. Gateways so end last.
+  /// Answers what went wrong at the end: empty, or whom it waited for in vain.
+  std::string finish();
+  /// Somebody did not get as far as a frame: told of in the log.
+  void turned_away(const std::string& source, const std::string& reason) {
+    connections_.turned_away(source, reason);
+  }
+  /// A thread of this host failed; peers hear of it at the end.
+  void note_failure(const std::string& failure) { connections_.note_failure(failure); }
+  /// What failed first of what this host knows: a thread of its own or of others, or a peer that
+  /// was lost. After finish(); for hosts without threads, to whom nobody else says it.
+  std::string first_failure() const { return connections_.failure(); }
+
+  /// Has finish() call this when every thread's path through here was released, before anything is
+  /// stopped: for what asks other hosts all the time. Before finish().
+  void before_end(std::function<void()> work) { before_end_ = std::move(work); }
+
+  /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
+  /// Throws what was thrown there, or TravelError when the host is gone or late.
+  Result call(std::uint32_t to_host, StageId stage, Operation operation);
+  /// The same without an answer: one frame. Does not block; a push waiting for credits is replaced
+  /// by a newer one of the same path, unless it is to be kept.
+  void push(std::uint32_t to_host, StageId stage, Operation operation);
+  /// What the clock of a host that our paths lead to shows, and ours before and after. Throws like
+  /// call().
+  struct ClockReading {
+    std::uint32_t peer = 0;
+    base::Nanos asked{0}, shown{0}, answered{0};
+  };
+  ClockReading read_clock(std::uint32_t peer);
+  /// Hosts that our paths lead to directly.
+  std::vector<std::uint32_t> peers_below() const;
+
+  /// Ends a path that a wrapper of this host began; once, finish() at the latest.
+  void release_background(std::uint32_t path, Failure failure);
+  /// Work of this host in a service context of its own.
+  runtime::Task spawn_service(std::string_view role, std::function<void()> work);
+
+  /// The stage of the plan, if it is on this host; null otherwise.
+  const Stage* stage(StageId id) const;
+
+  /// What this host sent for a graph's paths: to other clusters (each frame counts once, on the
+  /// host where it crosses), and in all. Nothing for a name that is no graph.
+  Traffic wan_traffic(std::string_view graph) const;
+  Traffic traffic(std::string_view graph) const;
+
+  /// The paths of the plan that begin on this host.
+  const std::vector<std::uint32_t>& paths() const { return plan_->shares[index_].paths; }
+  /// Adds this host's entry to the answer of a `traffic` operation.
+  void add_traffic(const Operation& asked, Result& result) const;
+  /// Called by Path: a thread's path of this host was released.
+  void path_released();
+
+ private:
+  class Service;     // one operation of another host, in a context
+  struct Releases {  // of paths that pass through this host
+    std::uint64_t expected = 0;
+    std::uint64_t seen = 0;
+  };
+  void wire(const Plan::Share& share, const WrapperKinds& kinds);
+  void serve(ConnectionId connection, Frame frame);
+  bool runs_at_once(const Frame& frame, bool is_alone) const;
+  Service& take_service();
+  void carry_out(ConnectionId connection, Frame& frame);
+  void decline(ConnectionId connection, const Frame& frame);
+  void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
+  bool is_over() const;
+  Frame reply_to(const Frame& request) const;
+  Frame run(const Frame& request);
+  void count_release(std::uint32_t path, runtime::Wakes& wakes);
+  void service_ended(std::uint64_t number);
+  bool has_services() const { return !services_.empty() || !serving_.empty(); }
+  void cancel_services();
+  void end_services();
+  /// Blocks until every path that leads here was released, which peers do that live.
+  void wait_for(const Releases& releases, const char* what);
+  bool services_end_in_time();
+  Host& host_;
+  std::vector<std::shared_ptr<pastset::Element>> elements_;
+  std::vector<std::unique_ptr<Wrapper>> wrappers_;
+  std::unordered_map<StageId, Stage> stages_;  // nodes do not move
+  Connections connections_;
+  runtime::Task meeting_;  // of the peers
+  std::function<void()> before_end_;
+
+  mutable runtime::Mutex mutex_;
+  runtime::WaitList changed_;  // the counts below
+  Releases thread_releases_;
+  Releases background_releases_;
+  std::set<std::uint32_t> released_paths_;                     // of this host's wrappers
+  const std::unique_ptr<Admission> admission_;                 // at the entrances from other hosts
+  std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
+  std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
+  std::vector<std::unique_ptr<Service>> resting_;  // to run again
+  std::uint64_t next_service_ = 0;
+};
+
+}  // namespace paths
