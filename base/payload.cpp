@@ -18,6 +18,7 @@ struct alignas(std::max_align_t) Payload::Shared {
   std::atomic<std::size_t> holders{1};
   std::byte* bytes = nullptr;
   std::size_t large = 0;  ///< what was taken, when that is not from the heap
+  bool is_writable = true;
   std::function<void()> release;
 
   /// With room for as many bytes behind it.
@@ -84,13 +85,25 @@ Payload Payload::copy_of(std::span<const std::byte> bytes) {
 }
 
 Payload Payload::adopt(std::span<const std::byte> bytes, std::function<void()> release) {
+  Payload payload =
+      adopt_writable({const_cast<std::byte*>(bytes.data()), bytes.size()}, std::move(release));
+  payload.shared_->is_writable = false;
+  return payload;
+}
+
+Payload Payload::adopt_writable(std::span<std::byte> bytes, std::function<void()> release) {
   Payload payload;
   payload.shared_ = new (::operator new(sizeof(Shared))) Shared;
-  // Only filled() writes, and only into bytes that uninitialised() made.
-  payload.shared_->bytes = const_cast<std::byte*>(bytes.data());
+  payload.shared_->bytes = bytes.data();
   payload.shared_->release = std::move(release);
   payload.size_ = bytes.size();
   return payload;
+}
+
+/// Who dropped the last other copy has read it before.
+bool Payload::may_be_written() const noexcept {
+  return is_inline() ||
+         (shared_->is_writable && shared_->holders.load(std::memory_order_acquire) == 1);
 }
 
 bool operator==(const Payload& a, const Payload& b) noexcept {

@@ -75,8 +75,12 @@ class Payload {
   friend bool operator==(const Payload& a, const Payload& b) noexcept;
 
  private:
-  struct Shared;  // count, bytes, release
+  friend class Buffer;  // which writes before anybody shares
+  struct Shared;        // count, bytes, release
   static Payload uninitialised(std::size_t size);
+  static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
+  /// Nobody else has them, nor are they lent for reading only.
+  bool may_be_written() const noexcept;
   [[noreturn]] void refuse_read(std::size_t bytes, std::size_t offset) const;
   std::span<std::byte> writable() noexcept;
   const std::byte* data() const noexcept;

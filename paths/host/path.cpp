@@ -125,6 +125,17 @@ Result Path::move(base::Payload payload) {
   return operate(OperationKind::move, 0, std::move(payload));
 }
 
+Result Path::move(base::Payload payload, std::span<std::byte> into) {
+  Result result = move(std::move(payload));
+  const base::Payload came = std::exchange(result.payload, {});
+  if (came.empty()) return result;
+  if (came.size() != into.size())
+    throw base::UsageError(fmt::format("path {}: a result of {} bytes for memory of {} bytes",
+                                       graph(), came.size(), into.size()));
+  std::memcpy(into.data(), came.bytes().data(), came.size());
+  return result;
+}
+
 Started Path::start(base::Payload payload) {
   const Owner::Use used = use("start");
   return begin(next_operation(OperationKind::move, 0, std::move(payload)));

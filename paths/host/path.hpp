@@ -3,8 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pastset/element.hpp"
@@ -51,6 +53,14 @@ class Path {
 
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
+  /// The same with the bytes of the result, if one comes up, in the caller's memory and not in the
+  /// Result: copied there once, because all threads of a round share what came up. Throws
+  /// UsageError, when all is done, if they are not as many.
+  Result move(base::Payload payload, std::span<std::byte> into);
+  template <class T>
+  Result move(base::Payload payload, std::span<T> into) {
+    return move(std::move(payload), std::as_writable_bytes(into));
+  }
   template <class T>
   Result move_value(const T& value) {
     return move(base::Payload::of(value));

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "base/buffer.hpp"
 #include "paths/rounds/condition.hpp"
 
 namespace paths {
@@ -79,11 +81,9 @@ void Reduction::fold(std::span<std::byte> left, std::span<const std::byte> right
 
 void Reduction::normalize(Operation& contribution) const {
   if (!operation->normalize || contribution.contributions != 1) return;
-  const std::span<const std::byte> given = contribution.payload.bytes();
-  contribution.payload = base::Payload::filled(given.size(), [&](std::span<std::byte> bytes) {
-    std::copy(given.begin(), given.end(), bytes.begin());
-    operation->normalize(shape, bytes);
-  });
+  auto value = base::Buffer::thaw(std::move(contribution.payload));
+  operation->normalize(shape, value.bytes());
+  contribution.payload = std::move(value).freeze();
 }
 
 Reduction read_reduction(base::MapReader& reader) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <exception>
 
+#include "base/buffer.hpp"
 #include "base/errors.hpp"
 #include "base/reduce.hpp"
 #include "paths/plan/plan.hpp"
@@ -27,15 +28,12 @@ struct Rounds::Contribution {
 /// The combining of large contributions, which several contexts share part by part. It is the
 /// round's, so that a helper who is in a part may finish it whatever becomes of the others.
 struct Rounds::Fold {
-  explicit Fold(std::size_t size)
-      : sum(base::Payload::filled(size, [this](std::span<std::byte> bytes) { to = bytes; })),
-        parts((size + part_bytes - 1) / part_bytes) {}
+  explicit Fold(std::size_t size) : sum(size), parts((size + part_bytes - 1) / part_bytes) {}
 
   /// Fits the cache of a processor, beside what is combined into it.
   static constexpr std::size_t part_bytes = 64 << 10;
 
-  std::span<std::byte> to;
-  base::Payload sum;  // nobody else sees it before it is done
+  base::Buffer sum;
   const std::size_t parts;
   std::atomic<std::size_t> begun{0};
   std::atomic<std::size_t> ended{0};
@@ -401,11 +399,10 @@ std::optional<base::Payload> Rounds::fold(Round& round) {
   const std::size_t size = rules_.reduction->shape.bytes();
   if (size < shared_fold_bytes || site_.runtime().is_virtual()) {
     bool is_right = true;
-    auto sum = base::Payload::filled(size, [&](std::span<std::byte> to) {
-      for (std::size_t at = 0; at < size; at += Fold::part_bytes)
-        if (!fold_part(round, to, at)) is_right = false;
-    });
-    return is_right ? std::optional(std::move(sum)) : std::nullopt;
+    base::Buffer sum(size);
+    for (std::size_t at = 0; at < size; at += Fold::part_bytes)
+      if (!fold_part(round, sum.bytes(), at)) is_right = false;
+    return is_right ? std::optional(std::move(sum).freeze()) : std::nullopt;
   }
   {
     runtime::Wakes wakes;
@@ -419,7 +416,7 @@ std::optional<base::Payload> Rounds::fold(Round& round) {
   runtime::Lock lock(mutex_);
   while (shared.ended.load(std::memory_order_acquire) < shared.parts)
     shared.waiting.wait(lock, runtime::Deadline::never(), {"the last part of a sum in", name_});
-  return shared.is_right ? std::optional(std::move(shared.sum)) : std::nullopt;
+  return shared.is_right ? std::optional(std::move(shared.sum).freeze()) : std::nullopt;
 }
 
 /// The part of the result that begins at `at`; false when some value in it is wrong.
@@ -458,7 +455,7 @@ void Rounds::help(Round& round) {
   for (;;) {
     const std::size_t part = shared.begun.fetch_add(1, std::memory_order_relaxed);
     if (part >= shared.parts) return;
-    if (!fold_part(round, shared.to, part * Fold::part_bytes)) shared.is_right = false;
+    if (!fold_part(round, shared.sum.bytes(), part * Fold::part_bytes)) shared.is_right = false;
     if (shared.ended.fetch_add(1, std::memory_order_acq_rel) + 1 < shared.parts) continue;
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/buffer.cpp — whose memory a buffer takes, and which views of it are refused.
+#include "base/buffer.hpp"
+
+#include <fmt/format.h>
+
+#include "base/usage_error.hpp"
+
+namespace base {
+
+Buffer Buffer::adopt(std::span<std::byte> bytes, std::function<void()> release) {
+  Buffer buffer;
+  buffer.payload_ = Payload::adopt_writable(bytes, std::move(release));
+  return buffer;
+}
+
+Buffer Buffer::thaw(Payload payload) {
+  Buffer buffer;
+  buffer.payload_ =
+      payload.may_be_written() ? std::move(payload) : Payload::copy_of(payload.bytes());
+  return buffer;
+}
+
+void Buffer::refuse_view(std::size_t bytes, std::size_t alignment) const {
+  throw UsageError(
+      fmt::format("a buffer of {} bytes at {} was taken for values of {} bytes aligned to {}",
+                  size(), static_cast<const void*>(payload_.bytes().data()), bytes, alignment));
+}
+
+}  // namespace base
