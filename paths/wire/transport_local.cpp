@@ -29,7 +29,7 @@ class LocalNetwork::LocalTransport final : public Transport {
 
   ConnectionId connect(std::uint32_t host, std::uint32_t) override {
     runtime::Lock lock(network_.mutex_);
-    network_.ends_.emplace_back(host_, host);
+    network_.ends_.push_back({{host_, host}});
     return 2 * (network_.ends_.size() - 1);
   }
 
@@ -40,9 +40,10 @@ class LocalNetwork::LocalTransport final : public Transport {
     {
       runtime::Lock lock(network_.mutex_);
       const auto& ends = network_.ends_[connection / 2];
-      const std::uint32_t to = (far_end & 1) != 0 ? ends.second : ends.first;
-      receiver = network_.receivers_[to];
-      if (network_.ended_[to]) {
+      const std::uint32_t to = ends.hosts[far_end & 1];
+      const bool is_dropped = ends.dropped[far_end & 1];
+      if (!is_dropped) receiver = network_.receivers_[to];
+      if (network_.ended_[to] || is_dropped) {
         told = network_.receivers_[host_];
       } else if (receiver == nullptr && !stopped_) {
         network_.waiting_[to].emplace_back(far_end, std::move(frame));
@@ -52,7 +53,11 @@ class LocalNetwork::LocalTransport final : public Transport {
     if (told != nullptr) told->connection_lost(connection, "it has ended");
   }
 
-  void drop(ConnectionId) override {}  // the receiver has forgotten it
+  /// What the peer sends from now on tells it so.
+  void drop(ConnectionId connection) override {
+    runtime::Lock lock(network_.mutex_);
+    network_.ends_[connection / 2].dropped[connection & 1] = true;
+  }
   void stop() override {
     runtime::Lock lock(network_.mutex_);
     network_.receivers_[host_] = nullptr;

@@ -28,7 +28,11 @@ class LocalNetwork {
   std::vector<std::vector<std::pair<ConnectionId, Frame>>> waiting_;
   std::vector<bool> ended_;
   /// A connection has two ends, numbered 2n (who connected) and 2n + 1.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_;
+  struct Ends {
+    std::uint32_t hosts[2];
+    bool dropped[2] = {false, false};
+  };
+  std::vector<Ends> ends_;
 };
 
 }  // namespace paths
