@@ -34,11 +34,12 @@ LIBRARIES = {
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
     "paths/config": "base runtime pastset paths paths/plan paths/rounds",
-    "paths/host": "base runtime pastset paths paths/plan paths/wire",
+    "paths/lanes": "base runtime tuning paths paths/plan paths/wire",
+    "paths/host": "base runtime pastset paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
-                 "paths/config paths/host",
-    "wrappers": "base runtime pastset eventspace tuning paths paths/plan paths/rounds paths/host "
-                "paths/run",
+                 "paths/config paths/lanes paths/host",
+    "wrappers": "base runtime pastset eventspace tuning paths paths/plan paths/rounds "
+                "paths/lanes paths/host paths/run",
 }
 # Programs may include every library room; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.

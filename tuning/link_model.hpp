@@ -14,6 +14,7 @@ struct LinkSample {
   base::Nanos from{0};
   base::Nanos latency{0};
   double bits_per_second = 0;  ///< 0: unlimited
+  friend bool operator==(const LinkSample&, const LinkSample&) = default;
 };
 
 /// One direction of a link, as the wide-area emulation of Bongo et al. 2004, §V-D, has it:
@@ -38,6 +39,7 @@ class LinkModel {
   /// The worst latency and the worst bandwidth but for those in force for at most that share of
   /// the time: what to plan with. `from` means nothing in it.
   LinkSample worst_but(double share) const;
+  friend bool operator==(const LinkModel&, const LinkModel&) = default;
 
  private:
   base::Nanos lasts(std::size_t sample) const;

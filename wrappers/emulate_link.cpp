@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
-#include "base/text_file.hpp"
 #include "eventspace/record.hpp"
-#include "tuning/link_trace.hpp"
+#include "tuning/read_link_model.hpp"
 
 namespace wrappers {
 namespace {
@@ -69,23 +66,31 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   wiring_.runtime().sleep_until(arrives);
 }
 
+EmulateLink::Passed EmulateLink::pass(base::Nanos now, std::size_t bytes) {
+  runtime::Lock lock(link_->mutex);
+  const base::Nanos queued = std::max(link_->instance.free_at() - now, base::Nanos(0));
+  return {queued, link_->instance.pass(now, bytes)};
+}
+
+base::Nanos EmulateLink::last_arrival() {
+  runtime::Lock lock(link_->mutex);
+  return link_->instance.last_arrival();
+}
+
 base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next) {
   const base::Nanos now = wiring_.runtime().now();
-  const base::Nanos queued = std::max(busy_until_ - now, base::Nanos(0));
-  const auto passage = model_.pass(now, busy_until_, bytes);
-  busy_until_ = passage.free_again;
-  last_arrival_ = std::max(last_arrival_, passage.arrives);
+  const Passed passed = pass(now, bytes);
   eventspace::EventRecord record;
   record.place = next.stage().id;
   record.slot = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(queued.count(), std::numeric_limits<std::uint32_t>::max()));
+      std::min<std::int64_t>(passed.queued.count(), std::numeric_limits<std::uint32_t>::max()));
   record.sequence = sequence;
   record.kind = static_cast<std::uint8_t>(eventspace::EventKind::link);
   record.down_nanos = now.count();
-  record.up_nanos = last_arrival_.count();
+  record.up_nanos = passed.arrives.count();
   record.bytes = eventspace::capped_bytes(bytes);
   wiring_.recorder().add(record);
-  return last_arrival_;
+  return passed.arrives;
 }
 
 /// False when the operation may go on by itself: only pushes, and a release behind some, are left
@@ -122,7 +127,7 @@ void EmulateLink::drain() {
   runtime::Lock lock(mutex_);
   while (!lanes_.empty()) {
     runtime::Deadline deadline = wiring_.deadline();
-    deadline.at += std::max(last_arrival_ - wiring_.runtime().now(), base::Nanos(0));
+    deadline.at += std::max(last_arrival() - wiring_.runtime().now(), base::Nanos(0));
     const auto woken = emptied_.wait(lock, deadline, {"last pushes over link", name()});
     if (woken == runtime::Woken::expired) return;
   }
@@ -166,43 +171,6 @@ void EmulateLink::close_lane(LaneKey key) {
   emptied_.wake_all(wakes);
 }
 
-namespace {
-
-/// A relative name counts from the folder of the config that names it.
-std::string trace_file(const std::string& name, const std::string& config) {
-  return (std::filesystem::path(config).parent_path() / name).lexically_normal().string();
-}
-
-tuning::LinkModel read_trace(base::MapReader& reader, const std::string& name,
-                             double bits_per_second) {
-  const std::string file = trace_file(name, reader.position_of("trace").file);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) {
-    reader.mistake("trace", fmt::format("expected a file that can be read, found '{}'", file));
-    return {};
-  }
-  try {
-    const std::string text = base::load_text(file, base::table_bytes_max);
-    return tuning::parse_link_trace(text, file, bits_per_second, reader.mistakes())
-        .value_or(tuning::LinkModel());
-  } catch (const base::ConfigError& error) {
-    for (const auto& [position, message] : error.mistakes())
-      reader.mistakes().add(position, message);
-    return {};
-  }
-}
-
-}  // namespace
-
-tuning::LinkModel read_link_model(base::MapReader& reader) {
-  const auto latency = reader.time("latency");
-  const double bits_per_second = reader.bits_per_second("bandwidth", 0);
-  const auto trace = reader.word("trace");
-  if (!trace) return {latency.value_or(base::Nanos(0)), bits_per_second};
-  if (latency) reader.mistake("trace", "expected either latency or trace, found both");
-  return read_trace(reader, *trace, bits_per_second);
-}
-
 paths::WrapperKind emulate_link_kind() {
   paths::WrapperKind kind;
   kind.name = "emulate_link";
@@ -216,9 +184,12 @@ paths::WrapperKind emulate_link_kind() {
        "folder of the config."},
   };
   kind.roles = {"down", "up"};
-  kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    const tuning::LinkModel model = read_link_model(reader);
-    return [model](paths::Wiring& wiring) { return std::make_unique<EmulateLink>(wiring, model); };
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const tuning::LinkModel model = tuning::read_link_model(reader);
+    return [model, wrapper = place.wrapper](paths::Wiring& wiring) {
+      const std::string& name = wiring.plan().wrappers[wrapper].name;
+      return std::make_unique<EmulateLink>(wiring, wiring.host().links().named(name, model));
+    };
   };
   return kind;
 }

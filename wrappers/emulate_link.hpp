@@ -5,19 +5,22 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <utility>
 
+#include "paths/host/host.hpp"
 #include "paths/host/wiring.hpp"
+#include "paths/lanes/links.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"
-#include "tuning/link_model.hpp"
 
 namespace wrappers {
 
 /// One direction of a link. Stages with the role `down` delay operations before they go on, those
-/// with `up` delay what comes back, failures too. All of them share the link: each message waits
-/// until the one before it has left, and none arrives before an earlier one.
+/// with `up` delay what comes back, failures too. All of them share the link, and lanes do, when it
+/// has a name (paths/lanes/links.hpp): each message waits until the one before it has left, and
+/// none arrives before an earlier one.
 ///
 /// Why:     Bongo et al. 2004, §V-D, emulated wide-area networks by such wrappers; simulation uses
 ///          the same ones, so that delay has one home.
@@ -30,8 +33,11 @@ namespace wrappers {
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::Wrapper {
  public:
+  EmulateLink(paths::Wiring& wiring, std::shared_ptr<paths::Link> link)
+      : wiring_(wiring), link_(std::move(link)) {}
+  /// Over a link of its own.
   EmulateLink(paths::Wiring& wiring, tuning::LinkModel model)
-      : wiring_(wiring), model_(std::move(model)) {}
+      : EmulateLink(wiring, std::make_shared<paths::Link>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   void drain() override;  ///< of pushes, which arrive long after the last one was sent
@@ -48,6 +54,12 @@ class EmulateLink final : public paths::Wrapper {
   paths::Result go_down(paths::Operation operation, const paths::Next& next);
   paths::Result come_up(paths::Operation operation, const paths::Next& next);
   void travel(std::size_t bytes, std::uint64_t sequence, const paths::Next& next);
+  struct Passed {
+    base::Nanos queued;
+    base::Nanos arrives;
+  };
+  Passed pass(base::Nanos now, std::size_t bytes);
+  base::Nanos last_arrival();
   /// With mutex_ held: when it arrives.
   base::Nanos offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next);
   bool join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next);
@@ -57,16 +69,12 @@ class EmulateLink final : public paths::Wrapper {
   void close_lane(LaneKey key);
 
   paths::Wiring& wiring_;
-  const tuning::LinkModel model_;
+  const std::shared_ptr<paths::Link> link_;
   runtime::Mutex mutex_;
-  base::Nanos busy_until_{0};
-  base::Nanos last_arrival_{0};
   std::map<LaneKey, Lane> lanes_;  // there is one as long as a service context empties it
   runtime::WaitList emptied_;
 };
 
 paths::WrapperKind emulate_link_kind();
-/// What its settings say: `latency`, `bandwidth`, `trace`. Mistakes go to the reader.
-tuning::LinkModel read_link_model(base::MapReader& reader);
 
 }  // namespace wrappers

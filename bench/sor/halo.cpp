@@ -11,7 +11,7 @@
 
 #include "base/near_match.hpp"
 #include "base/settings.hpp"
-#include "wrappers/emulate_link.hpp"
+#include "tuning/read_link_model.hpp"
 
 namespace bench {
 namespace {
@@ -40,7 +40,7 @@ Way way_of(const paths::Plan& plan, const paths::Plan::PlanPath& path, std::size
     if (wrapper.kind != link_kind || stage.role != role_down) continue;
     base::Mistakes mistakes;
     base::MapReader reader(wrapper.settings, mistakes, wrapper.kind);
-    const tuning::LinkSample link = wrappers::read_link_model(reader).worst_but(slower_share);
+    const tuning::LinkSample link = tuning::read_link_model(reader).worst_but(slower_share);
     reader.finish();
     mistakes.throw_if_any();
     way.latency += link.latency;

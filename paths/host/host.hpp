@@ -10,6 +10,7 @@
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/host/wiring.hpp"
+#include "paths/lanes/links.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wire/multiplexer.hpp"
 
@@ -29,6 +30,8 @@ class Host : public Site {
   ~Host();
 
   pastset::Space& space() { return space_; }
+  /// Over which what leaves here is delayed.
+  Links& links() { return links_; }
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// What the config's plan made here.
@@ -43,6 +46,7 @@ class Host : public Site {
  private:
   eventspace::Recorder recorder_;
   pastset::Space space_;
+  Links links_;
   Multiplexer multiplexer_;
   Multiplexer::Share* share_ = nullptr;  // of the wiring
   std::unique_ptr<Wiring> wiring_;

@@ -14,6 +14,7 @@
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
 #include "paths/operation.hpp"
+#include "paths/plan/ways.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -118,6 +119,9 @@ struct Plan {
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< of a thread; 0: not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
+  /// Of every config at the high level; printed, and so part of the digest, with `lanes` only.
+  std::optional<Ways> ways;
+  LaneSettings lanes;
   std::vector<PlanGraph> graphs;  ///< of every path, in their order: completed by finish_plan()
   base::Digest digest;            ///< of print_plan(): set by finish_plan()
   std::vector<Share> shares;      ///< per host: set by finish_plan()

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "paths/plan/ways.hpp"
+
 namespace paths::expansion {
 
 using base::Settings;
@@ -29,9 +31,10 @@ Settings Routes::link_stage(const std::string& name, std::uint32_t host, const S
 void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
   if (from == to) return;
   const auto& network = all_.clusters[cluster_of(from)].network;
-  if (network) way.push_back(link_stage("network." + all_.host_name(from), from, *network, "down"));
+  if (network)
+    way.push_back(link_stage(network_link_name(all_.host_name(from)), from, *network, "down"));
   way.push_back(forward(to));
-  if (network) way.push_back(link_stage("network." + all_.host_name(to), to, *network, "up"));
+  if (network) way.push_back(link_stage(network_link_name(all_.host_name(to)), to, *network, "up"));
 }
 
 const MultiCluster::Link* Routes::link(std::uint32_t from, std::uint32_t to,
@@ -64,10 +67,9 @@ void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Setting
   const std::string& a = all_.cluster_name(from);
   const std::string& b = all_.cluster_name(to);
   if (there->delays)
-    way.push_back(link_stage(fmt::format("wan.{}.{}", a, b), exit(from), there->settings, "down"));
+    way.push_back(link_stage(wan_link_name(a, b), exit(from), there->settings, "down"));
   way.push_back(forward(exit(to)));
-  if (back->delays)
-    way.push_back(link_stage(fmt::format("wan.{}.{}", b, a), exit(to), back->settings, "up"));
+  if (back->delays) way.push_back(link_stage(wan_link_name(b, a), exit(to), back->settings, "up"));
 }
 
 void Routes::route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {

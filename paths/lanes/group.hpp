@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/group.hpp — hosts that send each other messages without a path.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/payload.hpp"
+#include "paths/travel_error.hpp"
+#include "runtime/completion.hpp"
+
+namespace paths {
+
+class Lanes;
+
+/// What comes of a message, at its sender or its receiver. Shared by the handle and the lanes.
+struct LaneWait {
+  runtime::Completion completion;
+  // Written before it completes:
+  base::Payload message;  ///< of a receive
+  Failure failure;        ///< null when it went well
+};
+
+/// A message on its way. Dropping it lets the message go on.
+class Sending {
+ public:
+  Sending() = default;
+  /// The first link, or the connection, has taken the last byte.
+  bool sent() const { return wait_->completion.done(); }
+  std::shared_ptr<runtime::Completion> completion() const { return {wait_, &wait_->completion}; }
+  /// Blocks until it is sent. Throws TravelError when it never will be, and at the deadline.
+  void wait();
+
+ private:
+  friend class LaneGroup;
+  Lanes* lanes_ = nullptr;
+  std::shared_ptr<LaneWait> wait_;
+  std::string what_;
+};
+
+/// A message that is waited for. Dropping it drops the message when it comes.
+class Receiving {
+ public:
+  Receiving() = default;
+  bool arrived() const { return wait_->completion.done(); }
+  std::shared_ptr<runtime::Completion> completion() const { return {wait_, &wait_->completion}; }
+  /// Blocks until all of it has come. Throws TravelError when it never will, and at the deadline.
+  base::Payload wait();
+
+ private:
+  friend class LaneGroup;
+  Lanes* lanes_ = nullptr;
+  std::shared_ptr<LaneWait> wait_;
+  std::string what_;
+};
+
+struct GroupOptions {
+  /// Channels are numbered from 0; a message of one beyond is refused.
+  std::uint64_t channels = std::uint64_t{1} << 32;
+  /// Credit to aim at for each source, in bytes; 0: what the way there and back can hold, at least
+  /// a frame.
+  std::uint64_t window_bytes = 0;
+};
+
+/// The lanes between some hosts of a run: a lane is what flows from one of them to another. The
+/// messages of a channel come in the order in which they were sent, and those of different
+/// channels in any.
+///
+/// Why:     broadcasts of large vectors, exchanges of all with all and groups that come and go have
+///          no tree that could be declared before the run.
+/// Window:  a message travels when the receiver has issued credit for it, or asks for it. So a
+///          message that nobody receives may never be sent, and one that somebody waits for always
+///          is.
+/// Sharing: any context may call anything; of two that use one channel of one lane at once, either
+///          may be first. The lanes outlive it and what it answers.
+/// Blocks:  only leave() and the handles' wait().
+/// Throws:  UsageError for a host outside the group, the caller's own, a channel that there is not,
+///          and after leave(). What the world does comes with the handles: TravelError.
+class LaneGroup {
+ public:
+  ~LaneGroup();  ///< leaves it without waiting: what was not sent never will be
+  LaneGroup(const LaneGroup&) = delete;
+  LaneGroup& operator=(const LaneGroup&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::vector<std::uint32_t>& hosts() const { return hosts_; }
+
+  Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
+  /// Asks for the next message of that channel. It is granted: no window holds it up.
+  Receiving receive(std::uint32_t from, std::uint64_t channel);
+  /// Waits until what this host sent has left it, and tells the others that nothing more will come.
+  /// Throws TravelError when something could not be sent; it has left the group all the same.
+  void leave();
+
+ private:
+  friend class Lanes;
+  LaneGroup(Lanes& lanes, std::string name, std::uint64_t id, std::vector<std::uint32_t> hosts,
+            GroupOptions options)
+      : lanes_(lanes),
+        name_(std::move(name)),
+        id_(id),
+        hosts_(std::move(hosts)),
+        options_(options) {}
+  void check_use(std::string_view what, std::uint32_t peer, std::uint64_t channel) const;
+
+  Lanes& lanes_;
+  const std::string name_;
+  const std::uint64_t id_;
+  const std::vector<std::uint32_t> hosts_;  // as the run's plan counts them
+  const GroupOptions options_;
+};
+
+}  // namespace paths

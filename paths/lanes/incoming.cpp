@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/incoming.cpp — pieces become messages.
+#include "paths/lanes/incoming.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace paths {
+
+LaneIn::Asked LaneIn::receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait) {
+  const MessageName name{channel, next_[channel]++};
+  Message& message = messages_[name];
+  message.wait = std::move(wait);
+  for (const Piece& piece : std::exchange(message.pieces, {}))
+    put(message, piece.offset, piece.bytes);
+  account_.give_back(std::exchange(message.charge, 0));
+  if (!message.is_complete()) return {name, false};
+  message.wait->message = finish(message);
+  messages_.erase(name);
+  return {name, true};
+}
+
+/// Called when its size is known.
+void LaneIn::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
+  if (bytes.size() == *message.size) {
+    message.whole = bytes;
+    return;
+  }
+  if (message.place == nullptr)
+    message.place = std::make_shared_for_overwrite<std::byte[]>(*message.size);
+  std::memcpy(message.place.get() + offset, bytes.bytes().data(), bytes.size());
+}
+
+base::Payload LaneIn::finish(Message& message) {
+  if (message.place == nullptr) return std::move(message.whole);
+  const std::span<const std::byte> bytes(message.place.get(), *message.size);
+  return base::Payload::adopt(bytes, [place = std::move(message.place)] {});
+}
+
+std::string LaneIn::wrong(const Message* message, const LaneFrame& frame) const {
+  const std::uint64_t bytes = frame.payload.size();
+  if (bytes > frame.bytes || frame.offset > frame.bytes - bytes)
+    return fmt::format("bytes {} to {} of a message of {}", frame.offset, frame.offset + bytes,
+                       frame.bytes);
+  const auto next = next_.find(frame.channel);
+  const bool was_asked = next != next_.end() && frame.ordinal < next->second;
+  if (message == nullptr && was_asked)
+    return fmt::format("message {} of channel {} a second time", frame.ordinal, frame.channel);
+  if (frame.is_granted && !was_asked)
+    return fmt::format("message {} of channel {} as granted, which it is not", frame.ordinal,
+                       frame.channel);
+  if (!frame.is_granted && charge_of(bytes) > account_.unused())
+    return fmt::format("{} bytes beyond its window, of which {} were left", charge_of(bytes),
+                       account_.unused());
+  if (message == nullptr || !message->size) return {};
+  if (*message->size != frame.bytes)
+    return fmt::format("a message of {} bytes as one of {}", *message->size, frame.bytes);
+  if (message->arrived + bytes > *message->size || message->is_complete())
+    return fmt::format("more than the {} bytes of a message", *message->size);
+  return {};
+}
+
+std::string LaneIn::take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended) {
+  const MessageName name{frame.channel, frame.ordinal};
+  const auto found = messages_.find(name);
+  std::string mistake = wrong(found == messages_.end() ? nullptr : &found->second, frame);
+  if (!mistake.empty()) return mistake;
+  Message& message = messages_[name];
+  message.size = frame.bytes;
+  message.arrived += frame.payload.size();
+  const std::uint64_t charge = frame.is_granted ? 0 : charge_of(frame.payload.size());
+  if (charge > 0) account_.take(charge);
+  if (message.wait == nullptr) {
+    message.charge += charge;
+    message.pieces.push_back({frame.offset, std::move(frame.payload)});
+  } else {
+    account_.give_back(charge);
+    put(message, frame.offset, frame.payload);
+  }
+  if (!message.is_complete()) return {};
+  ++arrived_;
+  if (message.wait == nullptr) return {};
+  message.wait->message = finish(message);
+  ended.push_back(std::move(message.wait));
+  messages_.erase(name);
+  return {};
+}
+
+std::vector<std::shared_ptr<LaneWait>> LaneIn::end_after(std::uint64_t messages) {
+  last_message_ = messages;
+  return is_over() ? take_waiting() : std::vector<std::shared_ptr<LaneWait>>();
+}
+
+std::vector<std::shared_ptr<LaneWait>> LaneIn::take_waiting() {
+  std::vector<std::shared_ptr<LaneWait>> all;
+  for (auto message = messages_.begin(); message != messages_.end();) {
+    const bool is_waited_for = message->second.wait != nullptr;
+    if (is_waited_for) all.push_back(std::move(message->second.wait));
+    message = is_waited_for ? messages_.erase(message) : std::next(message);
+  }
+  return all;
+}
+
+std::vector<std::shared_ptr<LaneWait>> LaneIn::drop() {
+  std::vector<std::shared_ptr<LaneWait>> all = take_waiting();
+  messages_.clear();
+  account_.close();
+  last_message_ = 0;
+  return all;
+}
+
+}  // namespace paths

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/incoming.hpp — the receiver's side of one lane: what came, and who waits for it.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paths/lanes/accounts.hpp"
+#include "paths/lanes/group.hpp"
+#include "paths/wire/lane_frame.hpp"
+
+namespace paths {
+
+/// Of a group, from one host. Bytes that nobody asked for yet lie here and are paid for by credit;
+/// the others go straight to their place.
+///
+/// Sharing: guarded by its owner's mutex.
+class LaneIn {
+ public:
+  LaneIn(Inbox& inbox, std::uint64_t aim, std::uint64_t least) : account_(inbox, aim, least) {}
+
+  Account& account() { return account_; }
+  const Account& account() const { return account_; }
+
+  /// What came of asking for the next message of a channel.
+  struct Asked {
+    MessageName name;
+    bool is_complete = false;  ///< it was all here
+  };
+  Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
+
+  /// A frame has come: what is wrong about it, or "". Those whose message is now complete go to
+  /// `ended`.
+  std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
+
+  /// The source sends no more than so many messages in all. Those who wait for others, to be told.
+  std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);
+  /// Who still waits, to be told that it is in vain.
+  std::vector<std::shared_ptr<LaneWait>> take_waiting();
+  /// Nothing more comes, and what came is dropped: all who wait, to be told.
+  std::vector<std::shared_ptr<LaneWait>> drop();
+  /// Whether the source has left, and all that it sent is here.
+  bool is_over() const { return last_message_ && arrived_ >= *last_message_; }
+
+ private:
+  struct Piece {
+    std::uint64_t offset = 0;
+    base::Payload bytes;
+  };
+  struct Message {
+    std::optional<std::uint64_t> size;   ///< once something of it has come
+    std::uint64_t arrived = 0;           ///< bytes
+    std::vector<Piece> pieces;           ///< that lie in the inbox
+    std::uint64_t charge = 0;            ///< for them
+    std::shared_ptr<std::byte[]> place;  ///< for a message of several pieces that is waited for
+    base::Payload whole;                 ///< or the only piece
+    std::shared_ptr<LaneWait> wait;      ///< null while nobody asked
+    bool is_complete() const { return size && arrived == *size; }
+  };
+  static void put(Message& message, std::uint64_t offset, const base::Payload& bytes);
+  static base::Payload finish(Message& message);
+  std::string wrong(const Message* message, const LaneFrame& frame) const;
+
+  Account account_;
+  std::map<MessageName, Message> messages_;      // asked for or come, not both whole
+  std::map<std::uint64_t, std::uint64_t> next_;  // ordinal of the next one asked for, by channel
+  std::uint64_t arrived_ = 0;                    // messages, all of them
+  std::optional<std::uint64_t> last_message_;
+};
+
+}  // namespace paths

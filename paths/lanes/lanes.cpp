@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/lanes.cpp — groups, credit and control of one host, and its clock.
+#include "paths/lanes/lanes.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/digest.hpp"
+#include "base/errors.hpp"
+#include "base/usage_error.hpp"
+
+namespace paths {
+namespace {
+
+/// Groups of more hosts are told their credit when they first ask.
+constexpr std::size_t told_hosts_max = 64;
+/// Control that came before the group it is for was made here.
+constexpr std::size_t early_frames_max = 65'536;
+/// Of a way that nobody limits: what its window is made for.
+constexpr double unlimited_as_bits_per_second = 10e9;
+constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
+
+}  // namespace
+
+/// Runs while something is due, in a service context.
+class Lanes::Clock final : public runtime::Work {
+ public:
+  explicit Clock(Lanes& lanes) : lanes_(lanes) {}
+  using Work::cancel;
+  void begin() {
+    lanes_.runtime_.begin({"lanes of", lanes_.plan_->hosts[lanes_.host_].name}, *this);
+  }
+
+  // Guarded by the mutex of the lanes:
+  bool is_running = false;
+  base::Nanos sleeps_until = base::Nanos::min();
+  runtime::WaitList earlier;  // for something due before
+
+ private:
+  void run() override { lanes_.run_clock(); }
+  void ended(std::exception_ptr) override {
+    bool again = false;
+    {
+      runtime::Wakes wakes;
+      runtime::Lock lock(lanes_.mutex_);
+      let_go();
+      is_running = again = !lanes_.agenda_.empty() && !lanes_.is_stopped_;
+      if (!again) lanes_.quiet_.wake_all(wakes);
+    }
+    if (again) begin();
+  }
+  Lanes& lanes_;
+};
+
+Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
+             Links& links, LaneCarrier& carrier)
+    : runtime_(runtime),
+      plan_(std::move(plan)),
+      host_(host),
+      carrier_(carrier),
+      departures_(runtime, *plan_, host, links, agenda_),
+      outgoing_(runtime, host, plan_->lanes.frame_bytes, departures_, agenda_),
+      inbox_(plan_->lanes.inbox_bytes),
+      clock_(std::make_unique<Clock>(*this)) {}
+
+Lanes::~Lanes() { stop(); }
+
+// ---- groups and handles --------------------------------------------------------------------
+
+bool Lanes::Group::has(std::uint32_t host) const {
+  return std::binary_search(hosts.begin(), hosts.end(), host);
+}
+
+std::unique_ptr<LaneGroup> Lanes::group_of(std::string_view name,
+                                           const std::vector<std::string>& hosts,
+                                           GroupOptions options) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& host : hosts) {
+    const auto number = plan_->host_named(host);
+    if (!number)
+      throw base::UsageError(fmt::format("group {}: the run has no host '{}'", name, host));
+    numbers.push_back(*number);
+  }
+  return group(name, std::move(numbers), options);
+}
+
+std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::uint32_t> hosts,
+                                        GroupOptions options) {
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(fmt::format("group {}: {}", name, why));
+  };
+  std::sort(hosts.begin(), hosts.end());
+  const auto twice = std::adjacent_find(hosts.begin(), hosts.end());
+  if (hosts.empty() || hosts.back() >= plan_->hosts.size())
+    refuse(fmt::format("expected some of the {} hosts of the run", plan_->hosts.size()));
+  if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan_->hosts[*twice].name));
+  if (!std::binary_search(hosts.begin(), hosts.end(), host_))
+    refuse(fmt::format("host {} is not in it", plan_->hosts[host_].name));
+  for (const std::uint32_t peer : hosts)
+    for (const auto& [from, to] : {std::pair(host_, peer), std::pair(peer, host_)})
+      if (const std::string why = missing_way(*plan_, from, to); !why.empty())
+        refuse(fmt::format("no way from host {} to host {}: {}", plan_->hosts[from].name,
+                           plan_->hosts[to].name, why));
+  runtime::Lock lock(mutex_);
+  for (const auto& [id, other] : groups_)
+    if (other->name == name) refuse("this host is in one of that name");
+  auto made = std::make_unique<Group>();
+  Group& group = *made;
+  group.id = base::digest_of(fmt::format("{}\n{}", uses_[std::string(name)]++, name)).low;
+  group.name = name;
+  group.hosts = std::move(hosts);
+  group.options = options;
+  groups_[group.id] = std::move(made);
+  if (group.hosts.size() <= told_hosts_max)
+    for (const std::uint32_t peer : group.hosts)
+      if (peer != host_) issue(group, peer);
+  for (const auto& [host, why] : std::map(lost_)) end_lanes_over(group, host, why);
+  if (auto early = early_.extract(group.id)) {
+    early_frames_ -= early.mapped().size();
+    for (LaneFrame& frame : early.mapped()) take_control(std::move(frame), runtime_.now());
+  }
+  std::unique_ptr<LaneGroup> handle(
+      new LaneGroup(*this, group.name, group.id, group.hosts, group.options));
+  settle(lock);
+  return handle;
+}
+
+LaneGroup::~LaneGroup() { lanes_.leave(id_); }
+
+void LaneGroup::check_use(std::string_view what, std::uint32_t peer, std::uint64_t channel) const {
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(fmt::format("group {}: {}: {}", name_, what, why));
+  };
+  if (peer == lanes_.host_) refuse("a host has no lane to itself");
+  if (!std::binary_search(hosts_.begin(), hosts_.end(), peer))
+    refuse(fmt::format("host {} is not in it", lanes_.host_text(peer)));
+  if (channel >= options_.channels)
+    refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
+}
+
+Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+  check_use("send", to, channel);
+  Sending sending;
+  sending.lanes_ = &lanes_;
+  sending.wait_ = std::make_shared<LaneWait>();
+  sending.what_ = fmt::format("group {}: a message to host {} on channel {}", name_,
+                              lanes_.host_text(to), channel);
+  lanes_.send(id_, to, channel, std::move(message), sending.wait_);
+  return sending;
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
+  check_use("receive", from, channel);
+  Receiving receiving;
+  receiving.lanes_ = &lanes_;
+  receiving.wait_ = std::make_shared<LaneWait>();
+  receiving.what_ = fmt::format("group {}: a message from host {} on channel {}", name_,
+                                lanes_.host_text(from), channel);
+  lanes_.receive(id_, from, channel, receiving.wait_);
+  return receiving;
+}
+
+void LaneGroup::leave() {
+  const auto unsent = lanes_.unsent(id_);
+  Failure failure;
+  for (const auto& wait : unsent) {
+    try {
+      lanes_.wait(*wait, fmt::format("group {}: the last messages", name_));
+    } catch (const TravelError& error) {
+      failure = std::make_shared<TravelError>(error);
+    }
+  }
+  lanes_.leave(id_);
+  if (failure) throw TravelError(*failure);
+}
+
+void Sending::wait() { lanes_->wait(*wait_, what_); }
+
+base::Payload Receiving::wait() {
+  lanes_->wait(*wait_, what_);
+  return wait_->message;
+}
+
+runtime::Deadline Lanes::deadline() const {
+  return {runtime_.now() + plan_->deadline, plan_->deadline_written};
+}
+
+void Lanes::wait(LaneWait& one, const std::string& what) {
+  if (!one.completion.wait(deadline(), {"what a lane carries,", what}))
+    throw TravelError(plan_->hosts[host_].name, "", "",
+                      fmt::format("{}: not through before the deadline of {}", what,
+                                  base::format_time(plan_->deadline)));
+  if (one.failure) throw TravelError(*one.failure);
+}
+
+void Lanes::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel, base::Payload message,
+                 const std::shared_ptr<LaneWait>& wait) {
+  runtime::Lock lock(mutex_);
+  Group& group = joined(id);
+  if (const auto over = group.over.find(to); over != group.over.end()) {
+    fail(group, to, {wait}, over->second);
+  } else {
+    LaneOut& lane = lane_to(group, to);
+    const bool asks = group.hosts.size() > told_hosts_max && !std::exchange(lane.has_asked, true);
+    if (asks) post(control(LaneKind::ask, to, id));
+    outgoing_.send(lane, channel, std::move(message), wait);
+  }
+  settle(lock);
+}
+
+void Lanes::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
+                    const std::shared_ptr<LaneWait>& wait) {
+  runtime::Lock lock(mutex_);
+  Group& group = joined(id);
+  LaneIn& lane = lane_from(group, from);
+  const LaneIn::Asked asked = lane.receive(channel, wait);
+  const auto over = group.over.find(from);
+  if (asked.is_complete) {
+    ended_.push_back(wait);
+  } else if (over != group.over.end() && lane.is_over()) {
+    fail(group, from, lane.take_waiting(), over->second);
+  } else {
+    LaneFrame grant = control(LaneKind::grant, from, id);
+    grant.channel = asked.name.channel;
+    grant.ordinal = asked.name.ordinal;
+    post(std::move(grant));
+  }
+  issue_returned(group, from);
+  settle(lock);
+}
+
+Lanes::Waits Lanes::unsent(std::uint64_t id) {
+  runtime::Lock lock(mutex_);
+  Waits waits;
+  for (const auto& [target, lane] : joined(id).out)
+    for (const auto& [number, channel] : lane.channels)
+      for (const LaneOut::Message& message : channel.messages) waits.push_back(message.wait);
+  return waits;
+}
+
+void Lanes::leave(std::uint64_t id) {
+  runtime::Lock lock(mutex_);
+  Group* group = find(id);
+  if (group == nullptr) return;
+  for (const std::uint32_t peer : group->hosts) {
+    if (!group->out.contains(peer) && !group->in.contains(peer)) continue;
+    LaneFrame left = control(LaneKind::left, peer, id);
+    if (const auto lane = group->out.find(peer); lane != group->out.end()) {
+      left.bytes = lane->second.messages_sent;
+      fail(*group, peer, outgoing_.drop(lane->second), "this host has left the group");
+    }
+    if (const auto lane = group->in.find(peer); lane != group->in.end())
+      fail(*group, peer, lane->second->drop(), "this host has left the group");
+    if (!lost_.contains(peer)) post(std::move(left));
+  }
+  groups_.erase(id);
+  ended_groups_.insert(id);
+  issue_to_short();
+  settle(lock);
+}
+
+// ---- with the mutex held -------------------------------------------------------------------
+
+std::string Lanes::host_text(std::uint32_t host) const {
+  return host < plan_->hosts.size() ? plan_->hosts[host].name : fmt::format("number {}", host);
+}
+
+Lanes::Group* Lanes::find(std::uint64_t id) {
+  const auto found = groups_.find(id);
+  return found == groups_.end() ? nullptr : found->second.get();
+}
+
+Lanes::Group& Lanes::joined(std::uint64_t id) {
+  Group* group = find(id);
+  if (group == nullptr) throw base::UsageError("a group that this host has left");
+  return *group;
+}
+
+LaneOut& Lanes::lane_to(Group& group, std::uint32_t target) {
+  const auto [lane, is_new] = group.out.try_emplace(target);
+  lane->second.group = group.id;
+  lane->second.target = target;
+  return lane->second;
+}
+
+LaneIn& Lanes::lane_from(Group& group, std::uint32_t source) {
+  std::unique_ptr<LaneIn>& lane = group.in[source];
+  if (lane != nullptr) return *lane;
+  if (const std::uint64_t exact = group.options.window_bytes; exact != 0) {
+    lane = std::make_unique<LaneIn>(inbox_, exact, 1);
+  } else {
+    const std::uint64_t under_way = bytes_under_way(source);
+    lane = std::make_unique<LaneIn>(inbox_, under_way + under_way / 8, under_way / 8);
+  }
+  return *lane;
+}
+
+/// As much as is on the way from there and back when nothing holds it up, and a frame for the time
+/// in which one is served.
+std::uint64_t Lanes::bytes_under_way(std::uint32_t source) const {
+  const WayCost there = cost_of(*plan_, source, host_), back = cost_of(*plan_, host_, source);
+  const double rate =
+      there.bits_per_second > 0 ? there.bits_per_second : unlimited_as_bits_per_second;
+  const double seconds = std::chrono::duration<double>(there.latency + back.latency).count();
+  const std::uint64_t frame =
+      plan_->lanes.frame_bytes != 0 ? plan_->lanes.frame_bytes : usual_frame_bytes;
+  const double frames = rate / 8 * seconds / static_cast<double>(frame);
+  return (static_cast<std::uint64_t>(frames) + 2) * charge_of(frame);
+}
+
+void Lanes::issue(Group& group, std::uint32_t source) {
+  Account& account = lane_from(group, source).account();
+  if (const std::uint64_t bytes = account.issue(); bytes > 0) {
+    LaneFrame credit = control(LaneKind::credit, source, group.id);
+    credit.bytes = bytes;
+    post(std::move(credit));
+  }
+  const std::pair lane(group.id, source);
+  if (account.is_short() && std::find(short_.begin(), short_.end(), lane) == short_.end())
+    short_.push_back(lane);
+}
+
+/// Who found no room is served first.
+void Lanes::issue_returned(Group& group, std::uint32_t source) {
+  issue_to_short();
+  issue(group, source);
+}
+
+void Lanes::issue_to_short() {
+  for (std::size_t left = short_.size(); left > 0 && inbox_.free() > 0; --left) {
+    const auto [id, source] = short_.front();
+    short_.pop_front();
+    if (Group* group = find(id)) issue(*group, source);
+  }
+}
+
+LaneFrame Lanes::control(LaneKind kind, std::uint32_t target, std::uint64_t group) const {
+  LaneFrame frame;
+  frame.kind = kind;
+  frame.source = host_;
+  frame.target = target;
+  frame.group = group;
+  return frame;
+}
+
+void Lanes::fail(const Group& group, std::uint32_t peer, const Waits& waits,
+                 const std::string& reason) {
+  if (waits.empty()) return;
+  const auto failure = std::make_shared<TravelError>(
+      plan_->hosts[host_].name, "", "",
+      fmt::format("group {}, lane with host {}: {}", group.name, host_text(peer), reason));
+  for (const auto& wait : waits) {
+    wait->failure = failure;
+    ended_.push_back(wait);
+  }
+}
+
+/// Nothing more comes from that host, nor goes there.
+void Lanes::end_lanes(Group& group, std::uint32_t peer, const std::string& reason) {
+  group.over[peer] = reason;
+  fail(group, peer, outgoing_.drop(lane_to(group, peer)), reason);
+  fail(group, peer, lane_from(group, peer).drop(), reason);
+  issue_to_short();
+}
+
+/// The same for all whose way leads to or through a host that is gone.
+void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& reason) {
+  const auto passes = [&](std::uint32_t from, std::uint32_t to) {
+    const std::vector<Hop> way = way_between(*plan_, from, to);
+    return std::any_of(way.begin(), way.end(), [&](const Hop& hop) { return hop.to == host; });
+  };
+  for (const std::uint32_t peer : group.hosts)
+    if (peer != host_ && !group.over.contains(peer) &&
+        (peer == host || passes(host_, peer) || passes(peer, host_)))
+      end_lanes(group, peer, fmt::format("host {} is gone: {}", host_text(host), reason));
+}
+
+void Lanes::lose(std::uint32_t host, const std::string& reason) {
+  if (host == host_ || !lost_.emplace(host, reason).second) return;
+  for (auto& [id, group] : groups_) end_lanes_over(*group, host, reason);
+  for (const std::uint32_t neighbour : neighbours_) {
+    if (lost_.contains(neighbour)) continue;
+    LaneFrame lost = control(LaneKind::lost, neighbour, 0);
+    lost.bytes = host;
+    lost.text = reason;
+    post(std::move(lost));
+  }
+}
+
+void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
+  const std::string text = fmt::format("host {} was sent {}", plan_->hosts[host_].name, wrong);
+  spdlog::warn("{}, by host {}", text, host_text(frame.source));
+  LaneFrame refused = control(LaneKind::refused, frame.source, frame.group);
+  refused.text = text;
+  post(std::move(refused));
+  Group* group = find(frame.group);
+  if (group != nullptr && group->has(frame.source))
+    end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
+}
+
+void Lanes::take_data(LaneFrame frame) {
+  Group* group = find(frame.group);
+  if (group == nullptr) {
+    if (!ended_groups_.contains(frame.group)) refuse(frame, "a message for no group");
+    return;
+  }
+  const std::uint32_t source = frame.source;
+  if (!group->has(source))
+    return refuse(frame, fmt::format("a message for group {} from outside", group->name));
+  if (frame.channel >= group->options.channels)
+    return refuse(frame, fmt::format("a message on channel {} of group {}, which has {}",
+                                     frame.channel, group->name, group->options.channels));
+  LaneIn& lane = lane_from(*group, source);
+  if (group->over.contains(source) && lane.is_over()) return;
+  std::string wrong;
+  try {
+    wrong = lane.take(frame, ended_);
+  } catch (const std::bad_alloc&) {
+    wrong = fmt::format("a message of {} bytes, for which there is no memory", frame.bytes);
+  }
+  if (!wrong.empty()) return refuse(frame, fmt::format("{} (group {})", wrong, group->name));
+  if (lane.is_over() && group->over.contains(source))
+    fail(*group, source, lane.take_waiting(), group->over[source]);
+  issue_returned(*group, source);
+}
+
+void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
+  if (frame.kind == LaneKind::lost) {
+    if (frame.bytes < plan_->hosts.size())
+      lose(static_cast<std::uint32_t>(frame.bytes), frame.text);
+    return;
+  }
+  Group* group = find(frame.group);
+  if (group == nullptr) {
+    const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
+    if (!ended_groups_.contains(frame.group)) return keep_for_later(std::move(frame));
+    if (wants_answer) post(control(LaneKind::left, frame.source, frame.group));
+    return;
+  }
+  if (!group->has(frame.source) || frame.source == host_)
+    return refuse(frame, fmt::format("control of group {} from outside", group->name));
+  switch (frame.kind) {
+    case LaneKind::credit:
+    case LaneKind::grant: return take_permission(*group, frame, moment);
+    case LaneKind::ask: return issue(*group, frame.source);
+    case LaneKind::left: return take_farewell(*group, frame);
+    case LaneKind::refused: return end_lanes(*group, frame.source, frame.text);
+    default: return;
+  }
+}
+
+void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos moment) {
+  if (group.over.contains(frame.source)) return;
+  LaneOut& lane = lane_to(group, frame.source);
+  if (frame.kind == LaneKind::credit) {
+    lane.window.add(frame.bytes);
+  } else {
+    const MessageName name{frame.channel, frame.ordinal};
+    const auto channel = lane.channels.find(name.channel);
+    const bool is_to_come =
+        channel == lane.channels.end() || name.ordinal >= channel->second.next_ordinal;
+    const bool is_here =
+        channel != lane.channels.end() &&
+        std::any_of(channel->second.messages.begin(), channel->second.messages.end(),
+                    [&](const LaneOut::Message& message) { return message.name == name; });
+    if (is_to_come || is_here) lane.window.grant(name);  // of one that was sent it means nothing
+  }
+  outgoing_.unblock(lane, moment);
+}
+
+void Lanes::take_farewell(Group& group, const LaneFrame& frame) {
+  const auto [over, is_new] = group.over.emplace(frame.source, "it has left the group");
+  if (!is_new) return;
+  fail(group, frame.source, outgoing_.drop(lane_to(group, frame.source)), over->second);
+  fail(group, frame.source, lane_from(group, frame.source).end_after(frame.bytes), over->second);
+}
+
+void Lanes::keep_for_later(LaneFrame frame) {
+  const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
+                         frame.kind == LaneKind::ask || frame.kind == LaneKind::left;
+  if (!is_useful || early_frames_ >= early_frames_max) {
+    spdlog::warn("host {}: host {} sent control for a group that there is not{}{}",
+                 plan_->hosts[host_].name, host_text(frame.source), frame.text.empty() ? "" : ": ",
+                 frame.text);
+    return;
+  }
+  ++early_frames_;
+  early_[frame.group].push_back(std::move(frame));
+}
+
+// ---- the carrier's side --------------------------------------------------------------------
+
+void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
+  runtime::Lock lock(mutex_);
+  if (is_stopped_) return;
+  neighbours_.insert(from);
+  ++(frame.kind == LaneKind::data ? frames_ : controls_);
+  const std::size_t hosts = plan_->hosts.size();
+  const bool has_way = frame.source < hosts && frame.target < hosts && frame.source != host_ &&
+                       missing_way(*plan_, host_, frame.target).empty();
+  if (!has_way) {
+    spdlog::warn("host {}: host {} sent a message from host {} to host {}, which has no way here",
+                 plan_->hosts[host_].name, host_text(from), host_text(frame.source),
+                 host_text(frame.target));
+    return;
+  }
+  const base::Nanos came = departures_.came_at(frame);
+  if (frame.target != host_) {
+    departures_.depart(std::move(frame), came);
+  } else if (frame.kind != LaneKind::data) {
+    take_control(std::move(frame), came);
+  } else if (const base::Nanos tail = came + frame.lag; tail > runtime_.now()) {
+    agenda_.put(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
+  } else {
+    take_data(std::move(frame));
+  }
+  settle(lock);
+}
+
+void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
+  runtime::Lock lock(mutex_);
+  if (is_stopped_) return;
+  lose(host, reason);
+  settle(lock);
+}
+
+/// One context at a time, so that what goes to a host stays in order; the mutex is let go, because
+/// within one process this runs the other host's deliver(), which may answer.
+void Lanes::settle(runtime::Lock& lock) {
+  if (std::exchange(is_sending_, true)) return;
+  for (;;) {
+    for (auto& wait : std::exchange(outgoing_.sent(), {})) ended_.push_back(std::move(wait));
+    const Departures::Leaving leaving = std::exchange(departures_.leaving(), {});
+    const Waits ended = std::exchange(ended_, {});
+    const bool begins =
+        !agenda_.empty() && !is_stopped_ && !std::exchange(clock_->is_running, true);
+    if (!begins && leaving.empty() && ended.empty()) break;
+    for (const auto& [to, frame] : leaving) neighbours_.insert(to);
+    lock.unlock();
+    if (begins) clock_->begin();
+    for (const auto& [to, frame] : leaving) carrier_.send(to, frame);
+    {
+      runtime::Wakes wakes;
+      for (const auto& wait : ended) wait->completion.complete(wakes);
+    }
+    lock.lock();
+  }
+  is_sending_ = false;
+  runtime::Wakes wakes;
+  if (!agenda_.empty() && agenda_.next() < clock_->sleeps_until) clock_->earlier.wake_all(wakes);
+  if (agenda_.empty()) quiet_.wake_all(wakes);
+  if (wakes.empty()) return;
+  lock.unlock();
+}
+
+void Lanes::run_clock() {
+  runtime::Lock lock(mutex_);
+  while (!agenda_.empty() && !is_stopped_) {
+    const base::Nanos now = runtime_.now();
+    if (agenda_.next() > now) {
+      clock_->sleeps_until = agenda_.next();
+      clock_->earlier.wait(lock, runtime::Deadline::written_at(agenda_.next()),
+                           {"what is on its way from", plan_->hosts[host_].name, host_});
+      clock_->sleeps_until = base::Nanos::min();
+      continue;
+    }
+    while (!agenda_.empty() && agenda_.next() <= now) agenda_.take()();
+    settle(lock);
+    if (!lock.owns_lock()) lock.lock();
+  }
+}
+
+// ---- end -----------------------------------------------------------------------------------
+
+void Lanes::drain() {
+  const runtime::Deadline limit = deadline();
+  runtime::Lock lock(mutex_);
+  while (!agenda_.empty() || is_sending_)
+    if (quiet_.wait(lock, limit, {"what is on its way from", plan_->hosts[host_].name, host_}) ==
+        runtime::Woken::expired)
+      return;
+}
+
+void Lanes::stop() {
+  runtime::Lock lock(mutex_);
+  is_stopped_ = true;
+  agenda_.clear();
+  if (clock_->is_running) clock_->cancel();
+  // On the virtual clock contexts end with the run.
+  while (clock_->is_running && (!runtime_.is_virtual() || runtime::is_inside_a_run()))
+    quiet_.wait(lock, runtime::Deadline::never(),
+                {"the end of the clock of", plan_->hosts[host_].name, host_});
+}
+
+bool Lanes::in_use() const {
+  runtime::Lock lock(mutex_);
+  return !uses_.empty() || !neighbours_.empty();
+}
+
+Lanes::Use Lanes::use() const {
+  runtime::Lock lock(mutex_);
+  return {inbox_.issued(), inbox_.held(), inbox_.held_most(),
+          frames_,         controls_,     departures_.lateness_lost()};
+}
+
+Lanes::Balance Lanes::credit_issued() const {
+  runtime::Lock lock(mutex_);
+  Balance balance;
+  for (const auto& [id, group] : groups_)
+    for (const auto& [source, lane] : group->in) balance[{id, source}] = lane->account().unused();
+  return balance;
+}
+
+Lanes::Balance Lanes::credit_to_use() const {
+  runtime::Lock lock(mutex_);
+  Balance balance;
+  for (const auto& [id, group] : groups_)
+    for (const auto& [target, lane] : group->out) balance[{id, target}] = lane.window.credit();
+  return balance;
+}
+
+}  // namespace paths

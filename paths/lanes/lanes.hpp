@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/lanes.hpp — messages from any host to any other, without a path.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "paths/lanes/group.hpp"
+#include "paths/lanes/incoming.hpp"
+#include "paths/lanes/outgoing.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+/// What carries frames to the next host.
+class LaneCarrier {
+ public:
+  virtual ~LaneCarrier() = default;
+  /// Hands a frame to a host that is one step away, in the order of the calls; opens what it needs
+  /// at first use. Never blocks.
+  virtual void send(std::uint32_t host, LaneFrame frame) = 0;
+};
+
+/// The lanes of one host: what it sends, what it receives, and what passes it on the way between
+/// clusters. State grows with groups, hosts and links in use, never with pairs of hosts.
+///
+/// Why:     declared paths are trees; what has none still crosses the same links, exits and
+///          gateways (Bongo et al. 2004, §III-A and §V-D), and takes them from each other.
+/// Time:    of the runtime's clock; on the steady one moments are ideal ones (departures.hpp).
+/// Context: timers are those of one service context, which is there while something is due.
+/// Sharing: any context may call anything.
+class Lanes {
+ public:
+  /// All outlive it. `plan` is the run's, which counts the hosts.
+  Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
+        Links& links, LaneCarrier& carrier);
+  ~Lanes();  ///< stop()
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+  /// Joins the group of that name, which all its hosts do, in any order, with the same hosts and
+  /// options. A name may be used again when the group was left; the n-th use of each host belongs
+  /// together. Does not block. Throws UsageError when it has no hosts, or one that there is not, or
+  /// twice, or not this one; while the host is in one of that name; and where there is no way.
+  std::unique_ptr<LaneGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
+                                   GroupOptions options = {});
+  /// The same of hosts by name.
+  std::unique_ptr<LaneGroup> group_of(std::string_view name, const std::vector<std::string>& hosts,
+                                      GroupOptions options = {});
+
+  // Of the carrier; they do not block.
+
+  /// What `from` handed over for this host, or for one further on.
+  void deliver(std::uint32_t from, LaneFrame frame);
+  /// Nothing more will come from that host, nor get there: whoever waits for it is told, also on
+  /// other hosts.
+  void host_lost(std::uint32_t host, const std::string& reason);
+
+  /// Sends what is on its way, nothing being sent any more; then nothing moves.
+  void drain();
+  void stop();
+  /// Whether lanes were used here, or passed.
+  bool in_use() const;
+
+  struct Use {
+    std::uint64_t inbox_issued = 0, inbox_held = 0, inbox_held_most = 0;  ///< bytes
+    std::uint64_t frames = 0;  ///< that came, for this host or others
+    std::uint64_t control = 0;
+    base::Nanos lateness_lost{0};
+  };
+  Use use() const;
+  /// Credit here and there of each lane, for tests: (group, peer) to bytes that may still be used.
+  using Balance = std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;
+  Balance credit_issued() const;
+  Balance credit_to_use() const;
+
+ private:
+  friend class LaneGroup;
+  friend class Sending;
+  friend class Receiving;
+  struct Group {
+    std::uint64_t id = 0;
+    std::string name;
+    std::vector<std::uint32_t> hosts;  // sorted
+    GroupOptions options;
+    std::map<std::uint32_t, LaneOut> out;                 // by target; nodes do not move
+    std::map<std::uint32_t, std::unique_ptr<LaneIn>> in;  // by source
+    std::map<std::uint32_t, std::string> over;            // peers that nothing comes from, and why
+    bool has(std::uint32_t host) const;
+  };
+  class Clock;
+  using Waits = std::vector<std::shared_ptr<LaneWait>>;
+
+  // Of groups and handles:
+  void send(std::uint64_t group, std::uint32_t to, std::uint64_t channel, base::Payload message,
+            const std::shared_ptr<LaneWait>& wait);
+  void receive(std::uint64_t group, std::uint32_t from, std::uint64_t channel,
+               const std::shared_ptr<LaneWait>& wait);
+  Waits unsent(std::uint64_t group);
+  void leave(std::uint64_t group);
+  void wait(LaneWait& one, const std::string& what);
+  runtime::Deadline deadline() const;
+  std::string host_text(std::uint32_t host) const;
+
+  // With the mutex held:
+  Group* find(std::uint64_t id);
+  Group& joined(std::uint64_t id);
+  LaneIn& lane_from(Group& group, std::uint32_t source);
+  LaneOut& lane_to(Group& group, std::uint32_t target);
+  std::uint64_t bytes_under_way(std::uint32_t source) const;
+  void issue(Group& group, std::uint32_t source);
+  void issue_returned(Group& group, std::uint32_t source);
+  void issue_to_short();
+  LaneFrame control(LaneKind kind, std::uint32_t target, std::uint64_t group) const;
+  void post(LaneFrame frame) { departures_.depart(std::move(frame), runtime_.now()); }
+  void take_data(LaneFrame frame);
+  void take_control(LaneFrame frame, base::Nanos moment);
+  void take_permission(Group& group, const LaneFrame& frame, base::Nanos moment);
+  void take_farewell(Group& group, const LaneFrame& frame);
+  void refuse(const LaneFrame& frame, const std::string& wrong);
+  void fail(const Group& group, std::uint32_t peer, const Waits& waits, const std::string& reason);
+  void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
+  void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
+  void lose(std::uint32_t host, const std::string& reason);
+  void keep_for_later(LaneFrame frame);
+  /// Hands over what leaves, wakes who waits, and sees to the clock. The mutex is let go meanwhile.
+  void settle(runtime::Lock& lock);
+  void run_clock();
+
+  runtime::Runtime& runtime_;
+  const std::shared_ptr<const Plan> plan_;
+  const std::uint32_t host_;
+  LaneCarrier& carrier_;
+  mutable runtime::Mutex mutex_;
+  Agenda agenda_;
+  Departures departures_;
+  Outgoing outgoing_;
+  Inbox inbox_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Group>> groups_;
+  std::set<std::uint64_t> ended_groups_;
+  std::map<std::string, std::uint64_t, std::less<>> uses_;  // of a group's name
+  std::map<std::uint64_t, std::vector<LaneFrame>> early_;   // control for groups to come
+  std::size_t early_frames_ = 0;
+  std::deque<std::pair<std::uint64_t, std::uint32_t>>
+      short_;                                     // lanes that the inbox had no room for
+  std::map<std::uint32_t, std::string> lost_;     // hosts, and why
+  std::set<std::uint32_t> neighbours_;            // that something came from or went to
+  std::vector<std::shared_ptr<LaneWait>> ended_;  // to be completed without the mutex
+  std::uint64_t frames_ = 0, controls_ = 0;
+  bool is_sending_ = false;
+  bool is_stopped_ = false;
+  std::unique_ptr<Clock> clock_;
+  runtime::WaitList quiet_;  // for the agenda to be empty
+};
+
+}  // namespace paths

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/outgoing.cpp — whose frame is next.
+#include "paths/lanes/outgoing.hpp"
+
+#include <algorithm>
+
+namespace paths {
+namespace {
+
+/// A part of a message, which it keeps alive.
+base::Payload part_of(const base::Payload& message, std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes == message.size()) return message;
+  return base::Payload::adopt(message.bytes().subspan(offset, bytes), [message] {});
+}
+
+}  // namespace
+
+Outgoing::Outlet& Outgoing::outlet_to(std::uint32_t target) {
+  if (const Link* link = departures_.link_to(target)) return by_link_[link];
+  return by_host_[departures_.next_host(target)];
+}
+
+void Outgoing::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
+                    std::shared_ptr<LaneWait> wait) {
+  LaneOut::Channel& channel = lane.channels[number];
+  channel.lane = &lane;
+  const MessageName name{number, channel.next_ordinal++};
+  channel.messages.push_back({name, std::move(payload), 0, runtime_.now(), std::move(wait)});
+  list(channel);
+  pump(outlet_to(lane.target));
+}
+
+void Outgoing::unblock(LaneOut& lane, base::Nanos moment) {
+  for (auto& [number, channel] : lane.channels) {
+    if (channel.messages.empty() || channel.is_listed) continue;
+    for (LaneOut::Message& message : channel.messages)
+      message.ready_at = std::max(message.ready_at, moment);
+    list(channel);
+  }
+  pump(outlet_to(lane.target));
+}
+
+void Outgoing::list(LaneOut::Channel& channel) {
+  if (channel.is_listed || movable(channel) == nullptr) return;
+  channel.is_listed = true;
+  Outlet& outlet = outlet_to(channel.lane->target);
+  (channel.was_idle ? outlet.fresh : outlet.turns).push_back(&channel);
+}
+
+std::uint64_t Outgoing::next_bytes(const LaneOut::Message& message) const {
+  const std::uint64_t rest = message.payload.size() - message.sent;
+  return frame_bytes_ == 0 ? rest : std::min(rest, frame_bytes_);
+}
+
+/// Credit goes to the first message that was not granted; one that was granted overtakes it.
+LaneOut::Message* Outgoing::movable(LaneOut::Channel& channel) const {
+  const Window& window = channel.lane->window;
+  bool may_pay = true;
+  for (LaneOut::Message& message : channel.messages) {
+    if (window.is_granted(message.name)) return &message;
+    if (may_pay && window.can_pay(charge_of(next_bytes(message)))) return &message;
+    may_pay = false;
+  }
+  return nullptr;
+}
+
+LaneOut::Channel* Outgoing::choose(Outlet& outlet, LaneOut::Message*& message) {
+  for (auto* from : {&outlet.fresh, &outlet.turns})
+    while (!from->empty()) {
+      LaneOut::Channel* channel = from->front();
+      from->pop_front();
+      channel->is_listed = false;
+      if ((message = movable(*channel)) != nullptr) return channel;
+    }
+  return nullptr;
+}
+
+void Outgoing::pump(Outlet& outlet) {
+  while (!outlet.is_waiting) {
+    LaneOut::Message* message = nullptr;
+    LaneOut::Channel* channel = choose(outlet, message);
+    if (channel == nullptr) return;
+    const base::Nanos at = departures_.not_long_ago(std::max(message->ready_at, outlet.taken));
+    outlet.taken = offer(*channel, *message, at);
+    if (outlet.taken <= runtime_.now()) continue;
+    outlet.is_waiting = true;
+    agenda_.put(outlet.taken, [this, &outlet] {
+      outlet.is_waiting = false;
+      pump(outlet);
+    });
+  }
+}
+
+base::Nanos Outgoing::offer(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
+  LaneOut& lane = *channel.lane;
+  const std::uint64_t bytes = next_bytes(message);
+  LaneFrame frame;
+  frame.is_granted = lane.window.is_granted(message.name);
+  frame.source = host_;
+  frame.target = lane.target;
+  frame.group = lane.group;
+  frame.channel = message.name.channel;
+  frame.ordinal = message.name.ordinal;
+  frame.bytes = message.payload.size();
+  frame.offset = message.sent;
+  frame.payload = part_of(message.payload, message.sent, bytes);
+  if (!frame.is_granted) lane.window.pay(charge_of(bytes));
+  message.sent += bytes;
+  const base::Nanos taken = departures_.depart(std::move(frame), at);
+  if (message.sent == message.payload.size()) end(channel, message, taken);
+  channel.was_idle = channel.messages.empty();
+  list(channel);
+  return taken;
+}
+
+void Outgoing::end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
+  LaneOut& lane = *channel.lane;
+  lane.window.forget(message.name);
+  ++lane.messages_sent;
+  std::shared_ptr<LaneWait> wait = std::move(message.wait);
+  const auto place = std::find_if(channel.messages.begin(), channel.messages.end(),
+                                  [&](const LaneOut::Message& one) { return &one == &message; });
+  channel.messages.erase(place);
+  if (at <= runtime_.now()) {
+    sent_.push_back(std::move(wait));
+  } else {
+    agenda_.put(at, [this, wait = std::move(wait)]() mutable { sent_.push_back(std::move(wait)); });
+  }
+}
+
+std::vector<std::shared_ptr<LaneWait>> Outgoing::drop(LaneOut& lane) {
+  std::vector<std::shared_ptr<LaneWait>> waiting;
+  Outlet& outlet = outlet_to(lane.target);
+  for (auto& [number, channel] : lane.channels) {
+    std::erase(outlet.fresh, &channel);
+    std::erase(outlet.turns, &channel);
+    channel.is_listed = false;
+    for (LaneOut::Message& message : channel.messages) waiting.push_back(std::move(message.wait));
+    channel.messages.clear();
+  }
+  return waiting;
+}
+
+}  // namespace paths

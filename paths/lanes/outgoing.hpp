@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/outgoing.hpp — messages that a host sends, cut into frames that take turns.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "paths/lanes/accounts.hpp"
+#include "paths/lanes/departures.hpp"
+#include "paths/lanes/group.hpp"
+
+namespace paths {
+
+/// The sender's side of one lane: of a group, to one host.
+struct LaneOut {
+  struct Message {
+    MessageName name;
+    base::Payload payload;
+    std::uint64_t sent = 0;  ///< bytes of it
+    base::Nanos ready_at{0};
+    std::shared_ptr<LaneWait> wait;
+  };
+  struct Channel {
+    LaneOut* lane = nullptr;
+    std::deque<Message> messages;  ///< that are not sent; nodes of the map do not move
+    std::uint64_t next_ordinal = 0;
+    bool is_listed = false;  ///< at its outlet
+    bool was_idle = true;    ///< since it was last listed nothing of it was sent
+  };
+  std::uint64_t group = 0;
+  std::uint32_t target = 0;
+  Window window;
+  bool has_asked = false;
+  std::uint64_t messages_sent = 0;
+  std::map<std::uint64_t, Channel> channels;
+};
+
+/// What a host sends by itself, as against what passes through it. Of each outgoing link, one frame
+/// at a time is offered, the next when the link has taken it; channels take turns, and one that has
+/// just become active goes first. So a small message beside large ones waits for one frame.
+///
+/// Sharing: guarded by its owner's mutex. A lane stays where it is while it has messages here.
+class Outgoing {
+ public:
+  /// All outlive it. `frame_bytes`: 0 for whole messages.
+  Outgoing(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
+           Departures& departures, Agenda& agenda)
+      : runtime_(runtime),
+        host_(host),
+        frame_bytes_(frame_bytes),
+        departures_(departures),
+        agenda_(agenda) {}
+
+  void send(LaneOut& lane, std::uint64_t channel, base::Payload payload,
+            std::shared_ptr<LaneWait> wait);
+  /// Credit or a grant came at that moment: what waited for it goes on.
+  void unblock(LaneOut& lane, base::Nanos moment);
+  /// Nothing more of it leaves: those who wait for its messages, to be told why.
+  std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane);
+  /// Which messages have been sent, since it was asked last.
+  std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
+
+ private:
+  /// The channels that go out by one link, or to one host where there is none.
+  struct Outlet {
+    std::deque<LaneOut::Channel*> fresh, turns;
+    base::Nanos taken{0};  ///< when the link took the last frame
+    bool is_waiting = false;
+  };
+  Outlet& outlet_to(std::uint32_t target);
+  void list(LaneOut::Channel& channel);
+  void pump(Outlet& outlet);
+  LaneOut::Channel* choose(Outlet& outlet, LaneOut::Message*& message);
+  LaneOut::Message* movable(LaneOut::Channel& channel) const;
+  std::uint64_t next_bytes(const LaneOut::Message& message) const;
+  base::Nanos offer(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at);
+  void end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at);
+
+  runtime::Runtime& runtime_;
+  const std::uint32_t host_;
+  const std::uint64_t frame_bytes_;
+  Departures& departures_;
+  Agenda& agenda_;
+  std::unordered_map<const void*, Outlet> by_link_;    // nodes do not move
+  std::unordered_map<std::uint32_t, Outlet> by_host_;  // likewise
+  std::vector<std::shared_ptr<LaneWait>> sent_;
+};
+
+}  // namespace paths

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/lane_frame.hpp — what crosses between hosts for lanes.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/payload.hpp"
+#include "base/units.hpp"
+
+namespace paths {
+
+enum class LaneKind : std::uint8_t {
+  data,     ///< a piece of a message, or all of it
+  credit,   ///< the target may send so many bytes more
+  grant,    ///< the target may send all of one message
+  ask,      ///< for the first credit of a large group
+  left,     ///< the source is in the group no more, having sent so many messages
+  refused,  ///< the target did what it may not; the text says what
+  lost,     ///< a host is gone; the text says why
+  done,     ///< the source, or its cluster, sends nothing more
+};
+inline constexpr LaneKind last_lane_kind = LaneKind::done;
+
+/// A value. It names the hosts where it began and ends; those between pass it on as it is.
+struct LaneFrame {
+  LaneKind kind = LaneKind::data;
+  bool is_granted = false;     ///< of data: a grant pays for it, not credit
+  std::uint32_t source = 0;    ///< host, as the run's plan counts them
+  std::uint32_t target = 0;    ///< likewise
+  std::uint64_t group = 0;     ///< its id
+  std::uint64_t channel = 0;   ///< of data and grant
+  std::uint64_t ordinal = 0;   ///< of the message in its channel, likewise
+  std::uint64_t bytes = 0;     ///< of data: the whole message's; of credit: how many; of left: how
+                               ///< many messages; of lost: the host
+  std::uint64_t offset = 0;    ///< of data: where in the message the payload belongs
+  base::Nanos lag{0};          ///< how long the tail comes behind the head
+  base::Nanos late{0};         ///< how long after its head's moment it was written
+  std::string text = {};       ///< why
+  base::Payload payload = {};  ///< of data
+};
+
+}  // namespace paths

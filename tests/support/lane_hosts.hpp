@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/lane_hosts.hpp — the lanes of all hosts of a run in one process, over nothing but
+// calls.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "paths/lanes/lanes.hpp"
+#include "paths/plan/plan.hpp"
+#include "runtime/runtime.hpp"
+
+namespace test_support {
+
+inline base::Settings link_settings(const std::string& text) {
+  return text.empty() ? base::Settings() : base::parse_settings(text, "test");
+}
+
+/// Clusters of so many hosts each, one thread on each; the first of a cluster is its exit. Links
+/// lead between all of them.
+inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& sizes,
+                                              const std::string& network, const std::string& wan) {
+  auto plan = std::make_shared<paths::Plan>();
+  plan->ways.emplace();
+  for (std::uint32_t cluster = 0; cluster < sizes.size(); ++cluster) {
+    const std::string name(1, static_cast<char>('a' + cluster));
+    plan->clusters.push_back(name);
+    plan->ways->clusters.push_back(
+        {static_cast<std::uint32_t>(plan->hosts.size()), link_settings(network)});
+    for (std::uint32_t host = 0; host < sizes[cluster]; ++host) {
+      paths::Plan::PlanHost one;
+      one.name = name + std::to_string(host);
+      one.cluster = cluster;
+      one.threads = 1;
+      plan->hosts.push_back(one);
+    }
+    for (std::uint32_t other = 0; other < sizes.size(); ++other)
+      if (other != cluster) plan->ways->links[{cluster, other}] = link_settings(wan);
+  }
+  plan->index_names();
+  return plan;
+}
+
+/// Hosts whose frames arrive when they are sent. One may die.
+class LaneHosts {
+ public:
+  LaneHosts(runtime::Runtime& runtime, std::shared_ptr<const paths::Plan> plan) : plan_(plan) {
+    for (std::uint32_t host = 0; host < plan->hosts.size(); ++host)
+      hosts_.push_back(std::make_unique<One>(*this, runtime, host));
+  }
+  ~LaneHosts() {
+    for (auto& host : hosts_) host->lanes.stop();
+  }
+  paths::Lanes& operator[](std::uint32_t host) { return hosts_[host]->lanes; }
+  paths::Links& links(std::uint32_t host) { return hosts_[host]->links; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  std::vector<std::uint32_t> all() const {
+    std::vector<std::uint32_t> numbers(hosts_.size());
+    for (std::uint32_t host = 0; host < numbers.size(); ++host) numbers[host] = host;
+    return numbers;
+  }
+  /// Its neighbours notice.
+  void kill(std::uint32_t victim) {
+    hosts_[victim]->is_dead = true;
+    for (auto& host : hosts_)
+      if (host->met.contains(victim)) host->lanes.host_lost(victim, "it died");
+  }
+  /// Looks at each frame when it is handed over; may change it.
+  std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
+
+ private:
+  struct One final : paths::LaneCarrier {
+    One(LaneHosts& everybody, runtime::Runtime& runtime, std::uint32_t index)
+        : all(everybody), number(index), lanes(runtime, everybody.plan_, index, links, *this) {}
+    void send(std::uint32_t host, paths::LaneFrame frame) override {
+      if (is_dead || all.hosts_[host]->is_dead) return;
+      met.insert(host);
+      all.hosts_[host]->met.insert(number);
+      if (all.on_frame) all.on_frame(number, host, frame);
+      all.hosts_[host]->lanes.deliver(number, std::move(frame));
+    }
+    LaneHosts& all;
+    const std::uint32_t number;
+    std::set<std::uint32_t> met;
+    bool is_dead = false;
+    paths::Links links;
+    paths::Lanes lanes;
+  };
+  std::shared_ptr<const paths::Plan> plan_;
+  std::vector<std::unique_ptr<One>> hosts_;
+};
+
+}  // namespace test_support

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning/read_link_model.cpp — constants, or a recorded trace in a file.
+#include "tuning/read_link_model.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "base/text_file.hpp"
+#include "tuning/link_trace.hpp"
+
+namespace tuning {
+namespace {
+
+/// A relative name counts from the folder of the config that names it.
+std::string trace_file(const std::string& name, const std::string& config) {
+  return (std::filesystem::path(config).parent_path() / name).lexically_normal().string();
+}
+
+LinkModel read_trace(base::MapReader& reader, const std::string& name, double bits_per_second) {
+  const std::string file = trace_file(name, reader.position_of("trace").file);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) {
+    reader.mistake("trace", fmt::format("expected a file that can be read, found '{}'", file));
+    return {};
+  }
+  try {
+    const std::string text = base::load_text(file, base::table_bytes_max);
+    return parse_link_trace(text, file, bits_per_second, reader.mistakes()).value_or(LinkModel());
+  } catch (const base::ConfigError& error) {
+    for (const auto& [position, message] : error.mistakes())
+      reader.mistakes().add(position, message);
+    return {};
+  }
+}
+
+}  // namespace
+
+LinkModel read_link_model(base::MapReader& reader) {
+  const auto latency = reader.time("latency");
+  const double bits_per_second = reader.bits_per_second("bandwidth", 0);
+  const auto trace = reader.word("trace");
+  if (!trace) return {latency.value_or(base::Nanos(0)), bits_per_second};
+  if (latency) reader.mistake("trace", "expected either latency or trace, found both");
+  return read_trace(reader, *trace, bits_per_second);
+}
+
+}  // namespace tuning
