@@ -35,7 +35,7 @@ LIBRARIES = {
     "paths/wire": "base runtime paths",
     "paths/config": "base runtime pastset paths paths/plan paths/rounds",
     "paths/lanes": "base runtime tuning paths paths/plan paths/wire",
-    "paths/host": "base runtime pastset paths paths/plan paths/wire paths/lanes",
+    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/lanes paths/host",
     "wrappers": "base runtime pastset eventspace tuning paths paths/plan paths/rounds "
