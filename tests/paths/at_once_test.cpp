@@ -28,7 +28,7 @@ class Spy final : public Wrapper {
   Result operate(Operation operation, Next next) override {
     passages_.push_back({operation.kind, runtime::calling_context()});
     if (operation.kind == OperationKind::move && !at_once_.has(operation))
-      next.host().runtime().sleep_for(1s);
+      next.wiring().runtime().sleep_for(1s);
     return next(std::move(operation));
   }
   OperationSet at_once() const override { return at_once_; }

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pastset/local_element.hpp"
 #include "tests/wrappers/chain.hpp"
 
 namespace {
