@@ -3,7 +3,6 @@
 find_dependency(Threads)
 find_dependency(PkgConfig)
 find_dependency(Boost 1.74 CONFIG COMPONENTS context fiber)
-find_dependency(CLI11 CONFIG)
 find_dependency(cppzmq CONFIG)
 find_dependency(fmt CONFIG)
 find_dependency(nlohmann_json CONFIG)

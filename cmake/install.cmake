@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/PATHS)
-install(TARGETS ${paths_room_targets} paths_all EXPORT PATHSTargets
+install(TARGETS ${paths_room_targets} paths_all paths_embedding EXPORT PATHSTargets
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/PATHS)
 install(EXPORT PATHSTargets NAMESPACE PATHS:: DESTINATION ${package_dir})
 if(programs)

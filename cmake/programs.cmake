@@ -20,7 +20,8 @@ endif()
 
 # paths_programs(<folder> <result>): a program for each .cpp of the folder and for each main.cpp of
 # its folders; benchmarks apart, which stay in the build tree. What else its folders hold is a
-# library for all of them, and for tests. Appends the programs to <result>.
+# library for all of them, and for tests. The program `embedding` is linked as one with a main() of
+# its own would be. Appends the programs to <result>.
 function(paths_programs folder result)
   set(programs ${${result}})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -39,8 +40,12 @@ function(paths_programs folder result)
       cmake_path(GET home FILENAME name)
     endif()
     add_executable(${name} ${source})
-    target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${folder}_support>
-                                          PATHS::PATHS CLI11::CLI11)
+    if(name STREQUAL "embedding")
+      target_link_libraries(${name} PRIVATE PATHS::embedding)
+    else()
+      target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${folder}_support>
+                                            PATHS::PATHS CLI11::CLI11)
+    endif()
     if(name MATCHES "_benchmark$")
       target_link_libraries(${name} PRIVATE benchmark::benchmark)
     else()

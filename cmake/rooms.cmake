@@ -1,17 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # paths_room(<room> [ROOMS <room>...] [PUBLIC <target>...] [PRIVATE <target>...]
-#            [INTERNAL <regex>...])
-# Makes the folder <room> the static library PATHS::<room>. A room without a .cpp is an INTERFACE
-# library, for which PRIVATE dependencies mean nothing. Headers whose names, without ".hpp", match
-# INTERNAL as a whole are for the project alone and not installed. Sets <target>_scope to the
-# keyword that later target_*() calls need, and adds to paths_room_targets, users first as linkers
-# like it.
+#            [INTERNAL <regex>...] [APART <regex>...])
+# Makes the folder <room> the static library PATHS::<room>, but for the files whose names, without
+# their endings, match APART as a whole: they are another library's, made by paths_library().
+# Headers that match INTERNAL are for the project alone and not installed.
 function(paths_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;PUBLIC;PRIVATE;INTERNAL")
-  set(target paths_${room})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${room}/*.cpp)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${room}/*.hpp)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;PUBLIC;PRIVATE;INTERNAL;APART")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${room}/*.[ch]pp)
+  if(arg_APART)
+    list(JOIN arg_APART "|" apart)
+    list(FILTER files EXCLUDE REGEX "/${room}/(${apart})\\.[ch]pp$")
+  endif()
+  list(TRANSFORM arg_INTERNAL PREPEND "${room}/")
+  paths_library(${room} FILES ${files} ROOMS ${arg_ROOMS} PUBLIC ${arg_PUBLIC}
+                PRIVATE ${arg_PRIVATE} INTERNAL ${arg_INTERNAL})
+  set(paths_${room}_scope ${paths_${room}_scope} PARENT_SCOPE)
+  set(paths_room_targets ${paths_room_targets} PARENT_SCOPE)
+endfunction()
+
+# paths_library(<name> FILES <file>... [ROOMS <library>...] [PUBLIC <target>...]
+#               [PRIVATE <target>...] [INTERNAL <regex>...])
+# Makes the files the static library PATHS::<name>; without a .cpp, an INTERFACE library, for which
+# PRIVATE dependencies mean nothing. Sets <target>_scope to the keyword that later target_*() calls
+# need, and adds to paths_room_targets, users first as linkers like it.
+function(paths_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;ROOMS;PUBLIC;PRIVATE;INTERNAL")
+  set(target paths_${name})
+  set(sources ${arg_FILES})
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  set(headers ${arg_FILES})
+  list(FILTER headers INCLUDE REGEX "\\.hpp$")
 
   if(sources)
     set(scope PUBLIC)
@@ -21,12 +40,12 @@ function(paths_room room)
     set(scope INTERFACE)
     add_library(${target} INTERFACE)
   endif()
-  add_library(PATHS::${room} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
-  list(JOIN arg_INTERNAL "|" internal)
-  set(internal_headers ${headers})
-  list(FILTER internal_headers INCLUDE REGEX "/${room}/(${internal})\\.hpp$")
-  if(internal_headers)
+  add_library(PATHS::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  if(arg_INTERNAL)
+    list(JOIN arg_INTERNAL "|" internal)
+    set(internal_headers ${headers})
+    list(FILTER internal_headers INCLUDE REGEX "/(${internal})\\.hpp$")
     list(REMOVE_ITEM headers ${internal_headers})
     paths_check_headers(${target}_internal FILES ${internal_headers} USE ${target})
   endif()

@@ -16,10 +16,15 @@ Owner::Owner(const Wiring& wiring, std::uint32_t index)
       context_(runtime::calling_context()),
       process_(runtime::forks_until_here()) {}
 
+const char Owner::nobody = 0;
+
+void Owner::take() { context_ = runtime::calling_context(); }
+
 bool Owner::may_call() const { return is_caller() && !pastset::is_inside_an_x_function(); }
 
 bool Owner::is_caller() const {
-  return context_ != nullptr && runtime::calling_context() == context_ &&
+  const void* const owner = context_;
+  return owner != nullptr && runtime::calling_context() == owner &&
          runtime::forks_until_here() == process_;
 }
 
@@ -28,7 +33,8 @@ std::string Owner::thread() const { return fmt::format("thread {}/{}", wiring_.n
 void Owner::refuse(std::string_view what, std::string_view subject, std::string_view name) const {
   std::string why = "it is that thread's alone";
   if (is_caller()) why = "an X-function must not block";
-  if (context_ == nullptr) why = "that thread's function has returned";
+  if (context_ == &nobody) why = "no thread is attached there";
+  if (has_ended()) why = "that thread's function has returned";
   if (runtime::forks_until_here() != process_) why = "this process was made by fork";
   throw base::UsageError(fmt::format("{}{}{} of {}: {} by {}: {}", subject, name.empty() ? "" : " ",
                                      name, thread(), what, runtime::describe_current_context(),

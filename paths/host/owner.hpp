@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/host/owner.hpp — whose a thread's paths are, and what they are used for at the moment.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ class Owner {
   bool is_caller() const;  ///< the owner, while its function runs
   /// The thread's function has returned: from now on everybody is refused.
   void end() { context_ = nullptr; }
+  bool has_ended() const { return context_ == nullptr; }
+  /// It is nobody's until a context takes it, which is the owner then.
+  void leave() { context_ = &nobody; }
+  void take();
   std::string thread() const;  ///< "thread alpha-0/3"
 
   /// check(), and that the owner is not inside another use: an operation that a reduction or an
@@ -47,9 +52,10 @@ class Owner {
   bool may_call() const;
   [[noreturn]] void refuse(std::string_view what, std::string_view subject,
                            std::string_view name) const;
+  static const char nobody;
   const Wiring& wiring_;
   const std::uint32_t index_;
-  const void* context_;
+  std::atomic<const void*> context_;  // who is refused may ask while it changes hands
   const std::uint32_t process_;
   std::string_view used_for_;
 };

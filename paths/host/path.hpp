@@ -99,6 +99,9 @@ class Path {
   /// Whether release() may have to wait for what others do.
   bool holds_release() const;
   bool released() const { return released_; }
+  /// Whether something that was started has not ended, and until all has.
+  bool has_started() const;
+  void wait_for_started() { wait_while_started(1); }
   // What it is, for anybody.
   Wiring& wiring() const { return *wiring_; }
   const std::string& graph() const { return wiring_->plan().paths[path_].graph; }
@@ -111,7 +114,6 @@ class Path {
   Started begin(Operation operation);
   Owner::Use use(std::string_view what) const;
   void go_one_way(Operation operation);
-  bool has_started() const;
   void wait_while_started(std::uint64_t at_least);
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
   Operation farewell(OperationKind kind, Failure failure);

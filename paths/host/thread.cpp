@@ -74,6 +74,25 @@ void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) path.release(failure);
 }
 
+/// Throws UsageError unless it is the caller, or has ended, and nothing of what it began is under
+/// way.
+void Thread::check_leaves() {
+  if (owner_.has_ended()) return;
+  const Owner::Use used(owner_, "detach", "the place", {});
+  for (const Path& path : paths_)
+    if (path.has_started())
+      throw base::UsageError(
+          fmt::format("{}: detach while what it started on path {} is under way; wait for it first",
+                      owner_.thread(), path.graph()));
+}
+
+/// It has ended, or has released all its paths.
+bool Thread::is_over() const {
+  const auto is_released = [](const Path& path) { return path.released(); };
+  return owner_.has_ended() ||
+         (!paths_.empty() && std::all_of(paths_.begin(), paths_.end(), is_released));
+}
+
 void Thread::end() {
   if (!owner_.is_caller()) return;
   release_paths(*last_failure_);

@@ -60,6 +60,9 @@ class Thread {
   void end();
 
  private:
+  friend class Place;  // where the threads of a session come and go, and the paths stay
+  void check_leaves();
+  bool is_over() const;
   void release_paths(const Failure& failure);
   Wiring* wiring_;
   std::uint32_t index_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paths/plan/plan.hpp"
-#include "paths/run/program.hpp"
+#include "paths/run/run_plan.hpp"
 #include "runtime/machine.hpp"
 
 namespace paths {

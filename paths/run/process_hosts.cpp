@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/process_hosts.cpp — makes the hosts of a process, and ends each when its threads have.
+#include "paths/run/process_hosts.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/units.hpp"
+#include "paths/host/peers_of.hpp"
+#include "paths/wire/transport_zmq.hpp"
+
+namespace paths {
+namespace {
+
+/// How large a thread's stack is where nobody says it: very many of the usual size would not fit
+/// into the address space, nor their page tables into memory.
+std::size_t usual_stack_bytes(std::uint64_t threads) {
+  constexpr std::size_t small_bytes = std::size_t{256} << 10;
+  if (threads <= runtime::guarded_fibers_max) return runtime::thread_stack_bytes;
+  spdlog::warn(
+      "{} threads: each has a stack of {} in place of {}; option --stack, config key `stack`",
+      threads, base::format_bytes(small_bytes), base::format_bytes(runtime::thread_stack_bytes));
+  return small_bytes;
+}
+
+std::size_t stack_bytes_of(const Plan& plan, const RunOptions& options) {
+  if (options.stack_bytes != 0) return options.stack_bytes;
+  if (plan.stack_bytes != 0) return plan.stack_bytes;
+  return usual_stack_bytes(options.is_one_host ? plan.hosts[options.host].threads
+                                               : plan.thread_count());
+}
+
+/// No failures: what a trace lacks takes nobody the result of a run that succeeded.
+void warn_of(const std::vector<std::string>& lacks) {
+  constexpr std::size_t shown_max = 5;
+  for (std::size_t i = 0; i < std::min(lacks.size(), shown_max); ++i) spdlog::warn("{}", lacks[i]);
+  if (lacks.size() > shown_max)
+    spdlog::warn("and the traces of {} more hosts lack records", lacks.size() - shown_max);
+}
+
+std::string failed_elsewhere(const Host& host) {
+  const std::string failure = host.wiring().first_failure();
+  return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
+}
+
+}  // namespace
+
+// ---- a thread's place ----------------------------------------------------------------------
+
+Place::Place(Host& host, std::uint32_t index, std::uint64_t seed)
+    : name_(fmt::format("thread {}/{}", host.name(), index)),
+      life_(begin_life(host, index)),
+      thread_(host.wiring(), index, seed) {}
+
+/// That it began is recorded at once.
+eventspace::EventRecord Place::begin_life(Host& host, std::uint32_t index) {
+  eventspace::EventRecord life;
+  life.place = host.plan().hosts[host.index()].first_thread + index;
+  life.kind = static_cast<std::uint8_t>(eventspace::EventKind::thread);
+  life.down_nanos = life.up_nanos = host.runtime().now().count();
+  host.recorder().add(life);
+  return life;
+}
+
+void Place::end() {
+  thread_.end();
+  life_.up_nanos = thread_.now().count();
+  thread_.host().recorder().add(life_);
+}
+
+void Place::wait_for_started() {
+  for (Path& path : thread_.paths_) path.wait_for_started();
+}
+
+// ---- the hosts -----------------------------------------------------------------------------
+
+runtime::RuntimeOptions ProcessHosts::runtime_options(const Plan& plan, const RunOptions& options) {
+  return {.clock = options.clock,
+          .stack_bytes = stack_bytes_of(plan, options),
+          .waiting = plan.waiting};
+}
+
+ProcessHosts::ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
+                           const WrapperKinds& kinds, const RunOptions& options)
+    : runtime_(runtime),
+      plan_(std::move(plan)),
+      kinds_(kinds),
+      options_(options),
+      network_(plan_->hosts.size()) {}
+
+void ProcessHosts::make_hosts() {
+  if (!options_.trace.directory.empty())
+    tracing_ = std::make_unique<Tracing>(runtime_, *plan_, kinds_, options_.seed, options_.trace);
+  const auto peers = peers_of(*plan_);
+  for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
+    if (options_.is_one_host && index != options_.host) continue;
+    auto transport = options_.is_one_host ? make_zmq_transport(runtime_, peers, index)
+                                          : network_.transport(index);
+    hosts_.push_back(
+        std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport), peers));
+    if (tracing_) tracing_->add(*hosts_.back());
+  }
+}
+
+void ProcessHosts::start() {
+  make_hosts();
+  for (auto& host : hosts_) host->start();
+  if (tracing_) tracing_->start();
+}
+
+void ProcessHosts::run(const ThreadOfHost& thread) {
+  std::vector<runtime::Task> running;
+  for (auto& host : hosts_) running.push_back(run_host(*host, thread));
+  for (auto& host : running) host.join();
+  if (tracing_) warn_of(tracing_->finish());
+}
+
+runtime::Task ProcessHosts::run_host(Host& host, const ThreadOfHost& thread) {
+  std::vector<runtime::Task> threads;
+  for (std::uint32_t i = 0; i < plan_->hosts[host.index()].threads; ++i)
+    threads.push_back(spawn_thread(host, i, thread));
+  return runtime_.spawn(runtime::ContextRole::service, {"end of", host.name(), host.index()},
+                        [this, &host, threads = std::move(threads)]() mutable {
+                          for (auto& one : threads) one.join();
+                          std::string wrong = host.finish();
+                          if (wrong.empty() && options_.is_one_host && threads.empty())
+                            wrong = failed_elsewhere(host);  // nobody else says it here
+                          add_failure(std::move(wrong));
+                        });
+}
+
+runtime::Task ProcessHosts::spawn_thread(Host& host, std::uint32_t index,
+                                         const ThreadOfHost& thread) {
+  try {
+    return runtime_.spawn(runtime::ContextRole::thread, {"thread", host.name(), index},
+                          [thread, &host, index] { thread(host, index); });
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("host {}: number {} of {} threads cannot begin: {}",
+                                         host.name(), index + 1, plan_->hosts[host.index()].threads,
+                                         error.what()));
+  }
+}
+
+void ProcessHosts::add_failure(std::string failure) {
+  if (failure.empty() || runtime_.is_deadlocked()) return;
+  runtime::Lock lock(mutex_);
+  failures_.push_back(std::move(failure));
+}
+
+}  // namespace paths
