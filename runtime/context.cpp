@@ -35,7 +35,7 @@ std::vector<Context*>& foreign_free() {
   return list;
 }
 ForeignThread::~ForeignThread() {
-  if (context != nullptr) Context::give_back_of_thread(*context);
+  if (context != nullptr) Context::leave_at_end(*context);
 }
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
@@ -68,6 +68,20 @@ Context* Context::take_for_thread() {
 void Context::give_back_of_thread(Context& context) {
   if (current_context == &context) current_context = nullptr;
   KnownThreads::go();
+  std::lock_guard lock(foreign_mutex);
+  foreign_free().push_back(&context);
+}
+
+void Context::leave_at_end(Context& context) {
+  if (context.executor == nullptr) return give_back_of_thread(context);
+  KnownThreads::go();
+  context.has_ended_.store(true, std::memory_order_release);
+}
+
+void Context::give_back_of_ended(Context& context) {
+  context.executor = nullptr;
+  context.forget_cancel();
+  context.has_ended_.store(false, std::memory_order_relaxed);
   std::lock_guard lock(foreign_mutex);
   foreign_free().push_back(&context);
 }

@@ -28,6 +28,10 @@ class Context {
   static Context* take_for_thread();
   /// By the OS thread that has it.
   static void give_back_of_thread(Context& context);
+  /// Of one that the runtime did not start, which ends: it may be a visitor still (Visit).
+  static void leave_at_end(Context& context);
+  static void give_back_of_ended(Context& context);
+  bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
   /// Null, too, where none was ever made. For a signal handler.
   static const Context* running() noexcept;
 
@@ -78,6 +82,7 @@ class Context {
   Word* word_ = nullptr;                  // changes with each unpark()
   std::uint32_t seen_ = 0;                // of it, by the last park()
   std::atomic<Word*> waits_at_{nullptr};  // another one
+  std::atomic<bool> has_ended_{false};    // while it visited
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;

@@ -51,13 +51,15 @@ thread_local ExitWatch exit_watch;
 
 std::uint32_t forks_until_here() { return forks.load(std::memory_order_relaxed); }
 
+void count_forks() {
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+}
+
 RunInProcess::RunInProcess() {
-  static const bool is_watched = [] {
-    std::atexit(at_exit);
-    std::at_quick_exit(at_exit);
-    return pthread_atfork(nullptr, nullptr, [] { ++forks; }) == 0;
-  }();
-  if (is_watched) process_of_runs = forks.load();
+  count_forks();
+  [[maybe_unused]] static const bool is_watched =
+      std::atexit(at_exit) == 0 && std::at_quick_exit(at_exit) == 0;
+  process_of_runs = forks.load();
   ++runs;
 }
 RunInProcess::~RunInProcess() { --runs; }

@@ -7,9 +7,10 @@
 
 namespace runtime {
 
-/// How often the process that calls was made by fork, counted from the first run: two that differ
-/// are not the same process.
+/// How often the process that calls was made by fork, counted from the first count_forks() on: two
+/// that differ are not the same process.
 std::uint32_t forks_until_here();
+void count_forks();
 
 /// A run goes on in this process while one of these lives: who calls exit or quick_exit, or returns
 /// from main(), ends the process with a sentence and the code 1, whatever code it meant. Peers

@@ -11,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "base/units.hpp"
+#include "base/usage_error.hpp"
 #include "runtime/context.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/stack_guard.hpp"
@@ -19,7 +20,7 @@ namespace runtime {
 
 Runtime::Runtime(RuntimeOptions options) : executor_(std::make_unique<Executor>(options)) {
   base::set_context_line(&describe_current_context);
-  say_stack_overflows();
+  if (options.says_overflows) say_stack_overflows();
   if (!is_virtual()) executor_->start_services_thread();
 }
 
@@ -82,6 +83,12 @@ void Runtime::run(std::function<void()> main) {
   main();
 }
 
+void Runtime::open() {
+  ENSURE(!is_virtual());
+  executor_->begin_run();
+}
+void Runtime::close() { executor_->end_run(); }
+
 bool Runtime::is_deadlocked() const { return executor_->is_deadlocked(); }
 
 Task Runtime::spawn(ContextRole role, ContextName name, std::function<void()> work) {
@@ -100,6 +107,37 @@ void Runtime::watch(int descriptor, std::function<void()> on_readable) {
 void Runtime::unwatch(int descriptor) { executor_->unwatch(descriptor); }
 
 bool Runtime::on_services_thread() const { return executor_->on_own_thread(); }
+
+namespace {
+
+Context& context_of_visitor() {
+  if (is_inside_a_run())
+    throw base::UsageError("a thread of a run, or one that is attached, may not begin another");
+  return *Context::current();
+}
+
+}  // namespace
+
+Visit::Visit(Runtime& runtime, ContextName name)
+    : context_(context_of_visitor()), name_before_(std::exchange(context_.name, name)) {
+  ENSURE(!runtime.is_virtual());
+  context_.executor = runtime.executor_.get();
+}
+
+Visit::~Visit() {
+  context_.name = name_before_;
+  if (has_thread_ended()) {
+    Context::give_back_of_ended(context_);
+    return;
+  }
+  ENSURE(is_of_caller());
+  context_.executor = nullptr;
+  context_.forget_cancel();
+}
+
+bool Visit::is_of_caller() const { return Context::current() == &context_; }
+
+bool Visit::has_thread_ended() const { return context_.has_ended(); }
 
 bool Task::done() const {
   Lock lock(state_->mutex);

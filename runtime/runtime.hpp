@@ -110,6 +110,8 @@ struct RuntimeOptions {
   /// memory.
   std::size_t stack_bytes = thread_stack_bytes;
   Waiting waiting = Waiting::adaptive;
+  /// Whether an overflow of a stack is said in words, by a handler of SIGSEGV and SIGBUS.
+  bool says_overflows = true;
 };
 
 /// The contexts and the clock of one process.
@@ -122,7 +124,7 @@ struct RuntimeOptions {
 ///                code see the same times and the same order.
 ///
 /// A context that overflows its stack ends the process with its name and the stack's size, unless
-/// it is one of more than guarded_fibers_max.
+/// it is one of more than guarded_fibers_max or nobody is to say it.
 class Runtime {
  public:
   /// Throws std::runtime_error when there is no OS thread for the services.
@@ -147,6 +149,11 @@ class Runtime {
   /// by throwing, are cancelled and waited for, and those that have not begun never do. Throws what
   /// `main` threw; on the virtual clock Deadlock when nobody could ever wake, whoever caught it.
   void run(std::function<void()> main);
+
+  /// run() in two halves, for a process whose threads are its own: from open() on contexts may
+  /// begin and close() does what the end of run() does. Each by a Visit. Steady clock only.
+  void open();
+  void close();
 
   /// Virtual clock: whether run() will throw Deadlock. What fails from then on fails because of it.
   bool is_deadlocked() const;
@@ -176,7 +183,28 @@ class Runtime {
   friend class Context;
   friend class Task;
   friend class WaitSet;
+  friend class Visit;
   std::unique_ptr<Executor> executor_;
+};
+
+/// An OS thread that the runtime did not start, as one of its contexts while this lives: it may
+/// wait, and has the runtime's clock. Steady clock only.
+///
+/// Sharing: made and ended by that thread; by another one when that thread has ended.
+class Visit {
+ public:
+  /// Throws UsageError when the caller is a context of a runtime already.
+  Visit(Runtime& runtime, ContextName name);
+  ~Visit();
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  // Any thread may ask.
+  bool is_of_caller() const;
+  bool has_thread_ended() const;
+
+ private:
+  Context& context_;
+  const ContextName name_before_;
 };
 
 /// Tells contexts apart, for comparing only: null in callbacks; an OS thread that the runtime did

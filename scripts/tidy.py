@@ -17,7 +17,8 @@ TEXT = CODE | {".txt", ".md", ".yaml", ".yml", ".json", ".in", ""}
 # Folders; .ci is looked at all the same.
 SKIPPED = re.compile(r"^(build|\..*|__pycache__|node_modules)$")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-REAL_TIME = "// tidy: real time"
+# What tests, examples and benchmarks may do all the same, where the line says so.
+EXCUSED = {"steady_clock": "// tidy: real time", "thread": "// tidy: own thread"}
 
 # Banned outside runtime/: the pattern, and what to use instead. A member of that name, such as
 # runtime.sleep_for(), is fine.
@@ -130,15 +131,17 @@ def cpp_mistakes(file, lines, code):
                 yield number, "may fail to be written; use base::say()"
     if file.startswith("runtime/"):
         return
-    measured = file.startswith(("tests/", "bench/"))
+    may_excuse = file.startswith(("tests/", "bench/", "examples/"))
     for number, line in enumerate(code.splitlines(), 1):
         for pattern, instead in BANNED:
             banned = re.search(pattern, line)
             if not banned:
                 continue
-            if measured and "steady_clock" in line and REAL_TIME in lines[number - 1]:
+            word = banned.group().strip()
+            excuse = EXCUSED.get(word.rpartition("::")[2])
+            if may_excuse and excuse and excuse in lines[number - 1]:
                 continue
-            yield number, f"{banned.group().strip()} is for runtime/ only; use {instead}"
+            yield number, f"{word} is for runtime/ only; use {instead}"
 
 
 def texts(root):

@@ -95,6 +95,7 @@ class Tidy(unittest.TestCase):
         self.assertEqual("", self.says("runtime/r.cpp", "std::mutex mutex;\n"))
         self.assertEqual("", self.says("bench/b.cpp",
                                        "auto t = steady_clock::now();  // tidy: real time\n"))
+        self.assertEqual("", self.says("examples/e.cpp", "std::thread t;  // tidy: own thread\n"))
 
     def test_banned(self):
         for word in ("std::chrono::steady_clock::now()", "std::this_thread::sleep_for(1s)",
@@ -102,6 +103,10 @@ class Tidy(unittest.TestCase):
                      "std::thread t", "std::mutex m", "std::condition_variable c"):
             self.assertIn("base/a.cpp:2: ", self.says("base/a.cpp", f"auto x = {word};\n"), word)
         self.assertIn("for runtime/ only", self.says("paths/p.cpp", "steady_clock::now();"
+                                                     "  // tidy: real time\n"))
+        self.assertIn("for runtime/ only", self.says("paths/p.cpp", "std::thread t;"
+                                                     "  // tidy: own thread\n"))
+        self.assertIn("for runtime/ only", self.says("tests/t.cpp", "std::thread t;"
                                                      "  // tidy: real time\n"))
 
     def test_standard_error(self):

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/session.cpp — who sits where, and who ends what.
+#include "paths/run/session.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/near_match.hpp"
+#include "base/usage_error.hpp"
+#include "paths/run/launch.hpp"
+#include "paths/run/process_hosts.hpp"
+#include "runtime/process_end.hpp"
+
+namespace paths {
+
+/// A thread of the plan, and who is it. Guarded by the session's mutex.
+struct Attached::Seat {
+  std::string name;  // "thread alpha-0/3"
+  Host* host = nullptr;
+  std::uint32_t index = 0;
+  std::uint64_t takings = 0;              // so far
+  std::unique_ptr<Place> place;           // once it was taken; what is in it is the taker's
+  std::unique_ptr<runtime::Visit> visit;  // while it is taken
+
+  bool is_taken() const { return visit != nullptr; }
+  void free() {
+    place->leave();
+    visit.reset();
+  }
+  /// Who ended without leaving has left.
+  void look() {
+    if (is_taken() && visit->has_thread_ended()) free();
+  }
+};
+
+namespace {
+
+runtime::RuntimeOptions runtime_options(const Plan& plan, const RunOptions& options) {
+  if (options.clock == runtime::ClockKind::virtual_time)
+    throw base::UsageError(
+        "a session has threads that the virtual clock cannot stop: it needs the steady one; a "
+        "program for both clocks is a function of a thread, for run_plan");
+  runtime::RuntimeOptions all = ProcessHosts::runtime_options(plan, options);
+  all.says_overflows = false;
+  return all;
+}
+
+/// Before anything is made.
+void refuse_inside_a_run(std::string_view what) {
+  if (runtime::is_inside_a_run())
+    throw base::UsageError(
+        fmt::format("{} by a thread that is attached or of a run already", what));
+}
+
+}  // namespace
+
+class Attached::State {
+ public:
+  State(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds, const RunOptions& options)
+      : plan_(std::move(plan)),
+        options_(options),
+        runtime_(runtime_options(*plan_, options)),
+        hosts_(runtime_, plan_, kinds, options) {}
+
+  void start();
+  Seat& attach(std::string_view host, std::uint32_t index);
+  /// Throws UsageError unless the thread may leave.
+  void detach(Seat& seat, std::uint64_t taking);
+  /// The same by any thread, and without an error: it leaves as soon as it may.
+  void drop(Seat& seat, std::uint64_t taking) noexcept;
+  /// Throws UsageError; or what is left of the session is the caller's to finish().
+  void begin_end();
+  std::vector<std::string> finish();
+  /// Nobody will end it any more but the last who leaves, if somebody has not left.
+  void abandon() noexcept;
+
+ private:
+  Seat& find(std::string_view host, std::uint32_t index);
+  void leave(Seat& seat, runtime::Lock& lock);
+  void finish_unobserved(runtime::Lock& lock) noexcept;
+  std::vector<std::string> taken();
+  void end_place(Host& host, std::uint32_t index);
+
+  const std::shared_ptr<const Plan> plan_;
+  const RunOptions options_;
+  runtime::Runtime runtime_;
+  ProcessHosts hosts_;
+  runtime::Mutex mutex_;
+  std::vector<std::vector<Seat>> seats_;  // by host of this process, and its threads
+  bool is_over_ = false;
+  bool is_abandoned_ = false;
+};
+
+void Attached::State::start() {
+  const runtime::Visit visit(runtime_, {"begin of a session"});
+  runtime_.open();
+  try {
+    hosts_.start();
+  } catch (...) {
+    runtime_.close();
+    throw;
+  }
+  for (const auto& host : hosts_.hosts()) {
+    std::vector<Seat>& seats = seats_.emplace_back(plan_->hosts[host->index()].threads);
+    for (std::uint32_t i = 0; i < seats.size(); ++i) {
+      seats[i].name = fmt::format("thread {}/{}", host->name(), i);
+      seats[i].host = host.get();
+      seats[i].index = i;
+    }
+  }
+}
+
+Attached::Seat& Attached::State::find(std::string_view host, std::uint32_t index) {
+  for (std::vector<Seat>& seats : seats_) {
+    if (!seats.empty() && seats[0].host->name() != host) continue;
+    if (index < seats.size()) return seats[index];
+  }
+  const std::string what = fmt::format("attach to thread {}/{}", host, index);
+  const auto number = plan_->host_named(host);
+  if (!number) {
+    std::vector<std::string_view> names;
+    for (const auto& one : plan_->hosts) names.push_back(one.name);
+    const auto near = base::near_match(host, names);
+    throw base::UsageError(fmt::format("{}, of a host that the plan does not have{}", what,
+                                       near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
+  if (options_.is_one_host && *number != options_.host)
+    throw base::UsageError(fmt::format("{}, of another process: this one is host {}", what,
+                                       plan_->hosts[options_.host].name));
+  throw base::UsageError(fmt::format("{}: the host has {} threads, counted from 0", what,
+                                     plan_->hosts[*number].threads));
+}
+
+Attached::Seat& Attached::State::attach(std::string_view host, std::uint32_t index) {
+  Seat& seat = find(host, index);
+  refuse_inside_a_run("attach to " + seat.name);
+  runtime::Lock lock(mutex_);
+  seat.look();
+  const auto refuse = [&](std::string_view why) {
+    throw base::UsageError(fmt::format("attach to {}{}", seat.name, why));
+  };
+  if (is_over_) refuse(" of a session that has ended");
+  if (seat.is_taken()) refuse(", which another thread is");
+  if (seat.place && seat.place->is_over()) refuse(", which has released its paths");
+  auto visit = std::make_unique<runtime::Visit>(
+      runtime_, runtime::ContextName{"thread", seat.host->name(), seat.index});
+  if (seat.place)
+    seat.place->take();
+  else
+    seat.place = std::make_unique<Place>(*seat.host, seat.index, options_.seed);
+  seat.visit = std::move(visit);
+  ++seat.takings;
+  return seat;
+}
+
+void Attached::State::detach(Seat& seat, std::uint64_t taking) {
+  runtime::Lock lock(mutex_);
+  if (seat.takings != taking || !seat.is_taken() || !seat.visit->is_of_caller())
+    throw base::UsageError(fmt::format("{}: detach by {}: it is that thread's alone", seat.name,
+                                       runtime::describe_current_context()));
+  seat.place->check_leaves();
+  leave(seat, lock);
+}
+
+void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
+  runtime::Lock lock(mutex_);
+  seat.look();
+  if (seat.takings != taking || !seat.is_taken()) return finish_unobserved(lock);
+  if (!seat.visit->is_of_caller())
+    return spdlog::warn("{}: dropped by {}: it stays attached until its own thread ends", seat.name,
+                        runtime::describe_current_context());
+  lock.unlock();
+  seat.place->wait_for_started();
+  lock.lock();
+  leave(seat, lock);
+}
+
+/// Called with the mutex held, which it may let go.
+void Attached::State::leave(Seat& seat, runtime::Lock& lock) {
+  seat.free();
+  finish_unobserved(lock);
+}
+
+/// Called with the mutex held: ends what was abandoned when all have left.
+void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
+  if (!is_abandoned_ || is_over_ || !taken().empty()) return;
+  is_over_ = true;
+  lock.unlock();
+  try {
+    for (const std::string& failure : finish()) spdlog::warn("{}", failure);
+  } catch (const std::exception& error) {
+    spdlog::warn("the end of a session: {}", error.what());
+  }
+}
+
+/// Called with the mutex held: by threads that live.
+std::vector<std::string> Attached::State::taken() {
+  std::vector<std::string> names;
+  for (std::vector<Seat>& seats : seats_)
+    for (Seat& seat : seats) {
+      seat.look();
+      if (seat.is_taken()) names.push_back(seat.name);
+    }
+  return names;
+}
+
+void Attached::State::begin_end() {
+  refuse_inside_a_run("the end of a session");
+  runtime::Lock lock(mutex_);
+  if (is_over_) throw base::UsageError("the end of a session that has ended");
+  const std::vector<std::string> attached = taken();
+  if (!attached.empty())
+    throw base::UsageError(
+        fmt::format("the end of a session with attached threads: {}", fmt::join(attached, ", ")));
+  is_over_ = true;
+}
+
+void Attached::State::abandon() noexcept {
+  runtime::Lock lock(mutex_);
+  is_abandoned_ = true;
+  if (is_over_) return;
+  const std::vector<std::string> attached = taken();
+  if (attached.empty()) return finish_unobserved(lock);
+  spdlog::warn("a session was dropped while threads are attached, and ends when they detach: {}",
+               fmt::join(attached, ", "));
+}
+
+std::vector<std::string> Attached::State::finish() {
+  const runtime::Visit visit(runtime_, {"end of a session"});
+  hosts_.run([this](Host& host, std::uint32_t index) { end_place(host, index); });
+  runtime_.close();
+  tell_launcher(ThreadsState::ended);
+  return hosts_.failures();
+}
+
+/// In a context of its own, because a release may have to wait for that of another place.
+void Attached::State::end_place(Host& host, std::uint32_t index) {
+  Seat& seat = find(host.name(), index);
+  if (!seat.place)
+    seat.place = std::make_unique<Place>(host, index, options_.seed);
+  else if (!seat.place->is_over())
+    seat.place->take();
+  seat.place->end();
+}
+
+// ---- a thread ------------------------------------------------------------------------------
+
+Attached::Attached(std::shared_ptr<State> state, Seat& seat)
+    : state_(std::move(state)), seat_(&seat), taking_(seat.takings) {}
+
+Attached::Attached(Attached&& other) noexcept
+    : state_(std::move(other.state_)),
+      seat_(std::exchange(other.seat_, nullptr)),
+      taking_(other.taking_) {}
+
+Attached& Attached::operator=(Attached&& other) noexcept {
+  std::swap(state_, other.state_);
+  std::swap(seat_, other.seat_);
+  std::swap(taking_, other.taking_);
+  return *this;
+}
+
+Attached::~Attached() {
+  if (seat_ != nullptr) state_->drop(*seat_, taking_);
+}
+
+Thread& Attached::thread() const {
+  if (seat_ == nullptr) throw base::UsageError("use of a thread that has detached");
+  return seat_->place->thread();
+}
+
+void Attached::detach() {
+  if (seat_ == nullptr)
+    throw base::UsageError("detach of what has detached, or was moved elsewhere");
+  state_->detach(*seat_, taking_);
+  seat_ = nullptr;
+  state_ = nullptr;
+}
+
+// ---- the whole -----------------------------------------------------------------------------
+
+Session::Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
+                 const RunOptions& options) {
+  refuse_inside_a_run("a session begun");
+  runtime::count_forks();
+  state_ = std::make_shared<Attached::State>(std::move(plan), kinds, options);
+  state_->start();
+  tell_launcher(ThreadsState::running);
+}
+
+Session::~Session() { state_->abandon(); }
+
+Attached Session::attach(std::string_view host, std::uint32_t index) {
+  return {state_, state_->attach(host, index)};
+}
+
+std::vector<std::string> Session::end() {
+  state_->begin_end();
+  return state_->finish();
+}
+
+}  // namespace paths

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/session_real.cpp — programs that own main() and their threads.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/usage_error.hpp"
+#include "paths/run/session.hpp"
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+using paths::Attached;
+using paths::Session;
+
+const char* const two_hosts = R"(
+clusters: {alpha: {hosts: 2, threads: 2}}
+collectives:
+  sum: {operation: sum, template: i64}
+elements:
+  work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}
+)";
+
+const char* const one_thread = R"(
+clusters: {alpha: {hosts: 1, threads: 1}}
+collectives: {sum: {operation: sum, template: i64}}
+elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
+)";
+
+Session session_of(const Sim& sim, const paths::RunOptions& options = {}) {
+  return Session(sim.shared_plan(), sim.kinds(), options);
+}
+
+std::int64_t sum(Attached& attached, std::int64_t value) {
+  return attached->path("sum").move_value(value).payload.read<std::int64_t>();
+}
+
+/// What it throws as a mistake; "nothing" otherwise.
+std::string mistake_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const base::UsageError& error) {
+    return error.mistake();
+  }
+  return "nothing";
+}
+
+using OwnThread = std::thread;  // tidy: own thread
+
+/// In a thread of the program's own, which has ended when this returns.
+void elsewhere(const std::function<void()>& work) { OwnThread(work).join(); }
+
+/// Four threads of the program's own, which do `work` as those of the two hosts.
+void by_four(Session& session, const std::function<void(Attached&, int rank)>& work) {
+  std::vector<OwnThread> threads;
+  for (int rank = 0; rank < 4; ++rank)
+    threads.emplace_back([&session, &work, rank] {
+      Attached attached = session.attach(rank < 2 ? "alpha-0" : "alpha-1", rank % 2);
+      work(attached, rank);
+      attached.detach();
+    });
+  for (OwnThread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+TEST_CASE("session: four threads attach, reduce, exchange and detach, twice, and it ends") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  std::atomic<std::int64_t> sums{0}, taken{0};
+  for (int time = 0; time < 2; ++time)
+    by_four(session, [&](Attached& attached, int rank) {
+      for (int round = 0; round < 100; ++round) sums += sum(attached, rank);
+      if (rank < 2) attached->path("work").move_value(std::int64_t{rank + 1});
+      if (rank >= 2) taken += attached->path("work").observe().payload.read<std::int64_t>();
+    });
+  CHECK(session.end().empty());
+  CHECK(sums == 2 * 100 * 4 * 6);
+  CHECK(taken == 2 * (1 + 2));
+}
+
+TEST_CASE("session: who attaches next goes on with the round after the last") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  std::atomic<int> wrong{0};
+  for (int time = 0; time < 50; ++time)
+    by_four(session, [&](Attached& attached, int) {
+      if (attached->path("sum").moves() != static_cast<std::uint64_t>(time)) ++wrong;
+      if (sum(attached, time) != 4 * time) ++wrong;
+    });
+  CHECK(session.end().empty());
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("session: a thread is one of the plan's while it is attached, and its own afterwards") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  std::string before = runtime::describe_current_context();
+  {
+    Attached attached = session.attach("alpha-1", 1);
+    CHECK(attached->rank() == 3);
+    CHECK(attached->threads() == 4);
+    CHECK(attached->cluster() == "alpha");
+    CHECK_THAT(runtime::describe_current_context(), Catch::StartsWith("thread alpha-1/1 at "));
+    const auto begin = attached->now();
+    attached->sleep_for(1ms);
+    CHECK(attached->now() - begin >= 1ms);
+    attached->random().next();
+  }
+  CHECK(runtime::describe_current_context() == before);
+  CHECK_FALSE(runtime::is_inside_a_run());
+  CHECK(session.end().empty());
+}
+
+TEST_CASE("session: one that nobody attached to ends, and so does one that is dropped") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  CHECK(session.end().empty());
+  const Session dropped = session_of(sim);
+}
+
+TEST_CASE("session: several live in one process, and a run may come between them") {
+  const Sim sim(one_thread);
+  Session first = session_of(sim), second = session_of(sim);
+  elsewhere([&] {
+    Attached attached = first.attach("alpha-0", 0);
+    sum(attached, 1);
+  });
+  Attached attached = second.attach("alpha-0", 0);
+  CHECK(sum(attached, 2) == 2);
+  attached.detach();
+  CHECK(sim.run([](paths::Thread&) {}, runtime::ClockKind::steady).ended_well());
+  CHECK(first.end().empty());
+  CHECK(second.end().empty());
+}
+
+TEST_CASE("session: the virtual clock is refused in words") {
+  const Sim sim(one_thread);
+  paths::RunOptions options;
+  options.clock = runtime::ClockKind::virtual_time;
+  CHECK_THAT(mistake_of([&] { session_of(sim, options); }),
+             Catch::Contains("the virtual clock cannot stop"));
+}
+
+TEST_CASE("session: wrong use is an error with words, and the session goes on") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  Attached attached = session.attach("alpha-0", 0);
+  const auto attach = [&](const char* host, std::uint32_t index) {
+    std::string words;
+    elsewhere([&] { words = mistake_of([&] { session.attach(host, index); }); });
+    return words;
+  };
+  CHECK(attach("alpha-0", 0) == "attach to thread alpha-0/0, which another thread is");
+  CHECK(attach("alpha-0", 2) ==
+        "attach to thread alpha-0/2: the host has 2 threads, counted from 0");
+  CHECK(attach("alhpa-0", 0) ==
+        "attach to thread alhpa-0/0, of a host that the plan does not have; did you mean "
+        "'alpha-0'?");
+  CHECK(mistake_of([&] { session.attach("alpha-0", 1); }) ==
+        "attach to thread alpha-0/1 by a thread that is attached or of a run already");
+  CHECK(mistake_of([&] { session_of(sim); }) ==
+        "a session begun by a thread that is attached or of a run already");
+  CHECK(mistake_of([&] { paths::run_plan(sim.shared_plan(), sim.kinds(), {}, [](auto&) {}); }) ==
+        "a run may not begin inside a thread of another run");
+  CHECK(mistake_of([&] { session.end(); }) ==
+        "the end of a session by a thread that is attached or of a run already");
+  std::string words;
+  elsewhere([&] { words = mistake_of([&] { session.end(); }); });
+  CHECK(words == "the end of a session with attached threads: thread alpha-0/0");
+  elsewhere([&] { words = mistake_of([&] { attached.detach(); }); });
+  CHECK(words ==
+        "thread alpha-0/0: detach by a thread of the program's own: it is that thread's alone");
+  elsewhere([&] { words = mistake_of([&] { sum(attached, 1); }); });
+  CHECK(words ==
+        "path sum of thread alpha-0/0: move by a thread of the program's own: it is that thread's "
+        "alone");
+
+  attached->path("work").move_value(std::int64_t{7});
+  CHECK(attached->path("work").observe().payload.read<std::int64_t>() == 7);
+  paths::Thread& thread = attached.thread();
+  attached.detach();
+  CHECK(mistake_of([&] { attached.detach(); }) ==
+        "detach of what has detached, or was moved elsewhere");
+  CHECK(mistake_of([&] { attached.thread(); }) == "use of a thread that has detached");
+  const auto refused = [&](const std::function<void()>& use) {
+    CHECK_THAT(mistake_of(use), Catch::EndsWith(" by main thread: no thread is attached there"));
+  };
+  refused([&] { thread.path("sum").move_value(std::int64_t{1}); });
+  refused([&] { thread.path("work").start(base::Payload::of(std::int64_t{1})); });
+  refused([&] { thread.sleep_for(1ms); });
+  refused([&] { thread.random(); });
+  refused([&] { thread.fail("so"); });
+
+  std::atomic<std::int64_t> sums{0};
+  by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
+  CHECK(sums == 4 * 4);
+  CHECK(session.end().empty());
+  CHECK(mistake_of([&] { session.end(); }) == "the end of a session that has ended");
+  CHECK(mistake_of([&] { session.attach("alpha-0", 0); }) ==
+        "attach to thread alpha-0/0 of a session that has ended");
+}
+
+TEST_CASE("session: who detaches with operations under way is told, and may wait for them") {
+  const Sim sim(one_thread);
+  Session session = session_of(sim);
+  {
+    Attached attached = session.attach("alpha-0", 0);
+    paths::Path& work = attached->path("work");
+    work.set_delta(1);
+    work.move_value(std::int64_t{0});
+    paths::Started started = work.start(base::Payload::of(std::int64_t{1}));  // there is no room
+    CHECK(mistake_of([&] { attached.detach(); }) ==
+          "thread alpha-0/0: detach while what it started on path work is under way; wait for it "
+          "first");
+    attached->host().element("work")->observe(runtime::Deadline::never());
+    started.wait();
+    attached.detach();
+  }
+  {
+    std::future<void> room;
+    {
+      Attached dropped = session.attach("alpha-0", 0);
+      dropped->path("work").start(base::Payload::of(std::int64_t{2}));
+      room = std::async(std::launch::async, [element = dropped->host().element("work")] {
+        pause(20ms);
+        element->observe();
+      });
+    }  // waits until there is room
+    Attached attached = session.attach("alpha-0", 0);
+    CHECK(attached->path("work").last() == 3);
+    room.get();
+  }
+  CHECK(session.end().empty());
+}
+
+TEST_CASE("session: a thread that ends without detaching has detached") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  std::vector<Attached> kept;
+  elsewhere([&] {
+    kept.push_back(session.attach("alpha-0", 0));
+    kept.back()->path("work").move_value(std::int64_t{1});
+  });
+  elsewhere([&] { CHECK(mistake_of([&] { sum(kept.back(), 1); }) != "nothing"); });
+  std::atomic<std::int64_t> sums{0};
+  by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
+  CHECK(sums == 4 * 4);
+  kept.clear();  // of a place that was another's meanwhile
+  elsewhere([&] { new Attached(session.attach("alpha-1", 0)); });
+  by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
+  CHECK(session.end().empty());
+}
+
+TEST_CASE("session: dropped by another thread, a thread stays attached until it ends") {
+  HostProcess process([](const Say& say) {
+    const Sim sim(two_hosts);
+    Session session = session_of(sim);
+    std::optional<Attached> attached;
+    std::promise<void> is_attached, is_dropped;
+    OwnThread owner([&] {
+      attached.emplace(session.attach("alpha-0", 1));
+      is_attached.set_value();
+      is_dropped.get_future().wait();
+    });
+    is_attached.get_future().wait();
+    attached.reset();
+    say("then: " + mistake_of([&] { session.attach("alpha-0", 1); }));
+    is_dropped.set_value();
+    owner.join();
+    session.attach("alpha-0", 1).detach();
+    return session.end().empty() ? 0 : 1;
+  });
+  CHECK(process.end() == 0);
+  CHECK_THAT(process.text(), Catch::Contains("[warning] thread alpha-0/1: dropped by main thread: "
+                                             "it stays attached until its own thread ends"));
+  CHECK(process.lines("then: ") ==
+        std::vector<std::string>{"attach to thread alpha-0/1, which another thread is"});
+}
+
+TEST_CASE("session: one that is dropped before its threads detach ends with the last of them") {
+  HostProcess process([](const Say& say) {
+    const Sim sim(two_hosts);
+    auto session = std::make_unique<Session>(sim.shared_plan(), sim.kinds());
+    Attached one = session->attach("alpha-0", 0);
+    session.reset();
+    one->path("work").move_value(std::int64_t{3});
+    const auto element = one->host().element("work");
+    say(fmt::format("found: {}", one->path("work").observe().payload.read<std::int64_t>()));
+    one.detach();
+    say(fmt::format("deleted: {}", element->is_deleted()));
+    return 0;
+  });
+  CHECK(process.end() == 0);
+  CHECK_THAT(process.text(),
+             Catch::Contains("[warning] a session was dropped while threads are attached, and ends "
+                             "when they detach: thread alpha-0/0"));
+  CHECK(process.lines("found: ") == std::vector<std::string>{"3"});
+  CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});  // at the end
+}
+
+TEST_CASE("session: a thread that fails tells the others, and its place is nobody's any more") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  std::atomic<int> told{0};
+  std::vector<OwnThread> threads;
+  for (int rank = 0; rank < 4; ++rank)
+    threads.emplace_back([&, rank] {
+      Attached attached = session.attach(rank < 2 ? "alpha-0" : "alpha-1", rank % 2);
+      if (rank == 3) return attached->fail("the grid does not converge");
+      try {
+        sum(attached, 1);
+      } catch (const paths::TravelError& error) {
+        told += std::string(error.what()).ends_with("the grid does not converge") ? 1 : 0;
+      }
+    });
+  for (OwnThread& thread : threads) thread.join();
+  CHECK(told == 3);
+  CHECK(mistake_of([&] { session.attach("alpha-1", 1); }) ==
+        "attach to thread alpha-1/1, which has released its paths");
+  session.end();
+}
+
+TEST_CASE("session: a thread that has ended for good may still detach, and nobody waits for it") {
+  const Sim sim(two_hosts);
+  Session session = session_of(sim);
+  Attached attached = session.attach("alpha-0", 0);
+  attached->end();
+  CHECK_THAT(mistake_of([&] { sum(attached, 1); }), Catch::Contains("function has returned"));
+  attached.detach();
+  CHECK(session.end().empty());
+}
+
+TEST_CASE("session: it takes no signal, and changes none that the program takes") {
+  const auto handlers = [] {
+    std::vector<void (*)(int)> all;
+    for (int number = 1; number < 32; ++number) {
+      struct sigaction now {};
+      sigaction(number, nullptr, &now);
+      all.push_back(now.sa_handler);
+    }
+    return all;
+  };
+  HostProcess process([&](const Say& say) {  // where nothing was run before
+    const auto before = handlers();
+    const Sim sim(two_hosts);
+    Session session = session_of(sim);
+    by_four(session, [](Attached& attached, int) { sum(attached, 1); });
+    say(handlers() == before ? "same" : "changed");
+    for (const std::string& failure : session.end()) say("failed: " + failure);
+    return handlers() == before ? 0 : 1;
+  });
+  CHECK(process.end() == 0);
+  CHECK(process.lines("same").size() == 1);
+}
+
+TEST_CASE("session: hosts of several processes meet over sockets, a session each") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const Sim sim(network_line(transport, 2) + two_hosts);
+  std::vector<HostProcess> processes;
+  for (std::uint32_t host = 0; host < 2; ++host)
+    processes.emplace_back([&sim, host](const Say& say) {
+      paths::RunOptions options;
+      options.is_one_host = true;
+      options.host = host;
+      Session session = session_of(sim, options);
+      const std::string& mine = sim.plan().hosts[host].name;
+      const std::string& other = sim.plan().hosts[1 - host].name;
+      say("other: " + mistake_of([&] { session.attach(other, 0); }));
+      for (int time = 0; time < 2; ++time) {
+        std::vector<OwnThread> threads;
+        for (std::uint32_t index = 0; index < 2; ++index)
+          threads.emplace_back([&, index] {
+            Attached attached = session.attach(mine, index);
+            std::int64_t all = 0;
+            for (int round = 0; round < 100; ++round)
+              all += sum(attached, attached->rank() + round);
+            if (host == 1) attached->path("work").move_value(all);
+            if (host == 0) all = attached->path("work").observe().payload.read<std::int64_t>();
+            say(fmt::format("sum: {}", all));
+          });
+        for (OwnThread& thread : threads) thread.join();
+      }
+      for (const std::string& failure : session.end()) say("failed: " + failure);
+      return 0;
+    });
+  for (HostProcess& process : processes) {
+    CHECK(process.end() == 0);
+    CHECK(process.lines("failed: ").empty());
+    CHECK(process.lines("sum: ") == std::vector<std::string>(4, "20400"));
+  }
+  CHECK(processes[0].lines("other: ") ==
+        std::vector<std::string>{
+            "attach to thread alpha-1/0, of another process: this one is host alpha-0"});
+}
+
+TEST_CASE("session: a process that goes without its end is to the others one that died") {
+  const Sim sim(network_line("ipc", 2) + R"(
+clusters: {alpha: {hosts: 2, threads: 1}}
+collectives: {sum: {operation: sum, template: i64}}
+elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
+)");
+  HostProcess dying([&sim](const Say& say) -> int {
+    paths::RunOptions options;
+    options.is_one_host = true;
+    options.host = 1;
+    Session session = session_of(sim, options);
+    Attached one = session.attach("alpha-1", 0);
+    one->path("work").move_value(std::int64_t{1});
+    say("moved");
+    _exit(0);
+  });
+  HostProcess living([&sim](const Say& say) {
+    paths::RunOptions options;
+    options.is_one_host = true;
+    Session session = session_of(sim, options);
+    Attached one = session.attach("alpha-0", 0);
+    one->path("work").observe();
+    try {
+      sum(one, 1);
+    } catch (const paths::TravelError& error) {
+      say(fmt::format("told: {}", error.what()));
+    }
+    one.detach();
+    session.end();
+    return 0;
+  });
+  CHECK(dying.says("moved"));
+  CHECK(living.end() == 0);
+  REQUIRE(living.lines("told: ").size() == 1);
+  CHECK_THAT(living.lines("told: ")[0], Catch::Contains("host alpha-1 is gone"));
+}
