@@ -56,6 +56,9 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
   } else {
     refuse_high_level_overrides(overrides, mistakes);
     if (overrides.traced) low_level = with_collectors(settings);
+    if (settings.find("ways") != nullptr && settings.find("lanes") == nullptr)
+      mistakes.add(settings.find("ways")->position(),
+                   "ways: expected the key lanes beside them, for which they are");
   }
   PlanText text;
   Plan plan = read_low_level(low_level, kinds, overrides, text, mistakes);

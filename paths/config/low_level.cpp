@@ -189,7 +189,6 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   const base::Settings wrappers = section("wrappers", base::Settings::Kind::map);
   const base::Settings graphs = section("graphs", base::Settings::Kind::map);
   const base::Settings paths = section("paths", base::Settings::Kind::list);
-  reader.finish();
   if (hosts.entries().empty())
     mistakes.add(settings.position(),
                  "hosts: missing in the config, expected a map of hosts "
@@ -198,6 +197,8 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   refuse_repeated(wrappers, "wrapper", text, mistakes);
   refuse_repeated(graphs, "graph", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
+  read_ways(reader, plan, mistakes);
+  reader.finish();
   read_elements(elements, plan, mistakes);
   plan.index_names();
   for (const auto& [name, value] : wrappers.entries()) {

@@ -23,6 +23,8 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
 /// need hosts, graphs need paths.
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
                 const Overrides& overrides, base::Mistakes& mistakes);
+/// `lanes` and `ways`, of clusters that are known.
+void read_ways(base::MapReader& reader, Plan& plan, base::Mistakes& mistakes);
 void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                  PlanText& text, base::Mistakes& mistakes);
 void read_paths(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,

@@ -10,6 +10,8 @@
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/host/wiring.hpp"
+#include "paths/lanes/lane_connections.hpp"
+#include "paths/lanes/lanes.hpp"
 #include "paths/lanes/links.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wire/multiplexer.hpp"
@@ -32,6 +34,8 @@ class Host : public Site {
   pastset::Space& space() { return space_; }
   /// Over which what leaves here is delayed.
   Links& links() { return links_; }
+  /// From here to any other host of the run.
+  Lanes& lanes() { return *lanes_; }
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// What the config's plan made here.
@@ -40,7 +44,8 @@ class Host : public Site {
 
   /// Listens, then starts the wiring of the config's plan.
   void start();
-  /// Ends that wiring, then the transport. Answers what went wrong at the end, as it does.
+  /// Ends that wiring, then the lanes, then the transport. Answers what went wrong at the end, as
+  /// it does.
   std::string finish();
 
  private:
@@ -50,6 +55,9 @@ class Host : public Site {
   Multiplexer multiplexer_;
   Multiplexer::Share* share_ = nullptr;  // of the wiring
   std::unique_ptr<Wiring> wiring_;
+  Multiplexer::Share* lane_share_ = nullptr;
+  std::unique_ptr<Lanes> lanes_;
+  std::unique_ptr<LaneConnections> lane_connections_;
 };
 
 }  // namespace paths

@@ -26,6 +26,8 @@ class LaneCarrier {
   /// Hands a frame to a host that is one step away, in the order of the calls; opens what it needs
   /// at first use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
+  /// Of hosts that were sent something, those that have given no sign of life.
+  virtual std::set<std::uint32_t> silent() const { return {}; }
 };
 
 /// The lanes of one host: what it sends, what it receives, and what passes it on the way between
@@ -63,8 +65,12 @@ class Lanes {
   /// other hosts.
   void host_lost(std::uint32_t host, const std::string& reason);
 
-  /// Sends what is on its way, nothing being sent any more; then nothing moves.
-  void drain();
+  /// This host's threads have ended: leaves the groups it is in, and sees off what is on its way.
+  /// If the config has the key `lanes`, then also blocks until the threads of all hosts have ended,
+  /// passing on meanwhile what they send each other. Hosts tell the exits of their clusters, those
+  /// tell each other and then their hosts.
+  void finish();
+  /// From here on nothing moves.
   void stop();
   /// Whether lanes were used here, or passed.
   bool in_use() const;
@@ -130,6 +136,13 @@ class Lanes {
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
   void lose(std::uint32_t host, const std::string& reason);
   void keep_for_later(LaneFrame frame);
+  void take_done(const LaneFrame& frame);
+  void see_who_is_done();
+  void tell_all_are_done();
+  void look_at_undone();
+  bool is_cluster_done(std::uint32_t cluster) const;
+  std::uint32_t exit_of(std::uint32_t cluster) const;
+  void drain(runtime::Lock& lock);
   /// Hands over what leaves, wakes who waits, and sees to the clock. The mutex is let go meanwhile.
   void settle(runtime::Lock& lock);
   void run_clock();
@@ -158,6 +171,16 @@ class Lanes {
   bool is_stopped_ = false;
   std::unique_ptr<Clock> clock_;
   runtime::WaitList quiet_;  // for the agenda to be empty
+  struct End {
+    std::set<std::uint32_t>
+        hosts;  // of this cluster, whose threads have ended, if this is its exit
+    std::set<std::uint32_t> clusters;  // likewise
+    bool is_here = false;              // those of this host
+    bool is_told = false;              // by this host
+    bool is_everywhere = false;
+  };
+  End end_;
+  runtime::WaitList ending_;
 };
 
 }  // namespace paths

@@ -109,6 +109,31 @@ Settings print_path(const Plan& plan, const WrapperKinds& kinds, const Plan::Pla
   return map.add("through", Settings::list(std::move(through))).done();
 }
 
+Settings print_lanes(const Plan& plan) {
+  const std::uint64_t frame = plan.lanes.frame_bytes;
+  return Map()
+      .add("inbox", base::format_bytes(plan.lanes.inbox_bytes))
+      .add("frame", frame == 0 ? "unlimited" : base::format_bytes(frame))
+      .done();
+}
+
+Settings print_ways(const Plan& plan) {
+  Map ways;
+  for (std::uint32_t from = 0; from < plan.clusters.size(); ++from) {
+    const Ways::Cluster& cluster = plan.ways->clusters[from];
+    Map map;
+    map.add("exit", plan.hosts[cluster.exit].name);
+    if (!cluster.network.is_null()) map.add("network", cluster.network);
+    Map to;
+    for (const auto& [ends, link] : plan.ways->links)
+      if (ends.first == from)
+        to.add(plan.clusters[ends.second], link.is_null() ? Settings::map({}) : link);
+    if (const Settings links = to.done(); !links.entries().empty()) map.add("to", links);
+    ways.add(plan.clusters[from], map.done());
+  }
+  return ways.done();
+}
+
 }  // namespace
 
 std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
@@ -122,7 +147,9 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   if (plan.deadline_written) all.add("deadline", base::format_time(plan.deadline));
   if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
   if (plan.waiting == runtime::Waiting::sleep) all.add("waiting", "sleep");
+  if (plan.lanes.is_written) all.add("lanes", print_lanes(plan));
   all.add("hosts", print_hosts(plan));
+  if (plan.lanes.is_written && plan.ways) all.add("ways", print_ways(plan));
   all.add("elements", print_elements(plan));
   all.add("wrappers", print_wrappers(plan));
   if (const Settings graphs = print_graphs(plan); !graphs.entries().empty())

@@ -169,7 +169,8 @@ void Connections::deliver(ConnectionId id, Frame frame) {
         case FrameKind::heartbeat:  // answered by any frame
           post(connection, frame_of(FrameKind::credits));
           break;
-        case FrameKind::credits: break;
+        case FrameKind::credits:
+        case FrameKind::lane: break;
       }
     }
     peer = connection.peer;

@@ -27,6 +27,8 @@ constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
+constexpr std::size_t lane_bytes = 66;
+constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
 
 bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
@@ -174,6 +176,38 @@ Result get_result(ByteReader& reader, bool& returns_moved) {
   return result;
 }
 
+void put_lane(ByteWriter& writer, const LaneFrame& lane) {
+  writer.put(static_cast<std::uint8_t>(lane.kind));
+  writer.put(lane.is_granted ? flag_granted : std::uint8_t{0});
+  writer.put(lane.source);
+  writer.put(lane.target);
+  for (const std::uint64_t number : {lane.group, lane.channel, lane.ordinal, lane.bytes,
+                                     lane.offset, static_cast<std::uint64_t>(lane.lag.count()),
+                                     static_cast<std::uint64_t>(lane.late.count())})
+    writer.put(number);
+}
+
+/// A time that nothing takes.
+base::Nanos get_span(ByteReader& reader) {
+  const auto nanos = reader.get<std::uint64_t>();
+  if (nanos > static_cast<std::uint64_t>(base::time_max.count())) reader.refuse();
+  return reader.good() ? base::Nanos(static_cast<std::int64_t>(nanos)) : base::Nanos(0);
+}
+
+LaneFrame get_lane(ByteReader& reader) {
+  LaneFrame lane;
+  lane.kind = reader.get_enum(last_lane_kind);
+  lane.is_granted = reader.get_flags(flag_granted) != 0;
+  lane.source = reader.get<std::uint32_t>();
+  lane.target = reader.get<std::uint32_t>();
+  for (std::uint64_t* number :
+       {&lane.group, &lane.channel, &lane.ordinal, &lane.bytes, &lane.offset})
+    *number = reader.get<std::uint64_t>();
+  lane.lag = get_span(reader);
+  lane.late = get_span(reader);
+  return lane;
+}
+
 base::Payload failure_body(const TravelError& failure) {
   const std::array<const std::string*, 4> texts = {&failure.host(), &failure.path(),
                                                    &failure.wrapper(), &failure.reason()};
@@ -209,17 +243,22 @@ bool place_body(Frame& frame, bool failed, base::Payload body) {
     frame.result.payload = std::move(body);
     return !frame.returns_moved || frame.result.payload.empty();
   }
+  if (frame.kind == FrameKind::lane && frame.lane->kind == LaneKind::data) {
+    frame.lane->payload = std::move(body);
+    return true;
+  }
   return body.empty() && frame.kind != FrameKind::error;
 }
 
 }  // namespace
 
-bool is_control(FrameKind kind) { return kind >= FrameKind::hello; }
+bool is_control(FrameKind kind) { return kind >= FrameKind::hello && kind != FrameKind::lane; }
 
 std::size_t header_bytes(const Frame& frame) {
   return prelude_bytes + shortened(frame.text).size() + common_bytes +
          (carries_operation(frame.kind) ? operation_bytes : 0) +
-         (frame.kind == FrameKind::reply ? result_bytes : 0);
+         (frame.kind == FrameKind::reply ? result_bytes : 0) +
+         (frame.kind == FrameKind::lane ? lane_bytes : 0);
 }
 
 std::vector<std::byte> encode_header(const Frame& frame) {
@@ -244,12 +283,14 @@ void write_header(const Frame& frame, std::span<std::byte> bytes) {
   writer.put(frame.stage);
   if (carries_operation(frame.kind)) put_operation(writer, frame.operation);
   if (frame.kind == FrameKind::reply) put_result(writer, frame);
+  if (frame.kind == FrameKind::lane) put_lane(writer, *frame.lane);
 }
 
 base::Payload encode_body(const Frame& frame) {
   if (frame.operation.failure != nullptr) return failure_body(*frame.operation.failure);
   if (carries_operation(frame.kind)) return frame.operation.payload;
   if (frame.kind == FrameKind::reply) return frame.result.payload;
+  if (frame.kind == FrameKind::lane) return frame.lane->payload;
   return {};
 }
 
@@ -259,7 +300,7 @@ std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Paylo
     if (reader.get<std::uint8_t>() != static_cast<std::uint8_t>(c)) return std::nullopt;
   Frame frame;
   frame.version = reader.get<std::uint16_t>();
-  frame.kind = reader.get_enum(FrameKind::goodbye);
+  frame.kind = reader.get_enum(FrameKind::lane);
   const auto flags = reader.get<std::uint8_t>();
   frame.plan_high = reader.get<std::uint64_t>();
   frame.plan_low = reader.get<std::uint64_t>();
@@ -273,6 +314,7 @@ std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Paylo
   frame.stage = reader.get<std::uint32_t>();
   if (carries_operation(frame.kind)) frame.operation = get_operation(reader);
   if (frame.kind == FrameKind::reply) frame.result = get_result(reader, frame.returns_moved);
+  if (frame.kind == FrameKind::lane) frame.lane = std::make_shared<LaneFrame>(get_lane(reader));
   if (!reader.at_end() || (flags & ~flag_failure) != 0) return std::nullopt;
   if (!place_body(frame, (flags & flag_failure) != 0, std::move(body))) return std::nullopt;
   return frame;

@@ -2,12 +2,14 @@
 // paths/wire/frame.hpp — one message between two hosts, and its bytes.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "paths/operation.hpp"
+#include "paths/wire/lane_frame.hpp"
 
 namespace paths {
 
@@ -25,6 +27,8 @@ enum class FrameKind : std::uint8_t {
   credits,
   heartbeat,
   goodbye,
+  // Of no plan, but of the run:
+  lane,  ///< any of a lane's (paths/wire/lane_frame.hpp), its connections' included
 };
 bool is_control(FrameKind kind);
 
@@ -43,6 +47,7 @@ struct Frame {
   Result result;                ///< of reply
   bool returns_moved = false;   ///< of reply: its tuple is the request's and does not travel again
   std::string text;             ///< of hello (host name) and refuse (reason)
+  std::shared_ptr<LaneFrame> lane;  ///< of lane, without its text, which is the frame's
 };
 
 /// The header's bytes and the payload's; transports may send the payload without copying it.

@@ -17,9 +17,15 @@ enum class LaneKind : std::uint8_t {
   left,     ///< the source is in the group no more, having sent so many messages
   refused,  ///< the target did what it may not; the text says what
   lost,     ///< a host is gone; the text says why
-  done,     ///< the source, or its cluster, sends nothing more
+  done,     ///< the threads of the source, of its cluster or of all hosts have ended; bytes says
+         ///< which: 0, 1, 2
+  look,  ///< nothing: opens the connection, which tells when the target is gone
+  // Of a connection:
+  hello,    ///< first on it; the text is the host's name
+  welcome,  ///< the answer
+  goodbye,  ///< nothing more will come, and all before it has arrived; answered by one
 };
-inline constexpr LaneKind last_lane_kind = LaneKind::done;
+inline constexpr LaneKind last_lane_kind = LaneKind::goodbye;
 
 /// A value. It names the hosts where it began and ends; those between pass it on as it is.
 struct LaneFrame {

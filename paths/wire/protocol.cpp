@@ -37,6 +37,7 @@ std::string Connections::wrong_from_us(const Connection& connection, const Frame
     case FrameKind::hello:
     case FrameKind::request:
     case FrameKind::one_way: return "an operation in place of an answer";
+    case FrameKind::lane: return "a lane's frame in place of an answer";
     default: return {};
   }
   if (frame.result.origin.cluster >= peers_->clusters)

@@ -79,4 +79,19 @@ void Routes::route(Way& way, std::uint32_t from, std::uint32_t to, const Setting
   hop(way, exit(cluster_of(to)), to);
 }
 
+Settings write_ways(const MultiCluster& all, const base::Position& position) {
+  Entries ways;
+  for (std::uint32_t from = 0; from < all.clusters.size(); ++from) {
+    const MultiCluster::Cluster& cluster = all.clusters[from];
+    Entries entries{entry("exit", all.hosts[cluster.exit].name)};
+    if (cluster.network) entries.push_back(entry("network", *cluster.network));
+    Entries to;
+    for (const auto& [ends, link] : all.links)
+      if (ends.first == from) to.push_back(entry(all.cluster_name(ends.second), link.settings));
+    if (!to.empty()) entries.push_back(entry("to", Settings::map(std::move(to), position)));
+    ways.push_back(entry(all.cluster_name(from), Settings::map(std::move(entries), position)));
+  }
+  return Settings::map(std::move(ways), position);
+}
+
 }  // namespace paths::expansion

@@ -12,6 +12,9 @@
 
 namespace paths::expansion {
 
+/// The same of any two hosts, for what has no path: the key `ways`.
+base::Settings write_ways(const MultiCluster& all, const base::Position& position);
+
 /// Ways between hosts: over the networks of their clusters, through exits, over the links between
 /// clusters, each of which delays where something leaves it.
 class Routes {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "paths/config/expand/routes.hpp"
 #include "paths/config/instrument.hpp"
 #include "paths/config/low_level.hpp"
 
@@ -105,7 +106,7 @@ Way Writer::instrument(const std::vector<std::string>& instrumented, bool has_th
 
 Settings Writer::finish(const Settings& settings) {
   Entries low_level;
-  for (const std::string_view key : {"network", "deadline", "stack", "waiting"})
+  for (const std::string_view key : {"network", "deadline", "stack", "waiting", "lanes"})
     for (const auto& written : settings.entries())
       if (written.first.text() == key) low_level.push_back(written);
   if (const Settings* own = settings.find("wrappers"))
@@ -116,6 +117,7 @@ Settings Writer::finish(const Settings& settings) {
     paths_.insert(paths_.end(), own->items().begin(), own->items().end());
   const base::Position& position = settings.position();
   low_level.push_back(entry("hosts", Settings::map(std::move(hosts_), position)));
+  low_level.push_back(entry("ways", write_ways(all_, position)));
   low_level.push_back(entry("elements", Settings::map(std::move(elements_), position)));
   low_level.push_back(entry("wrappers", Settings::map(std::move(wrappers_), position)));
   low_level.push_back(entry("graphs", Settings::map(std::move(graphs_), position)));

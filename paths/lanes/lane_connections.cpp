@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/lane_connections.cpp — hello, frames, goodbye.
+#include "paths/lanes/lane_connections.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace paths {
+
+LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
+                                 std::uint32_t host, std::unique_ptr<Transport> transport)
+    : runtime_(runtime), peers_(std::move(peers)), host_(host), transport_(std::move(transport)) {}
+
+LaneConnections::~LaneConnections() { transport_->stop(); }
+
+void LaneConnections::start(Lanes& lanes) {
+  lanes_ = &lanes;
+  transport_->start(*this);
+}
+
+Frame LaneConnections::frame_of(LaneFrame lane) const {
+  Frame frame;
+  frame.kind = FrameKind::lane;
+  frame.plan_high = peers_->digest.high;
+  frame.plan_low = peers_->digest.low;
+  frame.from_host = host_;
+  frame.text = std::exchange(lane.text, {});
+  frame.lane = std::make_shared<LaneFrame>(std::move(lane));
+  return frame;
+}
+
+Frame LaneConnections::frame_of(LaneKind kind) const {
+  LaneFrame lane;
+  lane.kind = kind;
+  lane.source = host_;
+  if (kind == LaneKind::hello) lane.text = peers_->hosts[host_].name;
+  return frame_of(std::move(lane));
+}
+
+void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
+  ConnectionId connection = 0;
+  bool is_new = false;
+  {
+    runtime::Lock lock(mutex_);
+    const auto [found, is_first] = outward_.try_emplace(host);
+    is_new = is_first;
+    connection = found->second.id;
+  }
+  if (is_new) {
+    connection = transport_->connect(host, 0);
+    {
+      runtime::Lock lock(mutex_);
+      outward_[host].id = connection;
+      to_[connection] = host;
+    }
+    transport_->send(connection, frame_of(LaneKind::hello));
+  }
+  transport_->send(connection, frame_of(std::move(frame)));
+}
+
+std::string LaneConnections::wrong_hello(const Frame& frame) const {
+  if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
+      frame.lane->kind != LaneKind::hello)
+    return "something that is no hello";
+  if (frame.plan_high != peers_->digest.high || frame.plan_low != peers_->digest.low)
+    return fmt::format("a hello of another run by {}", frame.text);
+  const bool is_host = frame.from_host < peers_->hosts.size() && frame.from_host != host_ &&
+                       peers_->hosts[frame.from_host].name == frame.text;
+  return is_host ? "" : fmt::format("a hello of a host {} that there is not", frame.text);
+}
+
+void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
+  if (const std::string wrong = wrong_hello(hello); !wrong.empty()) {
+    spdlog::warn("host {}: lanes: {} sent {}", peers_->hosts[host_].name,
+                 transport_->source(connection), wrong);
+    return transport_->drop(connection);
+  }
+  {
+    runtime::Lock lock(mutex_);
+    from_[connection] = hello.from_host;
+  }
+  transport_->send(connection, frame_of(LaneKind::welcome));
+}
+
+void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  Outward& outward = outward_[to_[connection]];
+  outward.is_welcome = true;
+  if (kind == LaneKind::goodbye) outward.has_parted = true;
+  parting_.wake_all(wakes);
+}
+
+void LaneConnections::deliver(ConnectionId connection, Frame frame) {
+  std::uint32_t from = host_;
+  bool is_ours = false;
+  {
+    runtime::Lock lock(mutex_);
+    is_ours = to_.contains(connection);
+    if (const auto known = from_.find(connection); known != from_.end()) from = known->second;
+  }
+  const bool is_lane = frame.kind == FrameKind::lane && frame.lane != nullptr;
+  if (is_ours) {
+    if (is_lane) answered(connection, frame.lane->kind);
+    return;
+  }
+  if (from == host_) return greet(connection, frame);
+  if (!is_lane) return;
+  if (frame.lane->kind != LaneKind::goodbye) {
+    frame.lane->text = std::move(frame.text);
+    return lanes_->deliver(from, std::move(*frame.lane));
+  }
+  {
+    runtime::Lock lock(mutex_);
+    ended_.insert(from);
+  }
+  transport_->send(connection, frame_of(LaneKind::goodbye));
+  lanes_->host_lost(from, "it has ended");
+}
+
+void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
+  std::uint32_t host = host_;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    if (const auto known = from_.find(connection); known != from_.end()) host = known->second;
+    if (const auto known = to_.find(connection); known != to_.end()) {
+      host = known->second;
+      outward_[host].has_parted = true;
+      parting_.wake_all(wakes);
+    }
+    if (ended_.contains(host)) return;
+  }
+  if (host != host_) lanes_->host_lost(host, reason);
+}
+
+void LaneConnections::part(runtime::Deadline deadline) {
+  std::map<std::uint32_t, Outward> all;
+  {
+    runtime::Lock lock(mutex_);
+    all = outward_;
+  }
+  for (const auto& [host, outward] : all)
+    if (!outward.has_parted) transport_->send(outward.id, frame_of(LaneKind::goodbye));
+  const auto has_parted = [](const auto& entry) { return entry.second.has_parted; };
+  runtime::Lock lock(mutex_);
+  while (!std::all_of(outward_.begin(), outward_.end(), has_parted))
+    if (parting_.wait(lock, deadline, {"goodbyes to lanes of", peers_->hosts[host_].name, host_}) ==
+        runtime::Woken::expired)
+      return;
+}
+
+std::set<std::uint32_t> LaneConnections::silent() const {
+  runtime::Lock lock(mutex_);
+  std::set<std::uint32_t> hosts;
+  for (const auto& [host, outward] : outward_)
+    if (!outward.is_welcome && !outward.has_parted) hosts.insert(host);
+  return hosts;
+}
+
+std::size_t LaneConnections::connections() const {
+  runtime::Lock lock(mutex_);
+  return outward_.size();
+}
+
+}  // namespace paths

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/lane_connections.hpp — the connections that lanes of a host go over.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "paths/lanes/lanes.hpp"
+#include "paths/wire/peers.hpp"
+#include "paths/wire/transport.hpp"
+
+namespace paths {
+
+/// One connection for each host that something was sent to, one step away, opened when the first
+/// frame goes there. What another host sends comes on the connection that it made.
+///
+/// Why:     of n hosts, n (n - 1) could talk; those that do, each way, are what this grows with.
+/// Owns:    its share of the transport.
+/// Sharing: any context may call anything; send() one at a time.
+class LaneConnections final : public LaneCarrier, public Receiver {
+ public:
+  /// All outlive it. `lanes` receives; it is called from start() on.
+  LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
+                  std::unique_ptr<Transport> transport);
+  ~LaneConnections() override;
+
+  void start(Lanes& lanes);
+  void send(std::uint32_t host, LaneFrame frame) override;
+  /// Says goodbye on each connection that it made, and waits for the answers: what was sent before
+  /// has arrived then. Who does not answer in time is left behind.
+  void part(runtime::Deadline deadline);
+  void stop() { transport_->stop(); }
+
+  std::set<std::uint32_t> silent() const override;
+  std::size_t connections() const;
+
+  void deliver(ConnectionId connection, Frame frame) override;
+  void connection_lost(ConnectionId connection, const std::string& reason) override;
+
+ private:
+  struct Outward {  // that this host made
+    ConnectionId id = 0;
+    bool is_welcome = false, has_parted = false;
+  };
+  Frame frame_of(LaneFrame lane) const;
+  Frame frame_of(LaneKind kind) const;
+  std::string wrong_hello(const Frame& frame) const;
+  void greet(ConnectionId connection, const Frame& hello);
+  void answered(ConnectionId connection, LaneKind kind);
+
+  runtime::Runtime& runtime_;
+  const std::shared_ptr<const Peers> peers_;
+  const std::uint32_t host_;
+  const std::unique_ptr<Transport> transport_;
+  Lanes* lanes_ = nullptr;
+  mutable runtime::Mutex mutex_;
+  std::map<std::uint32_t, Outward> outward_;  // by host
+  std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
+  std::set<std::uint32_t> ended_;  // hosts that said goodbye
+  runtime::WaitList parting_;
+};
+
+}  // namespace paths
