@@ -34,7 +34,7 @@ std::string random_text(runtime::Random& random) {
 Frame random_frame(runtime::Random& random) {
   const auto small = [&random] { return static_cast<std::uint32_t>(random.next()); };
   Frame frame;
-  frame.kind = static_cast<FrameKind>(random.below(10));
+  frame.kind = static_cast<FrameKind>(random.below(11));
   frame.plan_high = random.next();
   frame.plan_low = random.next();
   frame.from_host = small();
@@ -42,6 +42,18 @@ Frame random_frame(runtime::Random& random) {
   frame.call = random.next();
   frame.stage = small();
   if (random.chance(0.5)) frame.text = random_text(random);
+  if (frame.kind == FrameKind::lane) {
+    frame.lane = std::make_shared<LaneFrame>();
+    frame.lane->kind = static_cast<LaneKind>(random.below(12));
+    frame.lane->is_granted = random.chance(0.5);
+    frame.lane->source = small();
+    frame.lane->target = small();
+    frame.lane->group = random.next();
+    frame.lane->bytes = random.next();
+    frame.lane->lag = base::Nanos(random.next() >> 8);
+    if (frame.lane->kind == LaneKind::data)
+      frame.lane->payload = base::Payload::copy_of(random_bytes(random, 100));
+  }
   Operation& operation = frame.operation;
   operation.kind = static_cast<OperationKind>(random.below(13));
   operation.one_way = random.chance(0.5);
@@ -66,9 +78,9 @@ Frame random_frame(runtime::Random& random) {
   frame.result.origin = {static_cast<Origin::Kind>(random.below(4)),
                          static_cast<std::uint32_t>(random.next()), random.next(),
                          static_cast<std::int64_t>(random.next())};
-  const bool fails =
-      frame.kind == FrameKind::error ||
-      (frame.kind != FrameKind::reply && !is_control(frame.kind) && random.chance(0.3));
+  const bool fails = frame.kind == FrameKind::error ||
+                     (frame.kind != FrameKind::reply && frame.kind != FrameKind::lane &&
+                      !is_control(frame.kind) && random.chance(0.3));
   if (fails) {
     operation.failure = std::make_shared<const TravelError>(
         random_text(random), random_text(random), random_text(random), random_text(random));

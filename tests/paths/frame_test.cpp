@@ -156,6 +156,39 @@ TEST_CASE("frame: control frames carry a text and no body") {
     CHECK_FALSE(is_control(kind));
 }
 
+TEST_CASE("frame: a lane's frame says where it began, where it ends and what it is a part of") {
+  Frame frame;
+  frame.kind = FrameKind::lane;
+  frame.text = "why";
+  frame.lane = std::make_shared<paths::LaneFrame>();
+  frame.lane->is_granted = true;
+  frame.lane->source = 3;
+  frame.lane->target = 700'000;
+  frame.lane->group = 0xfedc'ba98'7654'3210;
+  frame.lane->channel = 5;
+  frame.lane->ordinal = 6;
+  frame.lane->bytes = 10;
+  frame.lane->offset = 6;
+  frame.lane->lag = std::chrono::microseconds(5);
+  frame.lane->late = std::chrono::nanoseconds(7);
+  frame.lane->payload = bytes_of("tail");
+  const auto after = sent(frame);
+  REQUIRE(after);
+  REQUIRE(after->lane);
+  const paths::LaneFrame& lane = *after->lane;
+  CHECK(after->text == "why");
+  CHECK((lane.kind == paths::LaneKind::data && lane.is_granted));
+  CHECK((lane.source == 3 && lane.target == 700'000 && lane.group == 0xfedc'ba98'7654'3210));
+  CHECK((lane.channel == 5 && lane.ordinal == 6 && lane.bytes == 10 && lane.offset == 6));
+  CHECK((lane.lag == frame.lane->lag && lane.late == frame.lane->late));
+  CHECK(lane.payload == bytes_of("tail"));
+  CHECK_FALSE(is_control(frame.kind));
+  frame.lane->kind = paths::LaneKind::grant;  // only data has a body
+  CHECK_FALSE(decode_frame(encode_header(frame), bytes_of("tail")));
+  frame.lane->lag = base::Nanos(-1);  // nor is there such a time
+  CHECK_FALSE(decode_frame(encode_header(frame), {}));
+}
+
 TEST_CASE("frame: of another version only kind, version, plan and text are read") {
   Frame hello = request();
   hello.kind = FrameKind::hello;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/lanes_run_test.cpp — programs whose threads send each other messages over lanes.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+
+#include "base/text_file.hpp"
+#include "bench/lane_traffic/lane_traffic.hpp"
+#include "paths/host/host.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::ClockKind;
+using test_support::Sim;
+using test_support::SimResult;
+
+/// Through a gateway and the first host of another cluster.
+const std::string clusters = R"(
+clusters:
+  alpha: {hosts: 2, gateway: gate, network: {latency: 50us, bandwidth: 800Mbit}}
+  beta: {hosts: 2, network: {latency: 50us, bandwidth: 800Mbit}}
+links: [{between: [alpha, beta], latency: 10ms, bandwidth: 800Mbit}]
+)";
+
+const std::vector<std::string> everybody = {"alpha-0", "alpha-1", "beta-0", "beta-1"};
+
+std::uint32_t number(const paths::Thread& thread, const std::string& host) {
+  return *thread.host().plan().host_named(host);
+}
+
+/// Each host tells each other one who it is, and ends at its own time.
+void greet_all(paths::Thread& thread) {
+  const auto group = thread.host().lanes().group_of("all", everybody);
+  for (const std::uint32_t peer : group->hosts())
+    if (peer != thread.host().index())
+      group->send(peer, 0, base::Payload::of(std::uint64_t{thread.host().index()}));
+  for (const std::uint32_t peer : group->hosts())
+    if (peer != thread.host().index())
+      CHECK(group->receive(peer, 0).wait().read<std::uint64_t>() == peer);
+  group->leave();
+}
+
+}  // namespace
+
+TEST_CASE("lanes in a program: every host reaches every other, on both clocks") {
+  for (const std::string lanes :
+       {"lanes:\n", "lanes: {inbox: 0B}\n", "lanes: {frame: unlimited}\n"})
+    for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+      const SimResult result = Sim(clusters + lanes).run(greet_all, clock);
+      CHECK(result.failures == std::vector<std::string>());
+      CHECK(result.broke == "");
+    }
+}
+
+TEST_CASE("lanes in a program: a message goes through the gateway, over the links of the config") {
+  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+    const auto group = thread.host().lanes().group_of("two", {"alpha-0", "beta-1"});
+    thread.sleep_for(100ms - thread.now());
+    if (thread.rank() == 0) group->send(number(thread, "beta-1"), 0, base::Payload::of(7)).wait();
+    if (thread.rank() != 3) return;
+    CHECK(group->receive(number(thread, "alpha-0"), 0).wait().read<int>() == 7);
+    // Three links of 40 ns for 4 bytes, passed on as they come.
+    CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
+  });
+  CHECK(result.failures.size() == 2);  // of those that are not in the group: the others end well
+}
+
+TEST_CASE("lanes in a program: hosts whose threads have ended pass on what others send") {
+  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
+    const SimResult result =
+        Sim(clusters + "lanes:\n")
+            .run(
+                [](paths::Thread& thread) {
+                  if (thread.rank() == 0 || thread.rank() == 2)
+                    return;  // alpha-0 and beta-0, an exit
+                  const auto group = thread.host().lanes().group_of("far", {"alpha-1", "beta-1"});
+                  thread.sleep_for(30ms);
+                  const std::uint32_t peer =
+                      number(thread, thread.rank() == 1 ? "beta-1" : "alpha-1");
+                  group->send(peer, 3, base::Payload::of(thread.rank()));
+                  CHECK(group->receive(peer, 3).wait().read<std::uint32_t>() == 4 - thread.rank());
+                  group->leave();
+                },
+                clock);
+    CHECK(result.failures == std::vector<std::string>());
+    CHECK(result.broke == "");
+  }
+}
+
+TEST_CASE("lanes in a program: without the key they work where nobody passes anything on") {
+  const SimResult result =
+      Sim("clusters: {alpha: {hosts: 3, network: {latency: 50us}}}\n").run([](paths::Thread& one) {
+        const auto group = one.host().lanes().group("all", {0, 1, 2});
+        for (const std::uint32_t peer : group->hosts())
+          if (peer != one.host().index()) group->send(peer, 0, base::Payload::of(peer));
+        for (const std::uint32_t peer : group->hosts())
+          if (peer != one.host().index())
+            CHECK(group->receive(peer, 0).wait().read<std::uint32_t>() == one.host().index());
+      });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("lanes in a program: declared paths and lanes share the links, and both end") {
+  const SimResult result =
+      Sim(clusters + "lanes:\ncollectives: {sum: {template: i64}}\n")
+          .run([](paths::Thread& thread) {
+            const auto group = thread.host().lanes().group_of("all", everybody);
+            const std::uint32_t next = group->hosts()[(thread.rank() + 1) % 4];
+            const std::uint32_t previous = group->hosts()[(thread.rank() + 3) % 4];
+            for (std::int64_t round = 0; round < 10; ++round) {
+              group->send(next, 0, base::Payload::of(round));
+              CHECK(thread.path("sum").move_value(round).payload.read<std::int64_t>() == 4 * round);
+              CHECK(group->receive(previous, 0).wait().read<std::int64_t>() == round);
+            }
+            group->leave();
+          });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("lanes in a program: who waits for a thread that has ended is told") {
+  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+    const auto group = thread.host().lanes().group_of("all", everybody);
+    if (thread.rank() != 0) return;
+    CHECK_THROWS_WITH(group->receive(number(thread, "beta-1"), 0).wait(),
+                      Catch::Contains("lane with host beta-1: it has left the group"));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("lanes in a program: random messages of all sizes arrive, once and in order") {
+  const char* const wanted = std::getenv("PATHS_LANE_MESSAGES");
+  bench::LaneTrafficOptions options;
+  options.messages = wanted != nullptr ? std::stoull(wanted) : 10'000;
+  const Sim sim(base::load_text(PATHS_SOURCE_DIR "/bench/lane_traffic/lanes.yaml", 1 << 20));
+  REQUIRE(sim.plan().thread_count() == 32);
+  bench::LaneTraffic traffic(options);
+  traffic.prepare(sim.plan());
+  const SimResult result = sim.run([&](paths::Thread& thread) { traffic.run(thread); });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+  CHECK(traffic.figures().received == options.messages);
+  CHECK(traffic.figures().inbox_held_most <= sim.plan().lanes.inbox_bytes);
+  WARN("virtual time " << base::format_time(traffic.figures().took) << ", "
+                       << base::format_bytes(traffic.figures().bytes) << ", held at most "
+                       << base::format_bytes(traffic.figures().inbox_held_most));
+}
