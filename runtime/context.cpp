@@ -136,12 +136,15 @@ bool Context::park_at(Word& word, std::uint32_t seen, Nanos until, const Reason&
 bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason,
                       bool may_poll) {
   if (cancelled_.load(std::memory_order_seq_cst)) return true;
-  const bool polls =
-      may_poll && executor != nullptr && executor->options.waiting == Waiting::adaptive;
-  if (until == Nanos::max()) return word.wait(seen, until, reason, polls);
+  Looks looks;
+  if (executor != nullptr) {
+    looks.may = may_poll && executor->options.waiting == Waiting::adaptive;
+    looks.pollers = &executor->pollers;
+  }
+  if (until == Nanos::max()) return word.wait(seen, until, reason, looks);
   ENSURE(executor != nullptr);  // whose clock `until` is on
   const Nanos zero = executor->origin().time_since_epoch();
-  return word.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, polls);
+  return word.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, looks);
 }
 
 void Context::unpark() {

@@ -473,10 +473,17 @@ void Executor::wake_in_order(std::vector<Context*> services, Wakes::Threads thre
     later_.push_back([threads = std::move(threads)] { threads.wake(); });
     return;
   }
+  Context* self = Context::current();
+  if (self == nullptr) {  // what a waiting thread received completed it
+    post([this, services = std::move(services), threads = std::move(threads)] {
+      for (Context* service : services) service->unpark_fiber();
+      later_.push_back([threads] { threads.wake(); });
+    });
+    return;
+  }
   // An application thread completed the round. It takes its turn behind the services as well, or
   // its computation would hold up their replies on a busy machine.
   std::atomic<bool> my_turn{false};
-  Context* self = Context::current();
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
     for (Context* service : services) service->unpark_fiber();
     later_.push_back([&my_turn, self, threads] {

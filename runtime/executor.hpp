@@ -17,6 +17,7 @@
 
 #include "runtime/context.hpp"
 #include "runtime/os_thread.hpp"
+#include "runtime/polling.hpp"
 #include "runtime/stack_switch.hpp"
 
 namespace runtime {
@@ -30,6 +31,7 @@ class Executor {
   ~Executor();
 
   const RuntimeOptions options;
+  Pollers pollers;
   bool is_virtual() const { return options.clock == ClockKind::virtual_time; }
   bool is_deadlocked() const { return deadlock_ != nullptr; }
   bool runs_fibers() const { return is_virtual() || options.service_fibers; }

@@ -2,12 +2,16 @@
 // runtime/polling.cpp — looks with pauses, then between yields, and learns when not to.
 #include "runtime/polling.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
+
+#include "base/errors.hpp"
+#include "runtime/context.hpp"
 
 namespace runtime {
 namespace {
@@ -87,16 +91,76 @@ void Strangers::note_yield(Nanos began, Nanos ended) {
   rest_until_.store(ended.count() + now, relaxed);
 }
 
-bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
-          WaitSite& site) {
+void Pollers::add(Poller& poller) {
+  for (Place& place : places_) {
+    Poller* none = nullptr;
+    if (!place.poller.compare_exchange_strong(none, &poller)) continue;
+    count_.fetch_add(1);
+    return;
+  }
+}
+
+void Pollers::remove(Poller& poller) {
+  for (Place& place : places_) {
+    Poller* expected = &poller;
+    if (!place.poller.compare_exchange_strong(expected, nullptr)) continue;
+    count_.fetch_sub(1);
+    while (place.lookers.load() > 0) sched_yield();
+  }
+}
+
+Pollers::Looking::Looking(Pollers* pollers) : pollers_(pollers) {
+  if (pollers_ != nullptr && pollers_->count_.load(relaxed) == 0) pollers_ = nullptr;
+  if (pollers_ == nullptr) return;
+  self_ = Context::current();
+  Context::set_current(nullptr);
+  for (std::size_t i = 0; i < most; ++i) {
+    Place& place = pollers_->places_[i];
+    if (place.poller.load(relaxed) == nullptr) continue;
+    place.lookers.fetch_add(1);  // either we see that it goes, or who removes it sees us
+    looked_at_[i] = place.poller.load();
+    if (looked_at_[i] == nullptr) place.lookers.fetch_sub(1);
+  }
+  at_each([](Poller& poller) { poller.come(); });
+}
+
+Pollers::Looking::~Looking() {
+  if (pollers_ == nullptr) return;
+  at_each([](Poller& poller) { poller.leave(); });
+  for (std::size_t i = 0; i < most; ++i)
+    if (looked_at_[i] != nullptr) pollers_->places_[i].lookers.fetch_sub(1);
+  Context::set_current(self_);
+}
+
+void Pollers::Looking::look() {
+  if (pollers_ != nullptr) at_each([](Poller& poller) { poller.look(); });
+}
+
+/// As in other callbacks, there is nobody to throw to.
+template <class Act>
+void Pollers::Looking::at_each(Act act) {
+  try {
+    for (Poller* const poller : looked_at_)
+      if (poller != nullptr) act(*poller);
+  } catch (const std::exception& error) {
+    base::report_bug(__FILE__, __LINE__, fmt::format("a poller threw: {}", error.what()));
+  } catch (const Stop& stop) {
+    base::report_bug(__FILE__, __LINE__, fmt::format("a poller waited: {}", stop.what()));
+  }
+}
+
+bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
+          Pollers* pollers) {
   const auto changed = [&] { return value.load(std::memory_order_acquire) != seen; };
   if (changed()) return true;
   if (site.skips()) return false;
+  Pollers::Looking looking(pollers);
   const int threads = KnownThreads::count();
   const Nanos began = steady_now();
   Nanos now = began;
   for (; KnownThreads::awake() <= usable_cores() && now < began + pausing; now = steady_now()) {
     pause_core();
+    looking.look();
     if (changed()) {
       site.note_hit();
       return true;
@@ -108,6 +172,7 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
     sched_yield();
     now = steady_now();
     strangers().note_yield(before, now);
+    looking.look();
     if (!changed()) continue;
     site.note_hit();
     return true;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/polling.hpp — how long an OS thread looks for its wake-up before it sleeps.
 #pragma once
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
+#include "runtime/poller.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {
@@ -52,9 +55,54 @@ class Strangers {
   std::atomic<Nanos::rep> rest_{0};
 };
 
+class Context;
+
+/// The pollers of a runtime, at which its threads look while they wait.
+class Pollers {
+ public:
+  /// One too many is looked at by nobody, and works all the same.
+  void add(Poller& poller);
+  /// Nobody looks at it any more from here on: waits for those who do.
+  void remove(Poller& poller);
+
+  /// One thread looks while this lives, and is in no context meanwhile.
+  class Looking {
+   public:
+    explicit Looking(Pollers* pollers);
+    ~Looking();
+    Looking(const Looking&) = delete;
+    Looking& operator=(const Looking&) = delete;
+    void look();
+
+   private:
+    static constexpr std::size_t most = 8;
+    friend class Pollers;
+    template <class Act>
+    void at_each(Act act);
+    Pollers* pollers_;
+    Context* self_ = nullptr;
+    std::array<Poller*, most> looked_at_{};
+  };
+
+ private:
+  struct Place {
+    std::atomic<Poller*> poller{nullptr};
+    std::atomic<int> lookers{0};
+  };
+  std::array<Place, Looking::most> places_;
+  std::atomic<int> count_{0};
+};
+
+/// Whether a thread may look before it sleeps, and at what besides.
+struct Looks {
+  bool may = false;
+  Pollers* pollers = nullptr;
+};
+
 /// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;
 /// says whether it has changed. Not beyond `until`, on the steady clock.
-bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site);
+bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
+          Pollers* pollers = nullptr);
 
 /// Tells the core that the caller only looks.
 void pause_core();

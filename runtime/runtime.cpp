@@ -106,6 +106,9 @@ void Runtime::watch(int descriptor, std::function<void()> on_readable) {
 }
 void Runtime::unwatch(int descriptor) { executor_->unwatch(descriptor); }
 
+void Runtime::add_poller(Poller& poller) { executor_->pollers.add(poller); }
+void Runtime::remove_poller(Poller& poller) { executor_->pollers.remove(poller); }
+
 bool Runtime::on_services_thread() const { return executor_->on_own_thread(); }
 
 namespace {

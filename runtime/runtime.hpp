@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/units.hpp"
+#include "runtime/poller.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {
@@ -175,6 +176,11 @@ class Runtime {
   /// context; level-triggered. steady clock only. unwatch() from that thread only.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
+
+  /// Has OS threads of this runtime look at `poller` while they wait, unless they sleep at once.
+  /// steady clock only. remove_poller() returns when nobody looks at it any more.
+  void add_poller(Poller& poller);
+  void remove_poller(Poller& poller);
 
   /// True in a context or callback that runs on the services' OS thread.
   bool on_services_thread() const;

@@ -43,8 +43,8 @@ void Word::change() {
   syscall(SYS_futex, &value_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool Word::wait(std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll) {
-  if (may_poll && poll(value_, seen, until, WaitSite::of(reason))) return true;
+bool Word::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks) {
+  if (looks.may && poll(value_, seen, until, WaitSite::of(reason), looks.pollers)) return true;
   while (value() == seen)
     if (!sleep(seen, until)) return value() != seen;
   return true;

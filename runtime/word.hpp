@@ -8,6 +8,8 @@
 
 namespace runtime {
 
+struct Looks;
+
 /// Private to runtime/. All who wait for one are woken at once, with one call of the kernel
 /// (futex) if anybody sleeps, and none if all still look (runtime/polling.hpp).
 ///
@@ -22,7 +24,7 @@ class alignas(64) Word {
   void change();
   /// Blocks while the value is `seen` and `until`, on the steady clock, has not come; false when
   /// it has. Looks before it sleeps if it may.
-  bool wait(std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
+  bool wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks);
 
  private:
   bool sleep(std::uint32_t seen, Nanos until);

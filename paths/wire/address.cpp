@@ -5,6 +5,8 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <string_view>
+
 namespace paths {
 
 std::string numeric_address(const std::string& address) {
@@ -22,6 +24,19 @@ std::string numeric_address(const std::string& address) {
               NI_NUMERICHOST);
   freeaddrinfo(found);
   return scheme + numeric + address.substr(colon);
+}
+
+bool are_of_one_machine(const std::string& address, const std::string& other) {
+  const auto machine_of = [](const std::string& place) -> std::string {
+    constexpr std::string_view tcp = "tcp://";
+    if (place.starts_with("ipc://")) return "localhost";
+    if (!place.starts_with(tcp)) return {};
+    const std::string host = place.substr(tcp.size(), place.rfind(':') - tcp.size());
+    const bool is_loopback = host.starts_with("127.") || host == "[::1]";
+    return is_loopback ? "localhost" : host;
+  };
+  const std::string machine = machine_of(address);
+  return !machine.empty() && machine == machine_of(other);
 }
 
 std::string address_of_peer(int descriptor) {

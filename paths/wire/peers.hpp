@@ -32,6 +32,7 @@ struct Peers {
   std::size_t clusters = 0;
   std::vector<std::string> graphs;           ///< names
   std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`
+  bool shared_memory = true;                 ///< carries frames between hosts of one machine
   bool shares_connections = false;           ///< one for each pair of hosts, not for each way out
   base::Nanos deadline{0};
   base::Digest digest;  ///< the plan's: hosts of different plans refuse each other

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "paths/wire/transport_local.hpp"
+#include "paths/wire/transport_shared_memory.hpp"
 #include "paths/wire/transport_zmq.hpp"
 #include "paths/wire/transports.hpp"
 #include "tests/support/processes.hpp"
@@ -126,7 +127,7 @@ inline bool in_order(const std::vector<Inbox::Arrived>& frames, paths::Connectio
   return true;
 }
 
-/// Some hosts, and the transports between them: "local", "tcp" or "ipc" (ZeroMQ).
+/// Some hosts, and the transports between them: "local", "tcp" or "ipc" (ZeroMQ), "memory".
 class TransportScene {
  public:
   TransportScene(std::string kind, std::uint32_t hosts) : kind_(std::move(kind)), network_(hosts) {
@@ -140,6 +141,7 @@ class TransportScene {
   std::shared_ptr<const paths::Peers> peers() const { return peers_; }
   std::unique_ptr<paths::Transport> transport(runtime::Runtime& runtime, std::uint32_t host) {
     if (is_local()) return network_.transport(host);
+    if (kind_ == "memory") return paths::make_shared_memory_transport(runtime, peers_, host);
     return paths::make_zmq_transport(runtime, peers_, host);
   }
 
@@ -152,8 +154,8 @@ class TransportScene {
 /// A host of its own process, until it is killed. Forked before this process starts any thread.
 class PeerProcess {
  public:
-  using Act = std::function<void(runtime::Runtime&, paths::Transport&, Inbox&)>;
-  /// It answers every frame, or does what `act` does.
+  using Act = std::function<void(runtime::Runtime&, paths::Transport&)>;
+  /// It answers every frame, and does what `act` does.
   PeerProcess(TransportScene& scene, std::uint32_t host, const Act& act = nullptr) {
     pid_ = fork();
     if (pid_ != 0) return;
@@ -161,9 +163,9 @@ class PeerProcess {
     runtime.run([&] {
       Inbox inbox;
       auto transport = scene.transport(runtime, host);
-      if (!act) inbox.echo = transport.get();
+      inbox.echo = transport.get();
       transport->start(inbox);
-      if (act) act(runtime, *transport, inbox);
+      if (act) act(runtime, *transport);
       runtime.sleep_for(60s);
     });
     _exit(0);

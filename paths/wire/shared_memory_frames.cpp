@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/shared_memory_frames.cpp — what of a frame fits into a ring at once, and the rest.
+#include "paths/wire/shared_memory_frames.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace paths {
+namespace {
+
+constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // bodies to here are read in one piece
+constexpr std::size_t header_bytes_max = std::size_t{64} << 10;
+constexpr std::uint64_t body_bytes_max = std::uint64_t{1} << 40;
+// While one side writes a piece the other reads the one before, in its processor's cache.
+constexpr std::size_t piece_bytes = std::size_t{128} << 10;
+
+template <class Value>
+std::span<const std::byte> bytes_of(const Value& value) {
+  return std::as_bytes(std::span<const Value, 1>(&value, 1));
+}
+
+void copy(std::span<const std::byte> from, std::byte* to) {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+}  // namespace
+
+// ---- writing ---------------------------------------------------------------------------------
+
+void FrameWriter::write(std::uint32_t connection, const Frame& frame) {
+  base::Payload body = encode_body(frame);
+  RecordHead head;
+  head.connection = connection;
+  head.header_bytes = static_cast<std::uint32_t>(header_bytes(frame));
+  head.body_bytes = body.size();
+  if (kept_.empty() && write_now(head, frame, body)) return;
+  Kept kept;
+  kept.connection = connection;
+  kept.head.resize(sizeof head + head.header_bytes);
+  copy(bytes_of(head), kept.head.data());
+  write_header(frame, std::span(kept.head).subspan(sizeof head));
+  kept.body = std::move(body);
+  kept_.push_back(std::move(kept));
+  push();
+}
+
+/// False when it does not fit in at once.
+bool FrameWriter::write_now(const RecordHead& head, const Frame& frame, const base::Payload& body) {
+  const std::size_t bytes = sizeof head + head.header_bytes + body.size();
+  if (!ring_ || body.size() > whole_bytes) return false;
+  const auto room = ring_->room(bytes);
+  if (room.size() < bytes) return false;
+  copy(bytes_of(head), room.data());
+  write_header(frame, room.subspan(sizeof head, head.header_bytes));
+  copy(body.bytes(), room.data() + sizeof head + head.header_bytes);
+  ring_->publish(bytes);
+  written_();
+  return true;
+}
+
+void FrameWriter::write_end(std::uint32_t connection) {
+  Kept kept;
+  kept.connection = connection;
+  kept.head.resize(sizeof(RecordHead));
+  copy(bytes_of(RecordHead{connection, 0, 0}), kept.head.data());
+  kept_.push_back(std::move(kept));
+  push();
+}
+
+bool FrameWriter::push() {
+  while (ring_ && !kept_.empty()) {
+    Kept& kept = kept_.front();
+    const std::size_t head = kept.head.size(), all = head + kept.body.size();
+    while (kept.done < head) {
+      const std::size_t pushed = push_some(std::span(kept.head).subspan(kept.done));
+      if (pushed == 0) return false;
+      kept.done += pushed;
+    }
+    while (kept.done < all) {
+      const std::size_t pushed = push_some(kept.body.bytes().subspan(kept.done - head));
+      if (pushed == 0) return false;
+      kept.done += pushed;
+    }
+    kept_.pop_front();
+  }
+  return kept_.empty();
+}
+
+/// Nothing when the ring is full; then its reader is asked to say when it is no more.
+std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
+  const std::size_t wanted = std::min(bytes.size(), piece_bytes);
+  do {
+    const auto room = ring_->room(wanted);
+    const std::size_t some = std::min(wanted, room.size());
+    if (some == 0) continue;
+    copy(bytes.first(some), room.data());
+    ring_->publish(some);
+    written_();
+    return some;
+  } while (!ring_->ask_for_room());
+  return 0;
+}
+
+/// What has begun to leave does so to its end, or what comes behind it would be taken for the rest.
+void FrameWriter::forget(std::uint32_t connection) {
+  std::erase_if(kept_, [connection](const Kept& kept) {
+    return kept.connection == connection && kept.done == 0;
+  });
+}
+
+// ---- reading ---------------------------------------------------------------------------------
+
+std::optional<FrameReader::Arrived> FrameReader::next() {
+  if (is_under_way_) {
+    if (!receive_rest()) return std::nullopt;
+    return finish(std::exchange(body_, {}));
+  }
+  const auto data = ring_.data();
+  RecordHead head;
+  if (data.size() < sizeof head) return std::nullopt;
+  std::memcpy(&head, data.data(), sizeof head);
+  if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_max ||
+      (head.header_bytes == 0 && head.body_bytes != 0))
+    throw LinkError("bytes that are not a frame");
+  const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
+  if (data.size() < sizeof head + head.header_bytes + at_once) return std::nullopt;
+  connection_ = head.connection;
+  const auto header = data.subspan(sizeof head, head.header_bytes);
+  header_.assign(header.begin(), header.end());  // where its writer cannot change it any more
+  if (head.header_bytes == 0) {
+    ring_.consume(sizeof head);
+    return Arrived{connection_, std::nullopt};
+  }
+  if (head.body_bytes <= whole_bytes) {
+    base::Payload body = base::Payload::copy_of(data.subspan(sizeof head + header.size(), at_once));
+    ring_.consume(sizeof head + header.size() + at_once);
+    return finish(std::move(body));
+  }
+  ring_.consume(sizeof head + header.size());
+  body_ =
+      base::Payload::filled(head.body_bytes, [this](std::span<std::byte> space) { rest_ = space; });
+  is_under_way_ = true;
+  return next();
+}
+
+bool FrameReader::receive_rest() {
+  while (!rest_.empty()) {
+    const auto data = ring_.data();
+    const std::size_t some = std::min({data.size(), rest_.size(), piece_bytes});
+    if (some == 0) return false;
+    copy(data.first(some), rest_.data());
+    ring_.consume(some);
+    rest_ = rest_.subspan(some);
+  }
+  is_under_way_ = false;
+  return true;
+}
+
+FrameReader::Arrived FrameReader::finish(base::Payload body) {
+  auto frame = decode_frame(header_, std::move(body));
+  if (!frame) throw LinkError("bytes that are not a frame");
+  return Arrived{connection_, std::move(frame)};
+}
+
+}  // namespace paths

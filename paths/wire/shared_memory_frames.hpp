@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/shared_memory_frames.hpp — frames of many connections as the bytes of one ring.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "paths/wire/frame.hpp"
+#include "paths/wire/shared_memory_area.hpp"
+
+namespace paths {
+
+/// Before each frame in a ring. A frame has a header; without one the connection is closed.
+struct RecordHead {
+  std::uint32_t connection = 0;
+  std::uint32_t header_bytes = 0;
+  std::uint64_t body_bytes = 0;
+};
+
+/// Writes frames, whole or piece by piece, as the ring has room; what finds none is kept. Of one
+/// context at a time.
+class FrameWriter {
+ public:
+  /// From now on frames leave; `written` is called each time that some bytes have.
+  void begin(RingWriter ring, std::function<void()> written) {
+    ring_ = ring;
+    written_ = std::move(written);
+  }
+  /// Never blocks. Throws what the frame is encoded with, having written nothing of it.
+  void write(std::uint32_t connection, const Frame& frame);
+  /// The last on that connection.
+  void write_end(std::uint32_t connection);
+  /// As much as there is room for of what is kept; true when all has left. Throws
+  /// LinkError when the peer's end of the ring is wrong.
+  bool push();
+  bool has_kept() const { return !kept_.empty(); }
+  /// Nothing kept of a connection leaves any more.
+  void forget(std::uint32_t connection);
+  void forget_all() { kept_.clear(); }
+
+ private:
+  struct Kept {
+    std::uint32_t connection = 0;
+    std::vector<std::byte> head;  // of the record, and the frame's
+    base::Payload body;
+    std::size_t done = 0;  // of both
+  };
+  bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);
+  std::size_t push_some(std::span<const std::byte> bytes);
+
+  std::optional<RingWriter> ring_;
+  std::function<void()> written_;
+  std::deque<Kept> kept_;
+};
+
+/// Puts frames together again. Of one context at a time.
+class FrameReader {
+ public:
+  struct Arrived {
+    std::uint32_t connection = 0;
+    std::optional<Frame> frame;  ///< none: the last on that connection
+  };
+  FrameReader() = default;
+  explicit FrameReader(RingReader ring) : ring_(ring) {}
+  /// The next whole one, if there is. Throws LinkError when the bytes are no frame.
+  std::optional<Arrived> next();
+  /// The writer waits for room, and there is.
+  bool owes_word() { return ring_.owes_word(); }
+
+ private:
+  Arrived finish(base::Payload body);
+  bool receive_rest();
+
+  RingReader ring_;
+  std::uint32_t connection_ = 0;
+  std::vector<std::byte> header_;  // of the frame that is under way
+  base::Payload body_;             // written where nobody else sees it yet
+  std::span<std::byte> rest_;      // of that
+  bool is_under_way_ = false;
+};
+
+}  // namespace paths

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/shared_memory_link.cpp — which connections of a link are open, and who is woken.
+#include "paths/wire/shared_memory_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paths {
+
+void Link::begin(RingArea rings, AwakeSign peer, int direction) {
+  const int other = 1 - direction;
+  runtime::Lock sending(sending_);
+  area = std::move(rings);
+  peer_ = std::move(peer);
+  has_begun = true;
+  reader = FrameReader(RingReader(area.control(other), area.bytes(other)));
+  writer_.begin(RingWriter(area.control(direction), area.bytes(direction)),
+                [this] { wake_peer(); });
+  has_kept_ = !writer_.push();
+}
+
+std::vector<ConnectionId> Link::end() {
+  std::vector<ConnectionId> open;
+  runtime::Lock sending(sending_);
+  socket.close();
+  writer_.forget_all();
+  has_kept_ = false;
+  runtime::Lock lock(mutex_);
+  has_ended_ = true;
+  for (const auto& [connection, is_open] : connections_)
+    if (is_open) open.push_back(id_of(connection));
+  connections_.clear();
+  return open;
+}
+
+std::optional<ConnectionId> Link::connect() {
+  runtime::Lock lock(mutex_);
+  if (has_ended_) return std::nullopt;
+  connections_[next_connection_] = true;
+  return id_of(next_connection_++);
+}
+
+bool Link::is_open(std::uint32_t connection) {
+  runtime::Lock lock(mutex_);
+  const auto found = connections_.find(connection);
+  return found != connections_.end() && found->second;
+}
+
+void Link::write(ConnectionId connection, const Frame& frame) {
+  runtime::Lock sending(sending_);
+  if (!is_open(own_number(connection))) return;
+  writer_.write(own_number(connection), frame);
+  has_kept_ = writer_.has_kept();
+}
+
+bool Link::close(ConnectionId id) {
+  const std::uint32_t connection = own_number(id);
+  runtime::Lock sending(sending_);
+  {
+    runtime::Lock lock(mutex_);
+    const auto found = connections_.find(connection);
+    if (found == connections_.end() || !std::exchange(found->second, false)) return false;
+    if (!has_begun) connections_.erase(found);  // the peer never heard of it
+  }
+  // Whoever comes to that address finds nothing of ours; who was told why we part reads it.
+  if (is_ours()) writer_.forget(connection);
+  if (has_begun) write_end(connection);
+  has_kept_ = writer_.has_kept();
+  return true;
+}
+
+/// Called with `sending_` held.
+void Link::write_end(std::uint32_t connection) {
+  writer_.write_end(connection);
+  has_kept_ = writer_.has_kept();
+}
+
+void Link::push() {
+  runtime::Lock sending(sending_, std::try_to_lock);
+  if (sending) has_kept_ = !writer_.push();
+}
+
+bool Link::is_unused() {
+  runtime::Lock lock(mutex_);
+  return connections_.empty();
+}
+
+Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
+  bool was_open = true;
+  {
+    runtime::Lock lock(mutex_);
+    const auto found = connections_.find(arrived.connection);
+    const bool is_known = found != connections_.end();
+    if (has_ended_) return Verdict::ignore;
+    if (!is_known && is_ours()) throw LinkError("a frame on a connection that nobody has made");
+    if (arrived.frame) {
+      if (!is_known) connections_[arrived.connection] = true;
+      return !is_known || found->second ? Verdict::deliver : Verdict::ignore;
+    }
+    if (is_known) {
+      was_open = found->second;
+      connections_.erase(found);
+    }
+    if (!was_open) return Verdict::ignore;  // its answer to our end
+    if (!is_known) was_open = false;
+  }
+  runtime::Lock sending(sending_);
+  write_end(arrived.connection);
+  return was_open ? Verdict::lost : Verdict::ignore;
+}
+
+/// Once out of each sleep: from then on the peer looks, before it sleeps again.
+void Link::wake_peer() {
+  const std::uint64_t sleep = peer_.sleep();
+  if (sleep != 0 && rung_.exchange(sleep) != sleep) ring_bell(socket);
+}
+
+void Link::tell_of_room() { wake_peer(); }
+
+}  // namespace paths

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/shared_memory_link.hpp — one link between two processes: its rings, its connections.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "paths/wire/shared_memory_frames.hpp"
+#include "paths/wire/shared_memory_socket.hpp"
+#include "paths/wire/transport.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// A link leads from the host that made it to another and carries all connections that the one
+/// makes to the other, both ways. Each end says once of a connection that it sends no more.
+///
+/// Sharing: any context may write; one at a time reads. The socket is closed by who holds both.
+class Link {
+ public:
+  /// To `host` when this one makes it.
+  Link(std::uint32_t its_number, std::optional<std::uint32_t> to_host)
+      : number(its_number), host(to_host) {}
+
+  const std::uint32_t number;
+  const std::optional<std::uint32_t> host;
+  bool is_ours() const { return host.has_value(); }
+
+  // ---- on the services' thread ----
+  Descriptor socket;
+  RingArea area;
+  bool has_begun = false;  ///< greetings were exchanged
+
+  /// What was kept leaves, what comes can be read. `direction` is the one we write.
+  void begin(RingArea rings, AwakeSign peer, int direction);
+  /// Nothing more leaves; answers the connections that were open.
+  std::vector<ConnectionId> end();
+
+  // ---- by any context ----
+  /// Nothing when the link has ended.
+  std::optional<ConnectionId> connect();
+  /// Swallowed when the connection is closed. Throws LinkError; and what the frame is encoded with.
+  void write(ConnectionId connection, const Frame& frame);
+  /// False when it was closed before. The peer is told.
+  bool close(ConnectionId connection);
+  /// Has frames that could not leave yet.
+  bool has_kept() const { return has_kept_.load(std::memory_order_relaxed); }
+  /// Lets them, unless somebody writes just now. Throws LinkError.
+  void push();
+  /// Made by us, of which nobody wants anything any more.
+  bool is_unused();
+
+  // ---- by the one that reads ----
+  FrameReader reader;
+  bool is_wrong = false;  ///< what comes is not read any more
+  enum class Verdict : std::uint8_t { deliver, ignore, lost };
+  /// What to do with what came on a connection. Throws LinkError when there is none of that number.
+  Verdict judge(const FrameReader::Arrived& arrived);
+  ConnectionId id_of(std::uint32_t connection) const {
+    return std::uint64_t{number} << 32 | connection;
+  }
+  /// The peer waits for room in the ring that we read.
+  void tell_of_room();
+
+ private:
+  static std::uint32_t own_number(ConnectionId connection) {
+    return static_cast<std::uint32_t>(connection);
+  }
+  bool is_open(std::uint32_t connection);
+  void wake_peer();
+  void write_end(std::uint32_t connection);
+
+  runtime::Mutex sending_;
+  FrameWriter writer_;
+  AwakeSign peer_;
+  std::atomic<bool> has_kept_{false};
+  std::atomic<std::uint64_t> rung_{0};  // the sleep out of which the peer was woken
+
+  runtime::Mutex mutex_;
+  bool has_ended_ = false;
+  std::uint32_t next_connection_ = 0;
+  std::unordered_map<std::uint32_t, bool> connections_;  // open, or closed by us
+};
+
+}  // namespace paths

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/transport_shared_memory.cpp — what a host holds of its links.
+#include "paths/wire/transport_shared_memory.hpp"
+
+#include <utility>
+
+#include "paths/wire/address.hpp"
+#include "paths/wire/shared_memory_links.hpp"
+
+namespace paths {
+namespace {
+
+class SharedMemoryTransport final : public Transport {
+ public:
+  SharedMemoryTransport(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
+                        std::uint32_t host)
+      : peers_(peers), host_(host), links_(std::make_shared<Links>(runtime, peers, host)) {}
+  ~SharedMemoryTransport() override {
+    try {
+      links_->stop();
+    } catch (const runtime::Stop&) {
+      // The links close when the services' thread comes to it.
+    }
+  }
+  bool reaches(std::uint32_t host) const override {
+    return peers_->shared_memory &&
+           are_of_one_machine(peers_->hosts[host_].address, peers_->hosts[host].address);
+  }
+  void start(Receiver& receiver) override { links_->start(receiver); }
+  ConnectionId connect(std::uint32_t host, std::uint32_t) override { return links_->connect(host); }
+  void send(ConnectionId connection, Frame frame) override { links_->send(connection, frame); }
+  void drop(ConnectionId connection) override { links_->drop(connection); }
+  void stop() override { links_->stop(); }
+
+ private:
+  std::shared_ptr<const Peers> peers_;
+  const std::uint32_t host_;
+  std::shared_ptr<Links> links_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_shared_memory_transport(runtime::Runtime& runtime,
+                                                        std::shared_ptr<const Peers> peers,
+                                                        std::uint32_t host) {
+  return std::make_unique<SharedMemoryTransport>(runtime, std::move(peers), host);
+}
+
+}  // namespace paths

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/shared_memory_test.cpp — rings and the frames in them: borders, garbage, liars.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <vector>
+
+#include "paths/wire/address.hpp"
+#include "paths/wire/shared_memory_frames.hpp"
+#include "runtime/random.hpp"
+#include "tests/support/transport_scene.hpp"
+
+namespace {
+
+using namespace paths;
+using namespace test_support;
+
+constexpr std::size_t ring_bytes = RingArea::ring_bytes;
+
+/// Both ends of one direction, in one process.
+struct Ends {
+  RingArea area = RingArea::make();
+  FrameWriter writer;
+  FrameReader reader{RingReader(area.control(0), area.bytes(0))};
+  int written = 0;
+  Ends() {
+    writer.begin(RingWriter(area.control(0), area.bytes(0)), [this] { ++written; });
+  }
+  RingControl& control() { return area.control(0); }
+};
+
+}  // namespace
+
+TEST_CASE("shared memory: what is written around the end of a ring is read in one piece") {
+  RingArea area = RingArea::make();
+  RingWriter writer(area.control(0), area.bytes(0));
+  RingReader reader(area.control(0), area.bytes(0));
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto before = writer.room(ring_bytes - 10);
+    CHECK(before.size() == ring_bytes);
+    writer.publish(ring_bytes - 10);
+    reader.data();
+    reader.consume(ring_bytes - 10);
+    const auto room = writer.room(20);
+    for (std::size_t i = 0; i < 20; ++i) room[i] = static_cast<std::byte>(i + 1);
+    writer.publish(20);
+    const auto data = reader.data();
+    REQUIRE(data.size() == 20);
+    for (std::size_t i = 0; i < 20; ++i) CHECK(data[i] == static_cast<std::byte>(i + 1));
+    reader.consume(20);
+  }
+}
+
+TEST_CASE(
+    "shared memory: frames of all sizes come out as they went in, however reader and writer "
+    "take turns") {
+  const int seed = GENERATE(range(1, 21));
+  INFO("seed " << seed);
+  runtime::Random random(static_cast<std::uint64_t>(seed));
+  Ends ends;
+  std::uint64_t sent = 0, received = 0;
+  std::vector<std::size_t> sizes;
+  constexpr std::uint64_t count = 60;
+  while (received < count) {
+    if (sent < count && random.chance(0.5)) {
+      const bool is_large = random.chance(0.15);
+      sizes.push_back(random.below(is_large ? 6 << 20 : 100'000));
+      ends.writer.write(7, numbered(sent++, sizes.back()));
+    } else if (random.chance(0.5)) {
+      ends.writer.push();
+    } else if (auto arrived = ends.reader.next()) {
+      REQUIRE(arrived->connection == 7);
+      REQUIRE(arrived->frame.has_value());
+      CHECK(arrived->frame->call == received);
+      CHECK(arrived->frame->operation.payload ==
+            numbered(received, sizes[received]).operation.payload);
+      ++received;
+    }
+  }
+  CHECK_FALSE(ends.reader.next().has_value());
+  CHECK(ends.writer.push());
+}
+
+TEST_CASE("shared memory: who waits for room is told once half of the ring is free") {
+  Ends ends;
+  ends.writer.write(1, numbered(0, 3 << 20));
+  CHECK_FALSE(ends.reader.owes_word());
+  ends.writer.write(1, numbered(1, 3 << 20));
+  CHECK(ends.writer.has_kept());
+  CHECK_FALSE(ends.reader.owes_word());
+  REQUIRE(ends.reader.next().has_value());
+  CHECK(ends.reader.owes_word());
+  CHECK_FALSE(ends.reader.owes_word());
+  CHECK(ends.writer.push());
+  REQUIRE(ends.reader.next().has_value());
+}
+
+TEST_CASE("shared memory: indexes that cannot be are found by reader and writer") {
+  Ends ends;
+  const std::uint64_t wrong = GENERATE(ring_bytes + 1, std::uint64_t{1} << 63, ~std::uint64_t{0});
+  ends.control().written.store(wrong);
+  CHECK_THROWS_AS(ends.reader.next(), LinkError);
+  Ends others;
+  others.writer.write(1, numbered(0, ring_bytes));
+  others.control().read.store(wrong);
+  CHECK_THROWS_AS(others.writer.push(), LinkError);
+}
+
+TEST_CASE("shared memory: bytes that are no frame are turned away, and nothing is read beyond") {
+  const int seed = GENERATE(range(1, 201));
+  INFO("seed " << seed);
+  runtime::Random random(static_cast<std::uint64_t>(seed));
+  Ends ends;
+  RingWriter writer(ends.area.control(0), ends.area.bytes(0));
+  const std::size_t bytes = 64 + random.below(4000);
+  const auto room = writer.room(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) room[i] = static_cast<std::byte>(random.next());
+  if (random.chance(0.7)) {  // a head that may be right
+    const RecordHead head{1, static_cast<std::uint32_t>(random.below(300)), random.below(300)};
+    std::memcpy(room.data(), &head, sizeof head);
+  }
+  writer.publish(bytes);
+  const auto read_all = [&] {
+    while (ends.reader.next()) {
+    }
+    throw LinkError("it waits for more");
+  };
+  CHECK_THROWS_AS(read_all(), LinkError);
+}
+
+TEST_CASE("shared memory: descriptors that are no memory of a link are refused") {
+  CHECK_THROWS_AS(RingArea::of(Descriptor()), LinkError);
+  CHECK_THROWS_AS(RingArea::of(Descriptor(open("/dev/null", O_RDWR | O_CLOEXEC))), LinkError);
+  CHECK_THROWS_AS(RingArea::of(Descriptor(memfd_create("none", MFD_CLOEXEC))), LinkError);
+  const AwakeSign sign = AwakeSign::make();
+  CHECK_THROWS_AS(RingArea::of(Descriptor(dup(sign.descriptor()))), LinkError);
+  // Of the right size, but it may shrink under whoever reads it.
+  const RingArea area = RingArea::make();
+  const auto bytes = lseek(area.descriptor(), 0, SEEK_END);
+  Descriptor shrinks(memfd_create("shrinks", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  REQUIRE(ftruncate(shrinks.get(), bytes) == 0);
+  CHECK_THROWS_AS(RingArea::of(std::move(shrinks)), LinkError);
+}
+
+TEST_CASE("shared memory: only its host changes whether it looks, and each sleep is another") {
+  AwakeSign own = AwakeSign::make();
+  const AwakeSign seen = AwakeSign::of(Descriptor(dup(own.descriptor())));
+  CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, own.descriptor(), 0) == MAP_FAILED);
+  const std::uint64_t first = seen.sleep();
+  CHECK(first != 0);
+  own.come();
+  own.come();
+  CHECK(seen.sleep() == 0);
+  CHECK_FALSE(own.leave());
+  CHECK(seen.sleep() == 0);
+  CHECK(own.leave());
+  CHECK(seen.sleep() != 0);
+  CHECK(seen.sleep() != first);
+}
+
+TEST_CASE("shared memory: addresses say which hosts are of one machine") {
+  CHECK(are_of_one_machine("ipc:///a/b", "ipc://c"));
+  CHECK(are_of_one_machine("tcp://127.0.0.1:1", "tcp://localhost:2"));
+  CHECK(are_of_one_machine("tcp://[::1]:1", "ipc://x"));
+  CHECK(are_of_one_machine("tcp://node-1:1", "tcp://node-1:2"));
+  CHECK(are_of_one_machine("tcp://[fe80::1]:1", "tcp://[fe80::1]:2"));
+  CHECK_FALSE(are_of_one_machine("tcp://node-1:1", "tcp://node-2:1"));
+  CHECK_FALSE(are_of_one_machine("tcp://node-1:1", "tcp://127.0.0.1:1"));
+  CHECK_FALSE(are_of_one_machine("", ""));
+}
