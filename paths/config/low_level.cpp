@@ -142,9 +142,10 @@ void read_stack(base::MapReader& reader, const Overrides& overrides, Plan& plan,
                  "--stack: " + expected_stack(fmt::format("'{}'", *overrides.stack)));
 }
 
-void read_waiting(base::MapReader& reader, Plan& plan) {
+void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   const std::string word = reader.choice("waiting", {"adaptive", "sleep"}, "adaptive");
   plan.waiting = word == "sleep" ? runtime::Waiting::sleep : runtime::Waiting::adaptive;
+  plan.shared_memory = reader.flag("shared_memory", true);
 }
 
 }  // namespace
@@ -153,13 +154,13 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes) {
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
-    for (const std::string_view key : {"deadline", "stack", "waiting"})
+    for (const std::string_view key : {"deadline", "stack", "waiting", "shared_memory"})
       if (entry.first.text() == key) entries.push_back(entry);
   Plan plan;
   base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
-  read_waiting(reader, plan);
+  read_waiting_and_memory(reader, plan);
   reader.finish();
   const base::Settings* network = settings.find("network");
   if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
@@ -175,7 +176,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                                      : base::Settings::map({}, settings.position());
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
-  read_waiting(reader, plan);
+  read_waiting_and_memory(reader, plan);
   const auto section = [&](std::string_view key, base::Settings::Kind kind) {
     const base::Settings value = reader.take(key);
     if (!value.is_null() && value.kind() != kind)

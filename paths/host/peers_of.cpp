@@ -17,6 +17,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan) {
   for (const Plan::PlanGraph& graph : plan.graphs) peers->graphs.push_back(graph.name);
   peers->graph_of_path.reserve(plan.paths.size());
   for (const Plan::PlanPath& path : plan.paths) peers->graph_of_path.push_back(path.graph_number);
+  peers->shared_memory = plan.shared_memory;
   peers->shares_connections = plan.connection == Plan::Connection::shared;
   peers->deadline = plan.deadline;
   peers->digest = plan.digest;

@@ -119,6 +119,7 @@ struct Plan {
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< of a thread; 0: not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
+  bool shared_memory = true;  ///< between processes of one machine
   /// Of every config at the high level; printed, and so part of the digest, with `lanes` only.
   std::optional<Ways> ways;
   LaneSettings lanes;

@@ -147,6 +147,7 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   if (plan.deadline_written) all.add("deadline", base::format_time(plan.deadline));
   if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
   if (plan.waiting == runtime::Waiting::sleep) all.add("waiting", "sleep");
+  if (!plan.shared_memory) all.add("shared_memory", "false");
   if (plan.lanes.is_written) all.add("lanes", print_lanes(plan));
   all.add("hosts", print_hosts(plan));
   if (plan.lanes.is_written && plan.ways) all.add("ways", print_ways(plan));

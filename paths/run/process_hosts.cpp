@@ -11,7 +11,7 @@
 
 #include "base/units.hpp"
 #include "paths/host/peers_of.hpp"
-#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/transports.hpp"
 
 namespace paths {
 namespace {
@@ -98,8 +98,8 @@ void ProcessHosts::make_hosts() {
   const auto peers = peers_of(*plan_);
   for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
     if (options_.is_one_host && index != options_.host) continue;
-    auto transport = options_.is_one_host ? make_zmq_transport(runtime_, peers, index)
-                                          : network_.transport(index);
+    auto transport =
+        options_.is_one_host ? make_transports(runtime_, peers, index) : network_.transport(index);
     hosts_.push_back(
         std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport), peers));
     if (tracing_) tracing_->add(*hosts_.back());

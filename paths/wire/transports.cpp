@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/wire/transport_shared_memory.hpp"
+#include "paths/wire/transport_zmq.hpp"
 
 namespace paths {
 
@@ -67,6 +69,20 @@ std::string Transports::source(ConnectionId connection) {
 
 void Transports::stop() {
   for (auto& transport : transports_) transport->stop();
+}
+
+std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
+                                           std::shared_ptr<const Peers> peers, std::uint32_t host) {
+  auto memory = make_shared_memory_transport(runtime, peers, host);
+  bool has_neighbours = false;
+  for (std::uint32_t other = 0; other < peers->hosts.size(); ++other)
+    has_neighbours = has_neighbours || (other != host && memory->reaches(other));
+  auto sockets = make_zmq_transport(runtime, std::move(peers), host);
+  if (!has_neighbours) return sockets;
+  std::vector<std::unique_ptr<Transport>> both;
+  both.push_back(std::move(memory));
+  both.push_back(std::move(sockets));
+  return std::make_unique<Transports>(std::move(both));
 }
 
 }  // namespace paths

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
+#include "runtime/runtime.hpp"
 
 namespace paths {
 
@@ -39,5 +41,10 @@ class Transports final : public Transport {
   std::vector<std::unique_ptr<Entrance>> entrances_;  // outlive what brings frames to them
   std::vector<std::unique_ptr<Transport>> transports_;
 };
+
+/// Those of `host` where each host is a process: shared memory to the hosts of its machine, unless
+/// the plan forbids it or there are none, and ZeroMQ to all others. As make_zmq_transport().
+std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
+                                           std::shared_ptr<const Peers> peers, std::uint32_t host);
 
 }  // namespace paths

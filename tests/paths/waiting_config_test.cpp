@@ -39,3 +39,20 @@ TEST_CASE("waiting: a config that says what is usual is the plan that it was bef
 TEST_CASE("waiting: another word is refused, with its place") {
   CHECK_THROWS_WITH(plan_of(config + "waiting: spin\n"), Catch::Contains("test:5:10: waiting: "));
 }
+
+TEST_CASE("shared memory: that there is to be none is part of the plan and its print") {
+  const paths::Plan plan = plan_of(config + "shared_memory: false\n");
+  CHECK_FALSE(plan.shared_memory);
+  const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
+  CHECK_THAT(low_level, Catch::Contains("shared_memory: false\n"));
+  const paths::Plan again = plan_of(low_level);
+  CHECK_FALSE(again.shared_memory);
+  CHECK(again.digest == plan.digest);
+}
+
+TEST_CASE("shared memory: a config that allows it is the plan that it was before") {
+  const paths::Plan plan = plan_of(config + "shared_memory: true\n");
+  CHECK(plan.shared_memory);
+  CHECK(plan.digest == plan_of(config).digest);
+  CHECK_THAT(paths::print_plan(plan, wrappers::all_kinds()), !Catch::Contains("shared_memory"));
+}
