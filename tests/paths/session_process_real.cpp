@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/session_process_real.cpp — sessions as processes of their own, and what they say.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/processes.hpp"
+#include "tests/support/session_scene.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+}  // namespace
+
+TEST_CASE("session: dropped by another thread, a thread stays attached until it ends") {
+  HostProcess process([](const Say& say) {
+    const Sim sim(two_hosts);
+    Session session = session_of(sim);
+    std::optional<Attached> attached;
+    std::promise<void> is_attached, is_dropped;
+    OwnThread owner([&] {
+      attached.emplace(session.attach("alpha-0", 1));
+      is_attached.set_value();
+      is_dropped.get_future().wait();
+    });
+    is_attached.get_future().wait();
+    attached.reset();
+    say("then: " + mistake_of([&] { session.attach("alpha-0", 1); }));
+    is_dropped.set_value();
+    owner.join();
+    session.attach("alpha-0", 1).detach();
+    return session.end().empty() ? 0 : 1;
+  });
+  CHECK(process.end() == 0);
+  CHECK_THAT(process.text(), Catch::Contains("[warning] thread alpha-0/1: dropped by main thread: "
+                                             "it stays attached until its own thread ends"));
+  CHECK(process.lines("then: ") ==
+        std::vector<std::string>{"attach to thread alpha-0/1, which another thread is"});
+}
+
+TEST_CASE("session: one that is dropped before its threads detach ends with the last of them") {
+  HostProcess process([](const Say& say) {
+    const Sim sim(two_hosts);
+    auto session = std::make_unique<Session>(sim.shared_plan(), sim.kinds());
+    Attached one = session->attach("alpha-0", 0);
+    session.reset();
+    one->path("work").move_value(std::int64_t{3});
+    const auto element = one->host().element("work");
+    say(fmt::format("found: {}", one->path("work").observe().payload.read<std::int64_t>()));
+    one.detach();
+    say(fmt::format("deleted: {}", element->is_deleted()));
+    return 0;
+  });
+  CHECK(process.end() == 0);
+  CHECK_THAT(process.text(),
+             Catch::Contains("[warning] a session was dropped while threads are attached, and ends "
+                             "when they detach: thread alpha-0/0"));
+  CHECK(process.lines("found: ") == std::vector<std::string>{"3"});
+  CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});  // at the end
+}
+
+TEST_CASE("session: it takes no signal, and changes none that the program takes") {
+  const auto handlers = [] {
+    std::vector<void (*)(int)> all;
+    for (int number = 1; number < 32; ++number) {
+      struct sigaction now {};
+      sigaction(number, nullptr, &now);
+      all.push_back(now.sa_handler);
+    }
+    return all;
+  };
+  HostProcess process([&](const Say& say) {  // where nothing was run before
+    const auto before = handlers();
+    const Sim sim(two_hosts);
+    Session session = session_of(sim);
+    by_four(session, [](Attached& attached, int) { sum(attached, 1); });
+    say(handlers() == before ? "same" : "changed");
+    for (const std::string& failure : session.end()) say("failed: " + failure);
+    return handlers() == before ? 0 : 1;
+  });
+  CHECK(process.end() == 0);
+  CHECK(process.lines("same").size() == 1);
+}
+
+TEST_CASE("session: hosts of several processes meet over sockets, a session each") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const Sim sim(network_line(transport, 2) + two_hosts);
+  std::vector<HostProcess> processes;
+  for (std::uint32_t host = 0; host < 2; ++host)
+    processes.emplace_back([&sim, host](const Say& say) {
+      paths::RunOptions options;
+      options.is_one_host = true;
+      options.host = host;
+      Session session = session_of(sim, options);
+      const std::string& mine = sim.plan().hosts[host].name;
+      const std::string& other = sim.plan().hosts[1 - host].name;
+      say("other: " + mistake_of([&] { session.attach(other, 0); }));
+      for (int time = 0; time < 2; ++time) {
+        std::vector<OwnThread> threads;
+        for (std::uint32_t index = 0; index < 2; ++index)
+          threads.emplace_back([&, index] {
+            Attached attached = session.attach(mine, index);
+            std::int64_t all = 0;
+            for (int round = 0; round < 100; ++round)
+              all += sum(attached, attached->rank() + round);
+            if (host == 1) attached->path("work").move_value(all);
+            if (host == 0) all = attached->path("work").observe().payload.read<std::int64_t>();
+            say(fmt::format("sum: {}", all));
+          });
+        for (OwnThread& thread : threads) thread.join();
+      }
+      for (const std::string& failure : session.end()) say("failed: " + failure);
+      return 0;
+    });
+  for (HostProcess& process : processes) {
+    CHECK(process.end() == 0);
+    CHECK(process.lines("failed: ").empty());
+    CHECK(process.lines("sum: ") == std::vector<std::string>(4, "20400"));
+  }
+  CHECK(processes[0].lines("other: ") ==
+        std::vector<std::string>{
+            "attach to thread alpha-1/0, of another process: this one is host alpha-0"});
+}
+
+TEST_CASE("session: a process that goes without its end is to the others one that died") {
+  const Sim sim(network_line("ipc", 2) + R"(
+clusters: {alpha: {hosts: 2, threads: 1}}
+collectives: {sum: {operation: sum, template: i64}}
+elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
+)");
+  HostProcess dying([&sim](const Say& say) -> int {
+    paths::RunOptions options;
+    options.is_one_host = true;
+    options.host = 1;
+    Session session = session_of(sim, options);
+    Attached one = session.attach("alpha-1", 0);
+    one->path("work").move_value(std::int64_t{1});
+    say("moved");
+    _exit(0);
+  });
+  HostProcess living([&sim](const Say& say) {
+    paths::RunOptions options;
+    options.is_one_host = true;
+    Session session = session_of(sim, options);
+    Attached one = session.attach("alpha-0", 0);
+    one->path("work").observe();
+    try {
+      sum(one, 1);
+    } catch (const paths::TravelError& error) {
+      say(fmt::format("told: {}", error.what()));
+    }
+    one.detach();
+    session.end();
+    return 0;
+  });
+  CHECK(dying.says("moved"));
+  CHECK(living.end() == 0);
+  REQUIRE(living.lines("told: ").size() == 1);
+  CHECK_THAT(living.lines("told: ")[0], Catch::Contains("host alpha-1 is gone"));
+}

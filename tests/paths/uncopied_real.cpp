@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/uncopied_real.cpp — large tuples on their way over sockets, and who copies them.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "paths/host/host.hpp"
+#include "paths/host/peers_of.hpp"
+#include "paths/host/thread.hpp"
+#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/zmq_message.hpp"
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace paths;
+using base::Payload;
+using test_support::Sim;
+
+/// From which size on a body crosses ZeroMQ without being copied.
+constexpr std::size_t uncopied_bytes = 4096;
+const std::vector<std::size_t> sizes = {uncopied_bytes, 100'000, std::size_t{3} << 20};
+
+/// The large bodies that a host received and sent; held, so that no other gets their memory.
+struct Seen {
+  runtime::Mutex mutex;
+  std::vector<Payload> received, sent;
+
+  void add(std::vector<Payload>& to, const Frame& frame) {
+    for (const Payload& body : {frame.operation.payload, frame.result.payload}) {
+      if (body.size() < uncopied_bytes) continue;
+      runtime::Lock lock(mutex);
+      to.push_back(body);
+    }
+  }
+};
+
+bool shares(const std::vector<Payload>& all, const Payload& one) {
+  return std::any_of(all.begin(), all.end(),
+                     [&one](const Payload& other) { return other.shares_bytes_with(one); });
+}
+
+/// Shows what passes between a host and its transport.
+class Watched final : public Transport, Receiver {
+ public:
+  Watched(std::unique_ptr<Transport> transport, Seen& seen)
+      : transport_(std::move(transport)), seen_(seen) {}
+  bool reaches(std::uint32_t host) const override { return transport_->reaches(host); }
+  void start(Receiver& receiver) override {
+    receiver_ = &receiver;
+    transport_->start(*this);
+  }
+  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
+    return transport_->connect(host, path);
+  }
+  void send(ConnectionId connection, Frame frame) override {
+    seen_.add(seen_.sent, frame);
+    transport_->send(connection, std::move(frame));
+  }
+  void drop(ConnectionId connection) override { transport_->drop(connection); }
+  std::string source(ConnectionId connection) override { return transport_->source(connection); }
+  void stop() override { transport_->stop(); }
+
+ private:
+  void deliver(ConnectionId connection, Frame frame) override {
+    seen_.add(seen_.received, frame);
+    receiver_->deliver(connection, std::move(frame));
+  }
+  void connection_lost(ConnectionId connection, const std::string& reason) override {
+    receiver_->connection_lost(connection, reason);
+  }
+  void turned_away(const std::string& source, const std::string& reason) override {
+    receiver_->turned_away(source, reason);
+  }
+
+  std::unique_ptr<Transport> transport_;
+  Seen& seen_;
+  Receiver* receiver_ = nullptr;
+};
+
+/// Each of the hosts with a runtime of its own, as processes would; what each has seen, by name.
+void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
+               const std::function<void(Thread&)>& function) {
+  const auto peers = peers_of(sim.plan());
+  const auto run_host = [&](std::uint32_t index) {
+    const auto& planned = sim.plan().hosts[index];
+    runtime::Runtime runtime;
+    runtime.run([&] {
+      Host host(runtime, sim.shared_plan(), index, sim.kinds(),
+                std::make_unique<Watched>(make_zmq_transport(runtime, peers, index),
+                                          seen.at(planned.name)),
+                peers);
+      host.start();
+      if (planned.threads > 0) {
+        Thread thread(host.wiring(), 0, 1);
+        function(thread);
+      }
+      if (const std::string wrong = host.finish(); !wrong.empty()) throw std::runtime_error(wrong);
+    });
+  };
+  for (const auto& host : sim.plan().hosts) seen[host.name];
+  runtime::Runtime outer;
+  outer.run([&] {
+    std::vector<runtime::Task> all;
+    for (std::uint32_t index = 0; index < sim.plan().hosts.size(); ++index)
+      all.push_back(outer.spawn(runtime::ContextRole::thread,
+                                {"host", sim.plan().hosts[index].name, index},
+                                [&run_host, index] { run_host(index); }));
+    for (runtime::Task& one : all) one.join();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("uncopied: a tuple that crosses two hosts to an element, and back, is nowhere copied") {
+  const Sim sim(test_support::network_line("ipc", 3) + R"(
+clusters:
+  alpha: {hosts: 1, threads: 1, gateway: gate}
+  beta: {hosts: 1, threads: 0}
+links: [{between: [alpha, beta], latency: 1us}]
+elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
+)");
+  std::vector<Payload> moved, observed;
+  std::map<std::string, Seen> seen;
+  run_hosts(sim, seen, [&](Thread& thread) {
+    for (const std::size_t size : sizes) {
+      base::Buffer value(size);
+      for (std::byte& one : value.bytes()) one = static_cast<std::byte>(size % 251);
+      moved.push_back(std::move(value).freeze());
+      thread.path("work").move(moved.back());
+      observed.push_back(thread.path("work").observe().payload);
+    }
+  });
+  Seen &near = seen.at("alpha-0"), &gate = seen.at("gate"), &far = seen.at("beta-0");
+  REQUIRE(far.received.size() == sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    CHECK(observed[i] == moved[i]);
+    CHECK(shares(near.sent, moved[i]));              // what was given is what left,
+    CHECK(shares(gate.sent, gate.received[2 * i]));  // what came to the gateway went on,
+    CHECK(shares(far.sent, far.received[i]));        // and left the element as it had come to it;
+    CHECK(shares(gate.sent, gate.received[2 * i + 1]));
+    CHECK(shares(near.received, observed[i]));  // what came back is what the thread got
+  }
+  CHECK(gate.received.size() == 2 * sizes.size());
+  CHECK(gate.sent.size() == 2 * sizes.size());
+}
+
+TEST_CASE("uncopied: a body becomes a message, and a message a body, where they are") {
+  for (const std::size_t size : sizes) {
+    const Payload body = base::Buffer(size).freeze();
+    zmq::message_t message = message_of(body);
+    CHECK(bytes_of(message).data() == body.bytes().data());
+    Frame frame;
+    frame.kind = FrameKind::one_way;
+    const void* const arrived = bytes_of(message).data();
+    const auto received = frame_of(2, header_of(frame), std::move(message));
+    REQUIRE(received.has_value());
+    CHECK(received->operation.payload.bytes().data() == arrived);
+    CHECK(received->operation.payload.size() == size);
+  }
+}
