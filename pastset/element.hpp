@@ -70,6 +70,8 @@ class Element {
   }
   /// Whether move() never blocks, whatever set_delta() may say, nor runs an X-function.
   virtual bool never_keeps_movers() const = 0;
+  /// Whether operations run code of the program's own.
+  virtual bool runs_x_functions() const = 0;
   /// The oldest unobserved tuple; first advances by one. Blocks until there is one or the element
   /// carries an error mark (throws Marked then if there is none).
   virtual Stored observe(runtime::Deadline deadline) = 0;

@@ -30,6 +30,7 @@ class LocalElement final : public Element {
   using Element::observe;
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
   bool never_keeps_movers() const override { return keep_newest_ > 0 && !x_function_.in; }
+  bool runs_x_functions() const override { return x_function_.in || x_function_.out; }
   Stored observe(runtime::Deadline deadline) override;
   Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
   Stored newest(std::uint64_t from, runtime::Deadline deadline) override;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/wrapper.hpp — one stage of a path: code on the way down, code on the way up.
 #pragma once
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "base/units.hpp"
+#include "paths/ascent.hpp"
 #include "paths/operation.hpp"
 
 namespace paths {
@@ -23,6 +27,9 @@ struct Stage {
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
   /// What never waits, here and below on this host.
   OperationSet at_once = OperationSet::none();
+  /// Operations of other hosts and started ones begin here without a context, and need none as far
+  /// as the next join.
+  bool begins = false;
 };
 
 /// One kind of thing that happens to operations as they pass (Bongo et al. 2004, §III-A).
@@ -39,6 +46,19 @@ class Wrapper {
  public:
   virtual ~Wrapper() = default;
   virtual Result operate(Operation operation, Next next) = 0;
+  /// The same without a context to wait in, for those that can (begins()): goes on by
+  /// next.begin(operation, std::move(ascent)), answers the ascent, or keeps it and answers later;
+  /// what operate() does after next() is left to ascent.then(). Must not block; what it throws, it
+  /// throws while it has the ascent. Never on the virtual clock, where contexts cost little and
+  /// whose results stay what they are.
+  virtual void begin(Operation operation, Next next, Ascent& ascent);
+  /// Asked once, when the host is wired; what runs code of the application cannot.
+  virtual bool begins() const { return false; }
+  /// What waits here without a context and whose deadline has come fails as it would in one;
+  /// answers when the next one's comes. Called when Next::expect() said, or earlier.
+  virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
+  /// The host ends: what still waits here without a context is answered that it has ended.
+  virtual void give_up() {}
 
   /// Joins, forwards and whatever keeps state per round see failed contributions (operation.failure
   /// set); all others are skipped by them.
@@ -71,6 +91,14 @@ class Next {
       : wiring_(&wiring), stage_(&stage), called_(called) {}
   /// Goes on down; returns with what comes up. Must not be called at the end of a path.
   Result operator()(Operation operation) const;
+  /// The same without a context, for Wrapper::begin().
+  void begin(Operation operation, Ascent ascent) const;
+  /// Something waits here without a context, until then: Wrapper::end_late() is to be called.
+  void expect(base::Nanos until) const;
+  /// What `error`, thrown by the wrapper, is to those above.
+  Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
+  /// Runs `work` in a service context of the host.
+  void in_context(std::function<void()> work) const;
   const Stage& stage() const { return *stage_; }  ///< the wrapper's own
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
@@ -92,5 +120,7 @@ class Next {
 /// Runs `stage` and all below it. What a wrapper threw on the way down without having called next
 /// is carried to the joins below as a failed contribution; then it is thrown.
 Result run_stage(Wiring& wiring, const Stage& stage, Operation operation);
+/// The same without a context; in one where the stage needs it.
+void begin_stage(Wiring& wiring, const Stage& stage, Operation operation, Ascent ascent);
 
 }  // namespace paths

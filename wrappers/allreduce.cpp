@@ -17,6 +17,10 @@ paths::Result Allreduce::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
+void Allreduce::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  rounds_.begin(std::move(operation), next, ascent);
+}
+
 paths::WrapperKind allreduce_kind() {
   paths::WrapperKind kind;
   kind.name = "allreduce";

@@ -13,6 +13,10 @@ paths::Result Barrier::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
+void Barrier::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  rounds_.begin(std::move(operation), next, ascent);
+}
+
 paths::WrapperKind barrier_kind() {
   paths::WrapperKind kind;
   kind.name = "barrier";

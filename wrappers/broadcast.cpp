@@ -30,6 +30,11 @@ paths::Result Broadcast::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
+void Broadcast::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  if (operation.kind == paths::OperationKind::move) check(operation, next.wiring());
+  rounds_.begin(std::move(operation), next, ascent);
+}
+
 /// Only the root's tuple goes anywhere; a wrong one is its failure, which reaches everyone.
 void Broadcast::check(paths::Operation& operation, paths::Wiring& wiring) const {
   if (!value_ || operation.slot != from_ || operation.failure) return;

@@ -32,9 +32,24 @@ eventspace::EventRecord passing_down(const paths::Operation& operation, const pa
   return record;
 }
 
-void passed_up(eventspace::EventRecord& record, const paths::Next& next) {
+void add(eventspace::EventRecord& record, const paths::Next& next) {
   record.up_nanos = next.wiring().runtime().now().count();
   next.wiring().recorder().add(record);
+}
+
+void passed_up(eventspace::EventRecord& record, const paths::Result& result,
+               const paths::Next& next) {
+  // What was read has its size on the way up.
+  record.bytes =
+      std::max<std::uint32_t>(record.bytes, eventspace::capped_bytes(result.payload.size()));
+  if (result.last_arriver) record.flags |= eventspace::event_last_arriver;
+  if (result.proved) record.flags |= eventspace::event_proved;
+  add(record, next);
+}
+
+void failed(eventspace::EventRecord& record, const paths::Next& next) {
+  record.flags |= eventspace::event_failed;
+  add(record, next);
 }
 
 }  // namespace
@@ -44,18 +59,25 @@ paths::Result EventCollector::operate(paths::Operation operation, paths::Next ne
   eventspace::EventRecord record = passing_down(operation, next);
   try {
     paths::Result result = next(std::move(operation));
-    // What was read has its size on the way up.
-    record.bytes =
-        std::max<std::uint32_t>(record.bytes, eventspace::capped_bytes(result.payload.size()));
-    if (result.last_arriver) record.flags |= eventspace::event_last_arriver;
-    if (result.proved) record.flags |= eventspace::event_proved;
-    passed_up(record, next);
+    passed_up(record, result, next);
     return result;
   } catch (...) {
-    record.flags |= eventspace::event_failed;
-    passed_up(record, next);
+    failed(record, next);
     throw;
   }
+}
+
+void EventCollector::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  if (is_recorded(operation, next))
+    ascent.then([record = passing_down(operation, next), rest = next.detached()](
+                    paths::Ascent up, paths::Outcome outcome) mutable {
+      if (outcome.failure)
+        failed(record, rest);
+      else
+        passed_up(record, outcome.result, rest);
+      up.answer(std::move(outcome));
+    });
+  next.begin(std::move(operation), std::move(ascent));
 }
 
 paths::WrapperKind event_collector_kind() {

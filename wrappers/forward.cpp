@@ -38,13 +38,26 @@ std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& plac
 }  // namespace
 
 paths::Result Forward::operate(paths::Operation operation, paths::Next next) {
-  next.taken();
-  operation.slot += next.stage().slot;
-  const paths::StageId stage = next.stage().below_id;
-  if (paths::is_farewell(operation.kind)) operation.one_way = true;
+  const paths::StageId stage = leave(operation, next);
   if (!operation.one_way) return next.wiring().call(to_host_, stage, std::move(operation));
   next.wiring().push(to_host_, stage, std::move(operation));
   return {};
+}
+
+void Forward::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  const paths::StageId stage = leave(operation, next);
+  if (!operation.one_way)
+    return next.wiring().begin_call(to_host_, stage, std::move(operation), ascent);
+  next.wiring().push(to_host_, stage, std::move(operation));
+  ascent.answer(paths::Result{});
+}
+
+/// Makes of the operation what crosses; where to.
+paths::StageId Forward::leave(paths::Operation& operation, const paths::Next& next) {
+  next.taken();
+  operation.slot += next.stage().slot;
+  if (paths::is_farewell(operation.kind)) operation.one_way = true;
+  return next.stage().below_id;
 }
 
 paths::WrapperKind forward_kind() {

@@ -40,13 +40,21 @@ bool only_reads(OperationKind kind) {
 }  // namespace
 
 paths::Result Observe::operate(paths::Operation operation, paths::Next next) {
-  if (!only_reads(operation.kind)) {
-    throw pastset::ElementError(
-        fmt::format("element '{}': {} is refused, because this path ends in observe, which only "
-                    "reads; end it in store instead",
-                    element_->name(), paths::operation_name(operation.kind)));
-  }
+  refuse_changes(operation);
   return paths::operate_on(*element_, operation, next.wiring().deadline());
+}
+
+void Observe::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  refuse_changes(operation);
+  waiting_.begin(std::move(operation), next, ascent);
+}
+
+void Observe::refuse_changes(const paths::Operation& operation) const {
+  if (only_reads(operation.kind)) return;
+  throw pastset::ElementError(
+      fmt::format("element '{}': {} is refused, because this path ends in observe, which only "
+                  "reads; end it in store instead",
+                  element_->name(), paths::operation_name(operation.kind)));
 }
 
 paths::WrapperKind observe_kind() {

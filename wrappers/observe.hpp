@@ -6,6 +6,7 @@
 
 #include "pastset/element.hpp"
 #include "paths/host/element_operation.hpp"
+#include "paths/host/waiting_accesses.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -15,18 +16,25 @@ namespace wrappers {
 /// delete tuples, so that a config can say who only consumes.
 ///
 /// Context: whichever brought the operation: the application's thread on the element's host, a
-///          service context otherwise.
+///          service context, or none, otherwise.
 /// Blocks:  as the element does, until the host's deadline.
 /// Order:   changes none of its own.
 /// Throws:  pastset::ElementError, with the element's own words, also for what it refuses.
 class Observe final : public paths::Wrapper {
  public:
-  explicit Observe(std::shared_ptr<pastset::Element> element) : element_(std::move(element)) {}
+  explicit Observe(std::shared_ptr<pastset::Element> element)
+      : element_(std::move(element)), waiting_(*element_) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override;
+  bool begins() const override { return !element_->runs_x_functions(); }
+  base::Nanos end_late(base::Nanos now) override { return waiting_.end_late(now); }
+  void give_up() override { waiting_.give_up(); }
   paths::OperationSet at_once() const override { return paths::at_once_on(*element_); }
 
  private:
+  void refuse_changes(const paths::Operation& operation) const;
   const std::shared_ptr<pastset::Element> element_;
+  paths::WaitingAccesses waiting_;
 };
 
 paths::WrapperKind observe_kind();

@@ -29,25 +29,37 @@ std::string senders(const paths::Plan& plan, std::uint32_t path) {
 
 }  // namespace
 
+Store::Store(std::shared_ptr<pastset::Element> element, StoreMarks marks)
+    : element_(std::move(element)), marks_(marks), waiting_(*element_, &senders) {}
+
 paths::Result Store::operate(paths::Operation operation, paths::Next next) {
+  const paths::Plan& plan = next.wiring().plan();
+  if (leaves_mark(operation, plan)) return {};
+  try {
+    return paths::operate_on(*element_, operation, next.wiring().deadline());
+  } catch (const pastset::DeadlinePassed& late) {
+    if (operation.kind == paths::OperationKind::move) throw;
+    throw pastset::DeadlinePassed(late.what() + senders(plan, operation.path));
+  }
+}
+
+void Store::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+  if (leaves_mark(operation, next.wiring().plan())) return ascent.answer(paths::Result{});
+  waiting_.begin(std::move(operation), next, ascent);
+}
+
+/// Instead of what it would do else.
+bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& plan) const {
   const bool is_end =
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;
   const bool is_failure = operation.failure && marks_ != StoreMarks::nothing &&
                           operation.kind != paths::OperationKind::withdraw;
-  const paths::Plan& plan = next.wiring().plan();
-  if (!is_end && !is_failure) {
-    try {
-      return paths::operate_on(*element_, operation, next.wiring().deadline());
-    } catch (const pastset::DeadlinePassed& late) {
-      if (operation.kind == paths::OperationKind::move) throw;
-      throw pastset::DeadlinePassed(late.what() + senders(plan, operation.path));
-    }
-  }
+  if (!is_end && !is_failure) return false;
   element_->mark_error(operation.failure
                            ? operation.failure->what()
                            : fmt::format("path {}: {} has ended", plan.paths[operation.path].graph,
                                          plan.beginner(operation.path, operation.thread)));
-  return {};
+  return true;
 }
 
 paths::WrapperKind store_kind() {

@@ -7,6 +7,7 @@
 
 #include "pastset/element.hpp"
 #include "paths/host/element_operation.hpp"
+#include "paths/host/waiting_accesses.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -23,21 +24,26 @@ enum class StoreMarks : std::uint8_t {
 /// tuple goes back up as the result. One that marks ends a path of pushes.
 ///
 /// Context: whichever brought the operation: the application's thread on the element's host, a
-///          service context otherwise.
+///          service context, or none, otherwise.
 /// Blocks:  as the element does, until the host's deadline.
 /// Order:   changes none of its own; blocked movers are admitted first come, first served.
 /// Throws:  pastset::ElementError, with the element's own words.
 class Store final : public paths::Wrapper {
  public:
-  explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing)
-      : element_(std::move(element)), marks_(marks) {}
+  explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override;
+  bool begins() const override { return !element_->runs_x_functions(); }
+  base::Nanos end_late(base::Nanos now) override { return waiting_.end_late(now); }
+  void give_up() override { waiting_.give_up(); }
   paths::OperationSet at_once() const override { return paths::at_once_on(*element_); }
   bool takes_failures() const override { return marks_ != StoreMarks::nothing; }
 
  private:
+  bool leaves_mark(const paths::Operation& operation, const paths::Plan& plan) const;
   const std::shared_ptr<pastset::Element> element_;
   const StoreMarks marks_;
+  paths::WaitingAccesses waiting_;
 };
 
 paths::WrapperKind store_kind();

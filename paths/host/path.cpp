@@ -14,10 +14,24 @@
 
 namespace paths {
 
-struct Started::State {
+/// What was started and has not ended. It may outlive the Path that started it.
+struct Path::UnderWay {
   runtime::Mutex mutex;
   runtime::WaitList waiting;
-  bool done = false;
+  std::uint64_t count = 0;
+  void come() {
+    runtime::Lock lock(mutex);
+    ++count;
+  }
+  void go() {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex);
+    --count;
+    waiting.wake_all(wakes);
+  }
+};
+
+struct Started::State final : runtime::Completion, Trip {
   Result result;
   std::exception_ptr error;
   std::string path;  // its graph; the plan may be gone before the last handle is
@@ -25,6 +39,19 @@ struct Started::State {
   const void* starter = nullptr;  // the context
   bool taken = false;
   std::shared_ptr<Failure> last_failure;  // the thread's, which alone may look at it
+  std::shared_ptr<Path::UnderWay> under_way;
+  std::shared_ptr<State> self;  // while it is under way
+
+  void end() {
+    const std::shared_ptr<State> mine = std::move(self);
+    under_way->go();
+    complete();
+  }
+  void arrived(Outcome outcome) noexcept override {
+    result = std::move(outcome.result);
+    if (outcome.failure) error = std::make_exception_ptr(TravelError(*outcome.failure));
+    end();
+  }
 };
 
 namespace {
@@ -44,6 +71,13 @@ Result noting_failure(Failure& last_failure, Operate operate) {
 
 }  // namespace
 
+std::shared_ptr<runtime::Completion> Started::completion() const {
+  if (state_ == nullptr)
+    throw base::UsageError(
+        "the completion of an operation that was never started, or moved elsewhere");
+  return state_;
+}
+
 Result Started::wait() {
   if (state_ == nullptr)
     throw base::UsageError("wait for an operation that was never started, or moved elsewhere");
@@ -54,22 +88,12 @@ Result Started::wait() {
   };
   if (runtime::calling_context() != state.starter) refuse("which another thread started");
   if (std::exchange(state.taken, true)) refuse("which was waited for before");
-  runtime::Lock lock(state.mutex);
-  while (!state.done)
-    state.waiting.wait(lock, runtime::Deadline::never(),
-                       {"the started operation", state.path, state.sequence});
+  state.wait(runtime::Deadline::never(), {"the started operation", state.path, state.sequence});
   return noting_failure(*state.last_failure, [&state] {
     if (state.error) std::rethrow_exception(state.error);
     return std::move(state.result);
   });
 }
-
-/// What was started and has not ended. A service context may outlive the Path that started it.
-struct Path::UnderWay {
-  runtime::Mutex mutex;
-  runtime::WaitList waiting;
-  std::uint64_t count = 0;
-};
 
 Path::Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owner,
            std::shared_ptr<Failure> last_failure)
@@ -143,41 +167,31 @@ Started Path::start(base::Payload payload) {
 
 Started Path::begin(Operation operation) {
   Started started;
-  started.state_ = std::make_shared<Started::State>();
-  started.state_->path = graph();
-  started.state_->sequence = operation.sequence;
-  started.state_->starter = runtime::calling_context();
-  started.state_->last_failure = last_failure_;
   if (!under_way_) under_way_ = std::make_shared<UnderWay>();
   wait_while_started(started_max);
-  {
-    runtime::Lock lock(under_way_->mutex);
-    ++under_way_->count;
+  started.state_ = std::make_shared<Started::State>();
+  Started::State& state = *started.state_;
+  state.path = graph();
+  state.sequence = operation.sequence;
+  state.starter = runtime::calling_context();
+  state.last_failure = last_failure_;
+  state.under_way = under_way_;
+  under_way_->come();
+  if (first_stage_->begins) {
+    state.self = started.state_;
+    wiring_->begin(*first_stage_, std::move(operation), state);
+    return started;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.
-  wiring_->spawn_service("operation",
-                         [wiring = wiring_, stage = first_stage_, state = started.state_,
-                          under_way = under_way_, operation = std::move(operation)] {
-                           Result result;
-                           std::exception_ptr error;
-                           try {
-                             result = run_stage(*wiring, *stage, operation);
-                           } catch (...) {
-                             error = std::current_exception();
-                           }
-                           {
-                             runtime::Wakes wakes;
-                             runtime::Lock lock(under_way->mutex);
-                             --under_way->count;
-                             under_way->waiting.wake_all(wakes);
-                           }
-                           runtime::Wakes wakes;
-                           runtime::Lock lock(state->mutex);
-                           state->result = std::move(result);
-                           state->error = error;
-                           state->done = true;
-                           state->waiting.wake_all(wakes);
-                         });
+  wiring_->spawn_service("operation", [wiring = wiring_, stage = first_stage_,
+                                       state = started.state_, operation = std::move(operation)] {
+    try {
+      state->result = run_stage(*wiring, *stage, operation);
+    } catch (...) {
+      state->error = std::current_exception();
+    }
+    state->end();
+  });
   return started;
 }
 

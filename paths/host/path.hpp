@@ -13,6 +13,7 @@
 #include "paths/host/owner.hpp"
 #include "paths/host/wiring.hpp"
 #include "paths/operation.hpp"
+#include "runtime/completion.hpp"
 
 namespace paths {
 
@@ -27,6 +28,8 @@ class Started {
   /// Blocks until it has ended; throws what it threw. Throws UsageError when it was waited for
   /// before, was never started, or is another thread's.
   Result wait();
+  /// For wait sets (runtime/completion.hpp). Throws UsageError when it was never started.
+  std::shared_ptr<runtime::Completion> completion() const;
 
  private:
   friend class Path;
@@ -65,7 +68,8 @@ class Path {
   Result move_value(const T& value) {
     return move(base::Payload::of(value));
   }
-  /// The same on a pooled context of the host, so that several can be under way. Blocks while
+  /// The same without waiting, so that several can be under way: without a context for each where
+  /// the stages can do without, in pooled ones of the host else. Blocks while
   /// `started_max` of this path are, until one has ended, whether or not it was waited for.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
@@ -108,6 +112,7 @@ class Path {
   std::uint64_t moves() const { return sequence_; }
 
  private:
+  friend class Started;
   struct UnderWay;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
   Result run(Operation operation);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/host/stages.cpp — how an operation goes from stage to stage, and how its failure does.
+#include <fmt/format.h>
+
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -37,13 +40,65 @@ void carry_down(Wiring& wiring, const Stage& stage, Operation failed, Failure fa
   }
 }
 
+/// In a context of its own, by run_stage().
+void run_in_context(Wiring& wiring, const Stage& stage, Operation operation, Ascent ascent) {
+  const auto kept = std::make_shared<Ascent>(std::move(ascent));
+  Next(wiring, stage, nullptr)
+      .in_context([&wiring, &stage, kept, operation = std::move(operation)] {
+        Outcome outcome;
+        try {
+          outcome.result = run_stage(wiring, stage, operation);
+        } catch (const TravelError& error) {
+          outcome.failure = std::make_shared<TravelError>(error);
+        } catch (const runtime::Stop& stop) {
+          outcome.failure = std::make_shared<TravelError>(wiring.name(), "", "",
+                                                          fmt::format("ended: {}", stop.what()));
+        }
+        kept->answer(std::move(outcome));
+      });
+}
+
 }  // namespace
+
+void Wrapper::begin(Operation, Next, Ascent&) {
+  base::report_bug(__FILE__, __LINE__, "a wrapper was begun that needs a context");
+}
 
 Result Next::operator()(Operation operation) const {
   ENSURE(stage_->below != nullptr);
   taken();
   operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
   return run_stage(*wiring_, *stage_->below, std::move(operation));
+}
+
+void Next::begin(Operation operation, Ascent ascent) const {
+  ENSURE(stage_->below != nullptr);
+  taken();
+  operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
+  begin_stage(*wiring_, *stage_->below, std::move(operation), std::move(ascent));
+}
+
+void Next::expect(base::Nanos until) const { wiring_->expect(until); }
+
+void Next::in_context(std::function<void()> work) const {
+  wiring_->spawn_service("service", std::move(work));
+}
+
+Failure Next::failure_of(const std::exception_ptr& error, std::uint32_t path) const {
+  const std::string& wrapper = stage_->wrapper->name();
+  try {
+    std::rethrow_exception(error);
+  } catch (const TravelError& failure) {
+    return std::make_shared<TravelError>(failure);
+  } catch (const runtime::Stop&) {
+    throw;
+  } catch (const pastset::Marked& mark) {  // says itself where it began
+    return std::make_shared<TravelError>("", "", "", mark.what());
+  } catch (const std::exception& other) {
+    return wiring_->failure(wrapper, path, other.what());
+  } catch (...) {
+    return wiring_->failure(wrapper, path, "threw what is no std::exception");
+  }
 }
 
 Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
@@ -54,22 +109,39 @@ Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
   bool called = false;
   Operation failed = failed_contribution(operation);
   Failure failure;
+  const Next next(wiring, stage, &called);
   try {
-    return stage.wrapper->operate(std::move(operation), Next(wiring, stage, &called));
-  } catch (const TravelError& error) {
-    failure = std::make_shared<TravelError>(error);
-  } catch (const runtime::Stop&) {
-    throw;
-  } catch (const pastset::Marked& mark) {  // says itself where it began
-    failure = std::make_shared<TravelError>("", "", "", mark.what());
-  } catch (const std::exception& error) {
-    failure = wiring.failure(stage.wrapper->name(), failed.path, error.what());
+    return stage.wrapper->operate(std::move(operation), next);
   } catch (...) {
-    failure = wiring.failure(stage.wrapper->name(), failed.path, "threw what is no std::exception");
+    failure = next.failure_of(std::current_exception(), failed.path);
   }
   if (!called && failed.kind == OperationKind::move && stage.below != nullptr)
     carry_down(wiring, stage, std::move(failed), failure);
   throw TravelError(*failure);
+}
+
+void begin_stage(Wiring& wiring, const Stage& stage, Operation operation, Ascent ascent) {
+  bool called = false;
+  const Next next(wiring, stage, &called);
+  if (operation.failure && !stage.wrapper->takes_failures()) {
+    if (stage.below == nullptr) return ascent.fail(operation.failure);
+    return next.begin(std::move(operation), std::move(ascent));
+  }
+  if (!stage.wrapper->begins())
+    return run_in_context(wiring, stage, std::move(operation), std::move(ascent));
+  Operation failed = failed_contribution(operation);
+  Failure failure;
+  try {
+    return stage.wrapper->begin(std::move(operation), next, ascent);
+  } catch (...) {
+    failure = next.failure_of(std::current_exception(), failed.path);
+  }
+  ENSURE(ascent);
+  if (called || failed.kind != OperationKind::move || stage.below == nullptr)
+    return ascent.fail(failure);
+  failed.failure = failure;
+  ascent.then([failure](Ascent up, const Outcome&) { up.fail(failure); });
+  next.begin(std::move(failed), std::move(ascent));
 }
 
 }  // namespace paths

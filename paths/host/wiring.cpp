@@ -34,15 +34,28 @@ Wiring::Wiring(Host& host, std::shared_ptr<const Plan> plan, std::uint32_t index
   thread_releases_.expected = share.thread_releases;
   background_releases_.expected = share.background_releases;
   wire(share, kinds);
+  if (!runtime_.is_virtual())
+    patience_ =
+        std::make_unique<Patience>(runtime_, runtime::ContextName{"deadlines of", name(), index_},
+                                   [this](base::Nanos now) { return end_late(now); });
   connections_.start();
 }
 
 /// Of a run that ended well, finish() has done all this.
 Wiring::~Wiring() {
   connections_.close();
+  gives_up_.store(true);
+  give_up();
   runtime::Lock lock(mutex_);
-  while (!runtime_.is_virtual() && has_services())
-    changed_.wait(lock, runtime::Deadline::never(), {"the end of services of", name(), index_});
+  while (!runtime_.is_virtual() && has_services()) {
+    if (std::exchange(waits_again_, false)) {
+      lock.unlock();
+      give_up();
+      lock.lock();
+    } else {
+      changed_.wait(lock, runtime::Deadline::never(), {"the end of services of", name(), index_});
+    }
+  }
   ENSURE(!has_services());
 }
 
@@ -84,6 +97,10 @@ void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
     stage.at_once = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.at_once = stage.at_once & passed->wrapper->at_once();
+    const Stage* last = &stage;  // that others pass, too
+    while (last->wrapper->begins() && !last->wrapper->joins() && last->below != nullptr)
+      last = last->below;
+    stage.begins = !runtime_.is_virtual() && last->wrapper->begins();
   }
 }
 
@@ -103,13 +120,77 @@ Result Wiring::call(std::uint32_t to_host, StageId stage, Operation operation) {
   asked.kind = operation.kind;
   asked.path = operation.path;
   Result answer = connections_.call(to_host, stage, std::move(operation), deadline());
+  if (const Failure wrong = wrong_answer(to_host, stage, asked, answer)) throw TravelError(*wrong);
+  return answer;
+}
+
+void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation operation, Ascent& ascent) {
+  const runtime::Deadline limit = deadline();
+  expect(limit.at);
+  ascent.then([this, to_host, stage, kind = operation.kind, path = operation.path](
+                  Ascent up, Outcome outcome) {
+    Operation asked;
+    asked.kind = kind;
+    asked.path = path;
+    if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
+    up.answer(std::move(outcome));
+  });
+  try {
+    connections_.begin_call(to_host, stage, std::move(operation), limit, ascent);
+  } catch (...) {
+    ascent.let_go_last();
+    throw;
+  }
+}
+
+/// One that nobody can have come by honestly ends the peer.
+Failure Wiring::wrong_answer(std::uint32_t host, StageId stage, const Operation& asked,
+                             const Result& answer) {
   std::string wrong;
   {
     runtime::Lock lock(mutex_);
     wrong = admission_->wrong_answer(stage, asked, answer);
   }
-  if (!wrong.empty()) throw connections_.refuse_answer(to_host, stage, asked.path, wrong);
-  return answer;
+  if (wrong.empty()) return nullptr;
+  return std::make_shared<TravelError>(connections_.refuse_answer(host, stage, asked.path, wrong));
+}
+
+void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
+  ENSURE(stage.begins);
+  {
+    runtime::Lock lock(mutex_);
+    ++begun_;
+  }
+  Ascent ascent(trip);
+  ascent.then([this](Ascent up, Outcome outcome) {
+    {
+      runtime::Wakes wakes;
+      runtime::Lock lock(mutex_);
+      if (--begun_ == 0) changed_.wake_all(wakes);
+    }
+    up.answer(std::move(outcome));
+  });
+  begin_stage(*this, stage, std::move(operation), std::move(ascent));
+}
+
+void Wiring::expect(base::Nanos until) {
+  if (patience_) patience_->expect(until);
+  if (!gives_up_.load()) return;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  waits_again_ = true;
+  changed_.wake_all(wakes);
+}
+
+base::Nanos Wiring::end_late(base::Nanos now) {
+  base::Nanos next = connections_.end_late(now);
+  for (const auto& wrapper : wrappers_) next = std::min(next, wrapper->end_late(now));
+  return next;
+}
+
+void Wiring::give_up() {
+  for (const auto& wrapper : wrappers_) wrapper->give_up();
+  connections_.end_late(base::Nanos::max());
 }
 
 std::vector<std::uint32_t> Wiring::peers_below() const {
@@ -184,11 +265,16 @@ void Wiring::service_ended(std::uint64_t number) {
 }
 
 /// Used again, so that serving takes no memory.
-class Wiring::Service final : public runtime::Work {
+class Wiring::Service final : public runtime::Work, public Trip {
  public:
   explicit Service(Wiring& wiring) : wiring_(wiring) {}
-  using Work::cancel;
+  /// Unless it has no context.
+  void cancel() {
+    if (has_context) Work::cancel();
+  }
   void begin() {
+    const Stage& stage = *wiring_.stage(frame.stage);
+    if (!has_context) return begin_stage(wiring_, stage, frame.operation, Ascent(*this));
     try {
       wiring_.runtime_.begin({"service", wiring_.name(), number}, *this);
     } catch (...) {  // there is no stack for it
@@ -200,12 +286,17 @@ class Wiring::Service final : public runtime::Work {
   ConnectionId connection = 0;
   Frame frame;
   std::uint64_t number = 0;
-  std::size_t place = 0;  // among those that run
+  std::size_t place = 0;    // among those that run
+  bool has_context = true;  // guarded by the wiring's mutex until it begins
 
  private:
   void run() override {
     const runtime::ApplicationCode inside;  // its reductions and X-functions
     wiring_.carry_out(connection, frame);
+  }
+  void arrived(Outcome outcome) noexcept override {
+    wiring_.respond(connection, frame, std::move(outcome));
+    ended(nullptr);
   }
   void ended(std::exception_ptr) override {
     frame.operation.payload = {};  // outside the lock
@@ -252,6 +343,7 @@ void Wiring::serve(ConnectionId connection, Frame frame) {
       admission_->left(frame);  // before anything can come behind it
     } else if (enters) {
       service = &take_service();
+      service->has_context = !stage(frame.stage)->begins;
     }
   }
   if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
@@ -275,12 +367,26 @@ bool Wiring::runs_at_once(const Frame& frame, bool is_alone) const {
 }
 
 void Wiring::carry_out(ConnectionId connection, Frame& frame) {
-  Frame reply = run(frame);
-  if (frame.kind == FrameKind::request) {
-    connections_.reply(connection, std::move(reply));
-  } else if (!is_farewell(frame.operation.kind)) {
-    connections_.pushed_in(connection);
+  respond(connection, frame, run(frame));
+}
+
+void Wiring::respond(ConnectionId connection, const Frame& request, Outcome outcome) {
+  if (request.kind != FrameKind::request) {
+    if (!is_farewell(request.operation.kind)) connections_.pushed_in(connection);
+    return;
   }
+  Frame reply = reply_to(request);
+  if (outcome.failure) {
+    reply.operation.failure = std::move(outcome.failure);
+  } else {
+    reply.kind = FrameKind::reply;
+    reply.result = std::move(outcome.result);
+    if (request.operation.kind == OperationKind::traffic)
+      add_traffic(request.operation, reply.result);
+    reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
+    if (reply.returns_moved) reply.result.payload = {};
+  }
+  connections_.reply(connection, std::move(reply));
 }
 
 /// What was under way when its path was released, as if by one that died, has nothing to do here.
@@ -346,31 +452,25 @@ Frame Wiring::reply_to(const Frame& request) const {
   return reply;
 }
 
-Frame Wiring::run(const Frame& request) {
-  Frame reply = reply_to(request);
+Outcome Wiring::run(const Frame& request) {
+  Outcome outcome;
   if (request.operation.kind == OperationKind::clock) {
-    reply.kind = FrameKind::reply;
-    reply.result.number = static_cast<std::uint64_t>(runtime_.now().count());
-    return reply;
+    outcome.result.number = static_cast<std::uint64_t>(runtime_.now().count());
+    return outcome;
   }
   const Stage* entered = stage(request.stage);
   ENSURE(entered != nullptr);  // it was admitted
   try {
-    reply.result = run_stage(*this, *entered, request.operation);
-    if (request.operation.kind == OperationKind::traffic)
-      add_traffic(request.operation, reply.result);
-    reply.kind = FrameKind::reply;
-    reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
-    if (reply.returns_moved) reply.result.payload = {};
+    outcome.result = run_stage(*this, *entered, request.operation);
   } catch (const TravelError& error) {
-    reply.operation.failure = std::make_shared<TravelError>(error);
+    outcome.failure = std::make_shared<TravelError>(error);
   } catch (const runtime::Stop& stop) {  // this host ends
-    reply.operation.failure =
+    outcome.failure =
         std::make_shared<TravelError>(name(), "", "", fmt::format("ended: {}", stop.what()));
   } catch (const std::exception& error) {
-    reply.operation.failure = std::make_shared<TravelError>(name(), "", "", error.what());
+    outcome.failure = std::make_shared<TravelError>(name(), "", "", error.what());
   }
-  return reply;
+  return outcome;
 }
 
 void Wiring::add_traffic(const Operation& asked, Result& result) const {
@@ -423,6 +523,7 @@ void Wiring::cancel_services() {
     for (const auto& service : serving_) service->cancel();
   }
   for (auto& task : tasks) task.cancel();
+  give_up();
 }
 
 // ---- begin and end -------------------------------------------------------------------------
@@ -472,8 +573,12 @@ std::string Wiring::finish() {
   for (std::uint32_t path : paths())
     if (plan_->paths[path].threads == 0) release_background(path, nullptr);
   // Those who still read from here find the last tuples; for others they would wait in vain.
-  for (const auto& element : elements_)
-    element->mark_error(fmt::format("host {} has ended", name()));
+  for (const auto& element : elements_) {
+    try {
+      element->mark_error(fmt::format("host {} has ended", name()));
+    } catch (const pastset::Deleted&) {  // by the program
+    }
+  }
   wait_for(background_releases_, "the release of reads from");
   for (auto& wrapper : wrappers_) wrapper->drain();
   // What still serves waits in an element for a tuple that will not come.
@@ -486,6 +591,7 @@ std::string Wiring::finish() {
   }
   // Peers that parted meanwhile were counted out in contexts of their own.
   end_services();
+  if (patience_) patience_->stop();
   return connections_.given_up();
 }
 

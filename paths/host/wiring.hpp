@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/host/wiring.hpp — what one plan made on a host: its wrappers, stages, paths, and their end.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "pastset/element.hpp"
+#include "paths/host/patience.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wire/connections.hpp"
@@ -75,6 +77,8 @@ class Wiring : public Site {
   /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
   /// Throws what was thrown there, or TravelError when the host is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation);
+  /// The same without a context: what comes back answers `ascent`, which throwing leaves alone.
+  void begin_call(std::uint32_t to_host, StageId stage, Operation operation, Ascent& ascent);
   /// The same without an answer: one frame. Does not block; a push waiting for credits is replaced
   /// by a newer one of the same path, unless it is to be kept.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
@@ -87,6 +91,12 @@ class Wiring : public Site {
   ClockReading read_clock(std::uint32_t peer);
   /// Hosts that our paths lead to directly.
   std::vector<std::uint32_t> peers_below() const;
+
+  /// Carries out an operation of this host from `stage` on without a context, as far as the stages
+  /// can, which say so by `stage.begins`; `trip` is told.
+  void begin(const Stage& stage, Operation operation, Trip& trip);
+  /// By a stage: something waits there without a context, until then (Wrapper::end_late()).
+  void expect(base::Nanos until);
 
   /// Ends a path that a wrapper of this host began; once, finish() at the latest.
   void release_background(std::uint32_t path, Failure failure);
@@ -109,7 +119,7 @@ class Wiring : public Site {
   void path_released();
 
  private:
-  class Service;     // one operation of another host, in a context
+  class Service;     // one operation of another host, in a context or without one
   struct Releases {  // of paths that pass through this host
     std::uint64_t expected = 0;
     std::uint64_t seen = 0;
@@ -123,10 +133,15 @@ class Wiring : public Site {
   void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
   bool is_over() const;
   Frame reply_to(const Frame& request) const;
-  Frame run(const Frame& request);
+  Outcome run(const Frame& request);
+  void respond(ConnectionId connection, const Frame& request, Outcome outcome);
+  Failure wrong_answer(std::uint32_t host, StageId stage, const Operation& asked,
+                       const Result& answer);
   void count_release(std::uint32_t path, runtime::Wakes& wakes);
   void service_ended(std::uint64_t number);
-  bool has_services() const { return !services_.empty() || !serving_.empty(); }
+  bool has_services() const { return !services_.empty() || !serving_.empty() || begun_ > 0; }
+  base::Nanos end_late(base::Nanos now);
+  void give_up();
   void cancel_services();
   void end_services();
   /// Blocks until every path that leads here was released, which peers do that live.
@@ -137,7 +152,8 @@ class Wiring : public Site {
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move
   Connections connections_;
-  runtime::Task meeting_;  // of the peers
+  std::unique_ptr<Patience> patience_;  // none on the virtual clock
+  runtime::Task meeting_;               // of the peers
   std::function<void()> before_end_;
 
   mutable runtime::Mutex mutex_;
@@ -150,6 +166,9 @@ class Wiring : public Site {
   std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
   std::vector<std::unique_ptr<Service>> resting_;  // to run again
   std::uint64_t next_service_ = 0;
+  std::uint64_t begun_ = 0;            // operations of this host without a context
+  std::atomic<bool> gives_up_{false};  // what waits without a context
+  bool waits_again_ = false;           // something has begun to, meanwhile
 };
 
 }  // namespace paths

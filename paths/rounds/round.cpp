@@ -54,6 +54,7 @@ struct Rounds::Round {
   std::optional<Result> result;
   std::unique_ptr<Fold> fold;  // of large contributions
   runtime::WaitList waiting;
+  Waiter* first_waiter = nullptr;  // of those without a context
 
   bool is_decided() const { return failure || result; }
   void clear() {
@@ -67,13 +68,31 @@ struct Rounds::Round {
   }
 };
 
+/// An operation that waits for its round without a context. It is the round's until it is told that
+/// its turn has come.
+struct Rounds::Waiter final : runtime::Told {
+  Waiter(Rounds& of, Round& in, const Key& in_key, Operation waiting, const Next& rest)
+      : rounds(of), round(in), key(in_key), operation(std::move(waiting)), next(rest) {}
+  void told() noexcept override { rounds.take_turn(*this); }
+
+  Rounds& rounds;
+  Round& round;
+  const Key key;
+  Operation operation;  // without its tuple
+  const Next next;
+  Ascent ascent;
+  base::Nanos until{0};  // its deadline
+  Turn turn = Turn::leave;
+  Waiter* next_waiter = nullptr;
+};
+
 /// One slot's stay in a round, from its arrival to its departure with an answer.
 class Rounds::Stay {
  public:
   Stay(Rounds& rounds, const Operation& operation)
       : key(operation.sequence, operation.segment), slot(operation.slot), rounds_(rounds) {}
   ~Stay() {
-    if (round != nullptr) rounds_.depart(*this);
+    if (round != nullptr) rounds_.depart(*round, key);
   }
   Stay(const Stay&) = delete;
   Stay& operator=(const Stay&) = delete;
@@ -117,9 +136,25 @@ Rounds::~Rounds() = default;
 Result Rounds::operate(Operation operation, const Next& next) {
   switch (operation.kind) {
     case OperationKind::move: check(operation); return contribute(std::move(operation), next);
-    case OperationKind::withdraw: return withdraw(std::move(operation), next);
-    case OperationKind::release: return release(std::move(operation), next);
+    case OperationKind::withdraw:
+    case OperationKind::release:
+      if (auto news = note_end(std::move(operation))) return next(*std::move(news));
+      return {};
     default: return next(std::move(operation));
+  }
+}
+
+void Rounds::begin(Operation operation, const Next& next, Ascent& ascent) {
+  switch (operation.kind) {
+    case OperationKind::move:
+      check(operation);
+      return begin_contribution(std::move(operation), next, ascent);
+    case OperationKind::withdraw:
+    case OperationKind::release:
+      if (auto news = note_end(std::move(operation)))
+        return next.begin(*std::move(news), std::move(ascent));
+      return ascent.answer(Result{});
+    default: return next.begin(std::move(operation), std::move(ascent));
   }
 }
 
@@ -145,7 +180,7 @@ Result Rounds::contribute(Operation operation, const Next& next) {
   next.taken();
   Stay stay(*this, operation);
   const Turn turn = arrive(stay, operation);
-  if (turn == Turn::carry) return carry(stay, std::move(operation), next);
+  if (turn == Turn::carry) return carry(*stay.round, stay.key, std::move(operation), next);
   if (turn == Turn::answer && (waits_for_all() || !operation.failure)) return stay.answer();
   if (operation.failure) throw TravelError(*operation.failure);
   Result accepted;
@@ -153,14 +188,35 @@ Result Rounds::contribute(Operation operation, const Next& next) {
   return accepted;
 }
 
+void Rounds::begin_contribution(Operation operation, const Next& next, Ascent& ascent) {
+  next.taken();
+  const Key key(operation.sequence, operation.segment);
+  Turn turn;
+  Round* round = nullptr;
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(mutex_);
+    round = &come_in(key, operation, wakes);
+    const std::optional<Turn> now = turn_of(*round, operation);
+    if (!now) return wait_without_context(*round, key, std::move(operation), next, ascent);
+    turn = *now;
+  }
+  take_turn(turn, *round, key, std::move(operation), next, std::move(ascent));
+}
+
 Rounds::Turn Rounds::arrive(Stay& stay, Operation& operation) {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
-  stay.round = &take_place(stay.key, operation);
-  // The last arriver wakes the one who carries for him; he himself stays for nothing.
-  if (rules_.carrier == Carrier::one_after_all && stay.round->here == slots_)
-    stay.round->waiting.wake_all(wakes);
+  stay.round = &come_in(stay.key, operation, wakes);
   return wait_for_turn(stay, operation, lock, wakes);
+}
+
+/// Called with the mutex held.
+Rounds::Round& Rounds::come_in(const Key& key, Operation& operation, runtime::Wakes& wakes) {
+  Round& round = take_place(key, operation);
+  // The last arriver wakes the one who carries for him; he himself stays for nothing.
+  if (rules_.carrier == Carrier::one_after_all && round.here == slots_) wake(round, wakes);
+  return round;
 }
 
 /// Called with the mutex held.
@@ -201,10 +257,10 @@ Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
 }
 
 /// The last to go keeps the round for another one. What it holds is let go outside the mutex.
-void Rounds::depart(const Stay& stay) {
-  if (stay.round->gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
+void Rounds::depart(Round& round, const Key& key) {
+  if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
   runtime::Lock lock(mutex_);
-  Open::node_type ended = rounds_.extract(stay.key);
+  Open::node_type ended = rounds_.extract(key);
   lock.unlock();
   // Simulations have very many joins, whose kept rounds would take as much memory again.
   if (site_.runtime().is_virtual()) return;
@@ -213,26 +269,32 @@ void Rounds::depart(const Stay& stay) {
   kept_.push_back(std::move(ended));
 }
 
-/// Called with the mutex held. Waits until the round is decided, or is this context's to take down:
-/// it may when the round is ready, and must when it has failed and nobody is below.
+/// Called with the mutex held. What the contributor is to do now, if it need not wait: it takes the
+/// round down when it is ready, and must when it has failed and nobody is below.
+std::optional<Rounds::Turn> Rounds::turn_of(Round& round, const Operation& operation) const {
+  if (!round.carried && (round.failure || is_ready(round, operation.slot))) {
+    round.carried = true;
+    return Turn::carry;
+  }
+  if (round.is_decided()) return Turn::answer;
+  const bool stays = rules_.carrier != Carrier::one_after_all || operation.slot == rules_.slot;
+  if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
+  return std::nullopt;
+}
+
+/// Called with the mutex held. Waits until the round is decided, or is this context's to take down.
 Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
                                    runtime::Wakes& wakes) {
   Round& round = *stay.round;
-  const bool stays = rules_.carrier != Carrier::one_after_all || stay.slot == rules_.slot;
   std::optional<runtime::Deadline> deadline;
   while (true) {
-    if (!round.carried && (round.failure || is_ready(round, stay.slot))) {
-      round.carried = true;
-      return Turn::carry;
-    }
-    if (round.is_decided()) return Turn::answer;
+    if (const std::optional<Turn> turn = turn_of(round, operation)) return *turn;
     if (can_help(round)) {
       lock.unlock();
       help(round);
       lock.lock();
       continue;  // much may have happened
     }
-    if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
     if (!deadline) deadline = site_.deadline();
     const runtime::Woken woken = round.waiting.wait(
         lock, round.carried ? runtime::Deadline::never() : *deadline,
@@ -240,9 +302,170 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runti
     if (woken == runtime::Woken::notified || round.carried || round.is_decided()) continue;
     if (is_ready(round, stay.slot)) continue;
     round.failure = missing(round, stay.key, operation.path);
-    round.waiting.wake_all(wakes);
+    wake(round, wakes);
   }
 }
+
+/// Called with the mutex held: those who wait look again, and who waits without a context is told
+/// what is his to do, if it is his turn.
+void Rounds::wake(Round& round, runtime::Wakes& wakes) const {
+  round.waiting.wake_all(wakes);
+  for (Waiter** at = &round.first_waiter; *at != nullptr;) {
+    Waiter& waiter = **at;
+    if (const std::optional<Turn> turn = turn_of(round, waiter.operation)) {
+      waiter.turn = *turn;
+      *at = waiter.next_waiter;
+      wakes.tell(waiter);
+    } else {
+      at = &waiter.next_waiter;
+    }
+  }
+}
+
+// ---- without a context ------------------------------------------------------------------------
+
+/// Called with the mutex held.
+void Rounds::wait_without_context(Round& round, const Key& key, Operation operation,
+                                  const Next& next, Ascent& ascent) {
+  Waiter& waiter = ascent.keep<Waiter>(*this, round, key, std::move(operation), next.detached());
+  waiter.ascent = std::move(ascent);
+  waiter.until = site_.deadline().at;
+  waiter.next_waiter = std::exchange(round.first_waiter, &waiter);
+  next.expect(waiter.until);
+}
+
+void Rounds::take_turn(Waiter& waiter) {
+  const Turn turn = waiter.turn;
+  Round& round = waiter.round;
+  const Key key = waiter.key;
+  Operation operation = std::move(waiter.operation);
+  const Next next = waiter.next;
+  Ascent ascent = std::move(waiter.ascent);
+  ascent.let_go_last();
+  take_turn(turn, round, key, std::move(operation), next, std::move(ascent));
+}
+
+void Rounds::take_turn(Turn turn, Round& round, const Key& key, Operation operation,
+                       const Next& next, Ascent ascent) {
+  if (turn == Turn::carry)
+    return begin_carrying(round, key, std::move(operation), next, std::move(ascent));
+  Outcome outcome;
+  if (turn == Turn::answer && (waits_for_all() || !operation.failure)) {
+    outcome = outcome_of(round);
+  } else {
+    outcome.failure = operation.failure;
+    outcome.result.sequence = operation.sequence;
+  }
+  depart(round, key);
+  ascent.answer(std::move(outcome));
+}
+
+/// What the round came to for those that did not carry it, once it is decided.
+Outcome Rounds::outcome_of(const Round& round) const {
+  if (round.failure) return {{}, round.failure};
+  Outcome outcome{*round.result, nullptr};
+  outcome.result.last_arriver = false;
+  return outcome;
+}
+
+/// What takes long, or waits for others that take part, has a context.
+bool Rounds::carries_without_context() const {
+  if (!rules_.reduction || !waits_for_all() || slots_ == 1) return true;
+  return rules_.reduction->elements != nullptr &&
+         rules_.reduction->shape.bytes() < shared_fold_bytes;
+}
+
+void Rounds::begin_carrying(Round& round, const Key& key, Operation operation, const Next& next,
+                            Ascent ascent) {
+  if (!carries_without_context())
+    return carry_in_context(round, key, std::move(operation), next, std::move(ascent));
+  const Failure failure = make_ready(round, operation);
+  if (!failure)
+    return begin_carrying_value(round, key, std::move(operation), next, std::move(ascent));
+  publish(round, std::nullopt, failure);
+  const auto end = [this, &round, key, failure](Ascent up, const Outcome&) {
+    depart(round, key);
+    up.fail(failure);
+  };
+  if (is_given_up(key.first)) return end(std::move(ascent), {});
+  operation.failure = failure;
+  operation.payload = {};
+  ascent.then(end);
+  next.begin(std::move(operation), std::move(ascent));
+}
+
+void Rounds::begin_carrying_value(Round& round, const Key& key, Operation operation,
+                                  const Next& next, Ascent ascent) {
+  if (rules_.carrier == Carrier::one) {
+    publish_value(round, operation);
+    ascent.then([this, &round, key, value = operation.payload](Ascent up, Outcome outcome) {
+      outcome.result.payload = value;
+      outcome.result.last_arriver = false;
+      depart(round, key);
+      up.answer(std::move(outcome));
+    });
+  } else {
+    ascent.then([this, &round, key](Ascent up, Outcome outcome) {
+      const bool is_well = !outcome.failure;
+      publish(round, is_well ? std::optional(outcome.result) : std::nullopt, outcome.failure);
+      outcome.result.last_arriver = rules_.carrier == Carrier::last;
+      depart(round, key);
+      up.answer(std::move(outcome));
+    });
+  }
+  next.begin(std::move(operation), std::move(ascent));
+}
+
+void Rounds::carry_in_context(Round& round, const Key& key, Operation operation, const Next& next,
+                              Ascent ascent) {
+  const auto kept = std::make_shared<Ascent>(std::move(ascent));
+  next.in_context(
+      [this, &round, key, operation = std::move(operation), rest = next.detached(), kept] {
+        Outcome outcome;
+        try {
+          outcome.result = carry(round, key, operation, rest);
+        } catch (...) {
+          outcome.failure = failure_of(std::current_exception(), operation.path);
+        }
+        depart(round, key);
+        kept->answer(std::move(outcome));
+      });
+}
+
+/// Rounds that are late end, as by a waiter with a context; answers when the next one will.
+base::Nanos Rounds::end_late(base::Nanos now) {
+  base::Nanos next_one = base::Nanos::max();
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  for (auto& [key, round] : rounds_) {
+    for (const Waiter* waiter = round->first_waiter; waiter != nullptr && !round->carried;) {
+      if (waiter->until > now) {
+        next_one = std::min(next_one, waiter->until);
+        waiter = waiter->next_waiter;
+        continue;
+      }
+      if (!round->failure) round->failure = missing(*round, key, waiter->operation.path);
+      wake(*round, wakes);  // one of them takes it down
+      break;
+    }
+  }
+  return next_one;
+}
+
+void Rounds::give_up() {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  for (auto& [key, round] : rounds_) {
+    while (Waiter* const waiter = round->first_waiter) {
+      round->first_waiter = waiter->next_waiter;
+      waiter->turn = Turn::leave;
+      waiter->operation.failure = site_.failure(name_, waiter->operation.path, "ended");
+      wakes.tell(*waiter);
+    }
+  }
+}
+
+// ---- down and up ------------------------------------------------------------------------------
 
 /// Called with the mutex held: may the contributor at `slot` take the round down?
 bool Rounds::is_ready(const Round& round, std::uint32_t slot) const {
@@ -263,36 +486,40 @@ bool Rounds::is_needed(std::uint32_t slot) const {
   return waits_for_all() || (rules_.carrier == Carrier::one && slot == rules_.slot);
 }
 
-Result Rounds::carry(Stay& stay, Operation operation, const Next& next) {
-  operation.slot = 0;  // from here on it is the join's
-  operation.payload = {};
-  Failure failure = what_spoils(stay);
-  if (!failure) {
-    try {
-      if (waits_for_all()) combine(*stay.round, operation);
-      if (rules_.carrier == Carrier::one)
-        operation.payload = stay.round->by_slot[stay.slot].payload;
-    } catch (...) {
-      failure = failure_of(std::current_exception(), operation.path);
-    }
-  }
-  if (!failure) return carry_value(stay, std::move(operation), next);
-  publish(*stay.round, std::nullopt, failure);
-  if (is_given_up(stay.key.first)) throw TravelError(*failure);
+Result Rounds::carry(Round& round, const Key& key, Operation operation, const Next& next) {
+  Failure failure = make_ready(round, operation);
+  if (!failure) return carry_value(round, std::move(operation), next);
+  publish(round, std::nullopt, failure);
+  if (is_given_up(key.first)) throw TravelError(*failure);
   carry_failure(std::move(failure), std::move(operation), next);
+}
+
+/// Makes of the contributor's operation the join's, with what the carrier takes down; the failure
+/// when there is nothing to take.
+Failure Rounds::make_ready(Round& round, Operation& operation) {
+  const std::uint32_t slot = std::exchange(operation.slot, 0);  // from here on it is the join's
+  operation.payload = {};
+  if (Failure failure = what_spoils(round, slot, operation.sequence)) return failure;
+  try {
+    if (waits_for_all()) combine(round, operation);
+    if (rules_.carrier == Carrier::one) operation.payload = round.by_slot[slot].payload;
+  } catch (...) {
+    return failure_of(std::current_exception(), operation.path);
+  }
+  return nullptr;
 }
 
 /// The failure of a round that is going down, if it has one: it expired, or lost a contributor;
 /// else the first failed contribution of those that count. From when it is carried, only its
 /// carrier decides it.
-Failure Rounds::what_spoils(const Stay& stay) const {
-  const Round& round = *stay.round;
+Failure Rounds::what_spoils(const Round& round, std::uint32_t carrier,
+                            std::uint64_t sequence) const {
   if (round.failure) return round.failure;
-  if (!waits_for_all()) return round.by_slot[stay.slot].failure;
+  if (!waits_for_all()) return round.by_slot[carrier].failure;
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
     const Failure& failure = round.by_slot[slot].failure;
     if (!failure) continue;
-    const Failure before = first_wrong(round, slot, stay.key.first);
+    const Failure before = first_wrong(round, slot, sequence);
     return before ? before : failure;
   }
   return nullptr;
@@ -314,29 +541,34 @@ Failure Rounds::refused(std::uint32_t slot, std::uint32_t path, std::uint64_t se
   return site_.failure(name_, path, fmt::format("round {}: {}: {}", sequence, who(slot), why));
 }
 
-Result Rounds::carry_value(Stay& stay, Operation operation, const Next& next) {
+Result Rounds::carry_value(Round& round, Operation operation, const Next& next) {
   const std::uint32_t path = operation.path;
   if (rules_.carrier == Carrier::one) {
-    // The value is what the others came for; what happens to it below is ours alone.
-    Result brought;
-    brought.sequence = operation.sequence;
-    brought.contributions = operation.contributions;
-    brought.payload = operation.payload;
-    publish(*stay.round, brought, nullptr);
+    publish_value(round, operation);
+    const base::Payload value = operation.payload;
     Result result = next(std::move(operation));
-    result.payload = std::move(brought.payload);
+    result.payload = value;
     result.last_arriver = false;
     return result;
   }
   try {
     Result result = next(std::move(operation));
-    publish(*stay.round, result, nullptr);
+    publish(round, result, nullptr);
     result.last_arriver = rules_.carrier == Carrier::last;
     return result;
   } catch (...) {
-    publish(*stay.round, std::nullopt, failure_of(std::current_exception(), path));
+    publish(round, std::nullopt, failure_of(std::current_exception(), path));
     throw;
   }
+}
+
+/// The value is what the others came for; what happens to it below is the carrier's alone.
+void Rounds::publish_value(Round& round, const Operation& operation) {
+  Result brought;
+  brought.sequence = operation.sequence;
+  brought.contributions = operation.contributions;
+  brought.payload = operation.payload;
+  publish(round, std::move(brought), nullptr);
 }
 
 /// Joins below wait for it no more.
@@ -470,18 +702,19 @@ void Rounds::publish(Round& round, std::optional<Result> result, Failure failure
   if (round.is_decided()) return;
   round.result = std::move(result);
   round.failure = std::move(failure);
-  round.waiting.wake_all(wakes);
+  wake(round, wakes);
   lock.unlock();
   wakes.services_first();
 }
 
-Result Rounds::withdraw(Operation operation, const Next& next) {
-  if (auto news = note_withdrawal(operation)) next(*std::move(news));
-  return {};
+/// What goes on down of a withdrawal or a release.
+std::optional<Operation> Rounds::note_end(Operation operation) {
+  if (operation.kind == OperationKind::withdraw) return note_withdrawal(operation);
+  return note_release(std::move(operation));
 }
 
-Result Rounds::release(Operation operation, const Next& next) {
-  const std::optional<Operation> news = note_withdrawal(operation);
+std::optional<Operation> Rounds::note_release(Operation operation) {
+  std::optional<Operation> news = note_withdrawal(operation);
   bool is_last = false;
   {
     runtime::Lock lock(mutex_);
@@ -492,9 +725,8 @@ Result Rounds::release(Operation operation, const Next& next) {
       if (is_last && !operation.failure) operation.failure = withdrawn.failure;
   }
   operation.slot = 0;
-  if (is_last) return next(std::move(operation));
-  if (news) next(*news);
-  return {};
+  if (is_last) news = std::move(operation);
+  return news;
 }
 
 /// Rounds that still need the slot have lost it. What joins below are to be told, if that is news
@@ -514,7 +746,7 @@ std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
     Round& round = *at->second;
     const bool has_ended =
         !round.by_slot[slot].here && lose(round, slot, at->first, operation.path);
-    if (round.failure && !round.carried) round.waiting.wake_all(wakes);
+    if (round.failure && !round.carried) wake(round, wakes);
     const auto next_one = std::next(at);
     if (has_ended) done.push_back(rounds_.extract(at));
     at = next_one;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "paths/ascent.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/rounds/reduction.hpp"
@@ -48,7 +49,9 @@ inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 /// with its own waiters and lasts until every slot has taken its answer, so that a fast next round
 /// disturbs nobody; then it is kept for a later one, so that steady rounds need no memory.
 ///
-/// Context: the operation's; the one that takes a round down is inside `next` for all of them.
+/// Context: the operation's; the one that takes a round down is inside `next` for all of them. An
+///          operation that has none leaves its ascent with the round; whoever decides the round, or
+///          finds it ready, answers it or takes it down for it.
 /// Blocks:  while the round is not complete, until the host's deadline; then the round fails for
 ///          everybody, the error names who is missing, and the failure goes on down, so that joins
 ///          below learn of it. While somebody is below, without a deadline: he has his own.
@@ -71,30 +74,54 @@ class Rounds {
   /// Contributes a move; passes on the withdrawal of the first that is needed; counts a release,
   /// the last of which goes down; passes all others through.
   Result operate(Operation operation, const Next& next);
+  /// The same without a context: Wrapper::begin().
+  void begin(Operation operation, const Next& next, Ascent& ascent);
+  /// Wrapper::end_late() and Wrapper::give_up() of those without a context.
+  base::Nanos end_late(base::Nanos now);
+  void give_up();
 
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // sequence, segment
   struct Contribution;
   struct Round;
   struct Fold;
+  struct Waiter;
   class Stay;
   using Open = std::map<Key, std::unique_ptr<Round>>;
   enum class Turn : std::uint8_t { carry, answer, leave };
 
   void check(Operation& contribution) const;
   Result contribute(Operation operation, const Next& next);
-  Result withdraw(Operation operation, const Next& next);
-  Result release(Operation operation, const Next& next);
+  void begin_contribution(Operation operation, const Next& next, Ascent& ascent);
+  std::optional<Operation> note_end(Operation operation);
+  std::optional<Operation> note_release(Operation operation);
   std::optional<Operation> note_withdrawal(const Operation& operation);
   Turn arrive(Stay& stay, Operation& operation);
+  Round& come_in(const Key& key, Operation& operation, runtime::Wakes& wakes);
   Round& take_place(const Key& key, Operation& operation);
   Round& open(const Key& key, std::uint32_t path);
-  void depart(const Stay& stay);
+  void depart(Round& round, const Key& key);
+  std::optional<Turn> turn_of(Round& round, const Operation& operation) const;
   Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
                      runtime::Wakes& wakes);
-  Result carry(Stay& stay, Operation operation, const Next& next);
-  Failure what_spoils(const Stay& stay) const;
-  Result carry_value(Stay& stay, Operation operation, const Next& next);
+  void wait_without_context(Round& round, const Key& key, Operation operation, const Next& next,
+                            Ascent& ascent);
+  void take_turn(Waiter& waiter);
+  void take_turn(Turn turn, Round& round, const Key& key, Operation operation, const Next& next,
+                 Ascent ascent);
+  void wake(Round& round, runtime::Wakes& wakes) const;
+  Outcome outcome_of(const Round& round) const;
+  void begin_carrying(Round& round, const Key& key, Operation operation, const Next& next,
+                      Ascent ascent);
+  void begin_carrying_value(Round& round, const Key& key, Operation operation, const Next& next,
+                            Ascent ascent);
+  void carry_in_context(Round& round, const Key& key, Operation operation, const Next& next,
+                        Ascent ascent);
+  bool carries_without_context() const;
+  Result carry(Round& round, const Key& key, Operation operation, const Next& next);
+  Failure make_ready(Round& round, Operation& operation);
+  Failure what_spoils(const Round& round, std::uint32_t slot, std::uint64_t sequence) const;
+  Result carry_value(Round& round, Operation operation, const Next& next);
   bool is_given_up(std::uint64_t sequence) const;
   [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
   void combine(Round& round, Operation& operation);
@@ -108,6 +135,7 @@ class Rounds {
   Failure refused(std::uint32_t slot, std::uint32_t path, std::uint64_t sequence,
                   const std::string& why) const;
   void publish(Round& round, std::optional<Result> result, Failure failure);
+  void publish_value(Round& round, const Operation& operation);
   bool is_ready(const Round& round, std::uint32_t slot) const;
   bool is_needed(std::uint32_t slot) const;
   bool waits_for_all() const;

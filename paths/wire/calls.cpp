@@ -2,6 +2,8 @@
 // paths/wire/calls.cpp — requests and the replies their callers wait for.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "paths/wire/connection.hpp"
@@ -11,15 +13,9 @@ namespace paths {
 Result Connections::call(std::uint32_t to_host, StageId stage, Operation operation,
                          runtime::Deadline deadline) {
   const std::string& peer = peers_->hosts[to_host].name;
-  const std::uint32_t path = operation.path;
-  auto late = [&](std::string_view what) {
-    return TravelError(peers_->hosts[host_].name, peers_->graph_of(path), "forward",
-                       fmt::format("no {} from host {} in time (deadline {})", what, peer,
-                                   base::format_time(peers_->deadline)));
-  };
   const std::uint64_t sequence = operation.sequence;
-  const base::Payload moved = operation.payload;
   Call call;
+  call.deadline = deadline;
   runtime::Lock lock(mutex_);
   struct Forget {
     Connections& connections;
@@ -29,29 +25,108 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   } const forget{*this, call, lock};
   request(call, to_host, stage, std::move(operation));
   send_posted(lock);
-  // The far host answers a wait there that its own deadline ended, and names who was missing; ours
-  // is for a host that answers nothing at all. Its death is noticed before either.
-  const runtime::Deadline patience{deadline.at + peers_->deadline, deadline.written};
   while (!call.reply && call.lost.empty()) {
     const bool was_held = call.is_held;
     const runtime::Woken woken =
-        call.waiting.wait(lock, was_held ? deadline : patience,
+        call.waiting.wait(lock, limit_of(call),
                           {was_held ? "credits from host" : "a reply from host", peer, sequence});
-    if (woken == runtime::Woken::expired && was_held == call.is_held)
-      throw late(was_held ? "credits" : "reply");
+    if (woken == runtime::Woken::expired && was_held == call.is_held) throw late(call);
   }
+  return result_of(call);
+}
+
+/// The far host answers a wait there that its own deadline ended, and names who was missing; ours
+/// is for a host that answers nothing at all. Its death is noticed before either.
+runtime::Deadline Connections::limit_of(const Call& call) const {
+  if (call.is_held) return call.deadline;
+  return {call.deadline.at + peers_->deadline, call.deadline.written};
+}
+
+TravelError Connections::late(const Call& call) const {
+  return TravelError(
+      peers_->hosts[host_].name, peers_->graph_of(call.path), "forward",
+      fmt::format("no {} from host {} in time (deadline {})", call.is_held ? "credits" : "reply",
+                  peers_->hosts[call.to_host].name, base::format_time(peers_->deadline)));
+}
+
+/// What came of a call that was answered or lost; throws what the answer says.
+Result Connections::result_of(Call& call) const {
   if (!call.reply) {
     Operation lost;
-    lost.path = path;
+    lost.path = call.path;
     throw gone(*call.connection, lost);
   }
   if (call.reply->kind == FrameKind::error) throw TravelError(*call.reply->operation.failure);
-  if (call.reply->returns_moved) call.reply->result.payload = moved;
+  if (call.reply->returns_moved) call.reply->result.payload = call.moved;
   return std::move(call.reply->result);
+}
+
+// ---- without a context ------------------------------------------------------------------------
+
+void Connections::begin_call(std::uint32_t to_host, StageId stage, Operation operation,
+                             runtime::Deadline deadline, Ascent& ascent) {
+  runtime::Lock lock(mutex_);
+  Begun& begun = ascent.keep<Begun>(*this);
+  begun.call.deadline = deadline;
+  begun.call.begun = &begun;
+  try {
+    request(begun.call, to_host, stage, std::move(operation));
+  } catch (...) {
+    ascent.let_go_last();
+    throw;
+  }
+  begun.ascent = std::move(ascent);
+  send_posted(lock);
+}
+
+/// Called with the mutex held: it was answered or lost, or may leave now.
+void Connections::tell(Call& call, runtime::Wakes& wakes) {
+  call.waiting.wake_all(wakes);
+  const bool is_over = call.reply || !call.lost.empty();
+  if (call.begun != nullptr && is_over && !std::exchange(call.begun->is_told, true))
+    wakes.tell(*call.begun);
+}
+
+void Connections::end(Begun& begun) {
+  Outcome outcome;
+  {
+    runtime::Lock lock(mutex_);
+    try {
+      if (begun.is_late) throw late(begun.call);
+      outcome.result = result_of(begun.call);
+    } catch (const TravelError& error) {
+      outcome.failure = std::make_shared<TravelError>(error);
+    }
+    forget(begun.call, lock);
+  }
+  Ascent ascent = std::move(begun.ascent);
+  ascent.let_go_last();
+  ascent.answer(std::move(outcome));
+}
+
+base::Nanos Connections::end_late(base::Nanos now) {
+  base::Nanos next = base::Nanos::max();
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  for (const auto& [id, connection] : connections_)
+    for (const auto& [number, call] : connection->calls) {
+      if (call->begun == nullptr || call->begun->is_told) continue;
+      const base::Nanos until = limit_of(*call).at;
+      if (until > now) {
+        next = std::min(next, until);
+        continue;
+      }
+      call->begun->is_told = call->begun->is_late = true;
+      wakes.tell(*call->begun);
+    }
+  return next;
 }
 
 /// Called with the mutex held.
 void Connections::request(Call& call, std::uint32_t to_host, StageId stage, Operation operation) {
+  call.to_host = to_host;
+  call.path = operation.path;
+  call.moved = operation.payload;
   Connection& connection = connection_to(to_host, stage);
   if (!connection.lost.empty()) throw gone(connection, operation);
   connection.begin(call);
@@ -91,7 +166,7 @@ void Connections::answer(Connection& connection, Frame frame, runtime::Wakes& wa
   if (connection.given_up.erase(frame.call) > 0) return;
   const auto call = connection.calls.find(frame.call);
   call->second->reply = std::move(frame);
-  call->second->waiting.wake_all(wakes);
+  tell(*call->second, wakes);
 }
 
 }  // namespace paths

@@ -17,12 +17,28 @@
 namespace paths {
 
 struct Connections::Call {
+  std::uint32_t to_host = 0;
+  std::uint32_t path = 0;
+  base::Payload moved;  // which an answer may bring back
+  runtime::Deadline deadline;
   Connection* connection = nullptr;
   std::uint64_t number = 0;
   bool is_held = true;  // behind pushes that wait for credits
   std::optional<Frame> reply;
   std::string lost;
   runtime::WaitList waiting;
+  Begun* begun = nullptr;  // of a caller without a context
+};
+
+/// A call of an operation that has no context.
+struct Connections::Begun final : runtime::Told {
+  explicit Begun(Connections& of) : connections(of) {}
+  void told() noexcept override { connections.end(*this); }
+  Connections& connections;
+  Call call;
+  bool is_told = false;
+  bool is_late = false;
+  Ascent ascent;
 };
 
 struct Connections::Connection {

@@ -118,7 +118,7 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
   connection.lost = reason.empty() ? "connection lost" : reason;
   for (auto& [number, call] : connection.calls) {
     call->lost = connection.lost;
-    call->waiting.wake_all(wakes);
+    tell(*call, wakes);
   }
   connection.held.clear();
   dropped_.push_back(connection.id);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "paths/ascent.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
@@ -73,6 +74,12 @@ class Connections final : public Receiver {
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation operation,
               runtime::Deadline deadline);
+  /// The same without a context: what comes back answers `ascent`, which throwing leaves alone.
+  void begin_call(std::uint32_t to_host, StageId stage, Operation operation,
+                  runtime::Deadline deadline, Ascent& ascent);
+  /// Calls without a context whose reply is late at `now` fail; answers when the next one's will
+  /// be.
+  base::Nanos end_late(base::Nanos now);
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   void reply(ConnectionId connection, Frame frame);
   /// The peer on this connection sent what it may not: it is told why, and is gone from here on.
@@ -98,6 +105,7 @@ class Connections final : public Receiver {
  private:
   static constexpr const char* has_ended = "it has ended";
   struct Call;
+  struct Begun;
   struct Connection;
   struct Peer {
     bool departed = false;
@@ -115,6 +123,11 @@ class Connections final : public Receiver {
   void erase(ConnectionId id);
   void post(Connection& connection, Frame frame);
   void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
+  static void tell(Call& call, runtime::Wakes& wakes);
+  void end(Begun& begun);
+  runtime::Deadline limit_of(const Call& call) const;
+  Result result_of(Call& call) const;
+  TravelError late(const Call& call) const;
   void forget(const Call& call, runtime::Lock& lock);
   void post_held(Connection& connection, runtime::Wakes& wakes);
   static bool may_leave(const Connection& connection, const Frame& frame);

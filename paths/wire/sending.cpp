@@ -79,7 +79,7 @@ void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
   auto& held = connection.held;
   while (!held.empty() && may_leave(connection, held.front())) {
     if (held.front().kind == FrameKind::request)  // its caller now waits for the reply
-      connection.calls.at(held.front().call)->waiting.wake_all(wakes);
+      tell(*connection.calls.at(held.front().call), wakes);
     leave(connection, std::move(held.front()));
     held.pop_front();
   }

@@ -84,3 +84,28 @@ TEST_CASE("allocations: a push takes at most two on each side") {
   CHECK(pushed.near <= 2);
   CHECK(pushed.far <= 2);
 }
+
+TEST_CASE("allocations: a contribution to the join of another host takes at most two there") {
+  const Sim sim(test_support::network_line("ipc", 2) + R"(
+clusters: {alpha: {hosts: 2, threads: 1}}
+collectives: {sum: {kind: allreduce, operation: sum, template: f64}}
+)");
+  double at_join = 0;
+  runtime::Runtime outer;
+  outer.run([&] {
+    runtime::Task near = outer.spawn(runtime::ContextRole::thread, {"host", "alpha-1"}, [&] {
+      run_host(sim, 1, [&](Thread& thread) {
+        Path& sum = thread.path("sum");
+        for (std::uint64_t i = 0; i < operations; ++i) sum.move_value(1.0);
+        const std::uint64_t before = test_support::allocations_for(0);
+        for (std::uint64_t i = 0; i < operations; ++i) sum.move_value(1.0);
+        at_join = static_cast<double>(test_support::allocations_for(0) - before) / operations;
+      });
+    });
+    run_host(sim, 0, [](Thread& thread) {
+      for (std::uint64_t i = 0; i < 2 * operations; ++i) thread.path("sum").move_value(1.0);
+    });
+    near.join();
+  });
+  CHECK(at_join <= 2);
+}

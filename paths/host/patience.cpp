@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/patience.cpp — one context for all deadlines of a host.
+#include "paths/host/patience.hpp"
+
+#include <utility>
+
+namespace paths {
+
+Patience::Patience(runtime::Runtime& runtime, runtime::ContextName name, Look look)
+    : runtime_(runtime), look_(std::move(look)) {
+  watching_ = runtime_.spawn(runtime::ContextRole::service, name, [this] { watch(); });
+}
+
+void Patience::expect(base::Nanos until) {
+  if (until >= earliest_.load()) return;  // it is asked for the next one then
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  if (until >= earliest_.load()) return;
+  earliest_.store(until);
+  changed_.wake_all(wakes);
+}
+
+void Patience::watch() {
+  const runtime::Reason reason{"deadlines of those without a context"};
+  runtime::Lock lock(mutex_);
+  for (;;) {
+    const base::Nanos earliest = earliest_.load();
+    const base::Nanos now = runtime_.now();
+    if (now < earliest) {
+      changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
+      continue;
+    }
+    earliest_.store(base::Nanos::max());  // before the look, so that nobody counts on one missed
+    lock.unlock();
+    const base::Nanos next = look_(now);
+    lock.lock();
+    if (next < earliest_.load()) earliest_.store(next);
+  }
+}
+
+void Patience::stop() {
+  if (!watching_) return;
+  watching_.cancel();
+  watching_.join();
+  watching_ = {};
+}
+
+}  // namespace paths

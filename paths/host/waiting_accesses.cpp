@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/waiting_accesses.cpp — from an element to whoever waits above.
+#include "paths/host/waiting_accesses.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "pastset/errors.hpp"
+#include "paths/host/element_operation.hpp"
+#include "paths/host/wiring.hpp"
+
+namespace paths {
+
+using pastset::Access;
+
+namespace {
+
+std::optional<Access::Kind> kind_of(const Operation& operation) {
+  switch (operation.kind) {
+    case OperationKind::move: return Access::Kind::move;
+    case OperationKind::observe: return Access::Kind::observe;
+    case OperationKind::observe_number: return Access::Kind::observe_number;
+    case OperationKind::newest: return Access::Kind::newest;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+struct WaitingAccesses::Waiting final : Access {
+  Waiting(WaitingAccesses& of, Kind as, Operation& operation, const Next& rest)
+      : Access(as, operation.number, std::move(operation.payload)),
+        accesses(of),
+        next_stages(rest),
+        path(operation.path),
+        sequence(operation.sequence),
+        contributions(operation.contributions) {}
+  void told() noexcept override { accesses.told(*this); }
+
+  Outcome outcome() const {
+    if (error) return {{}, next_stages.failure_of(error, path)};
+    Outcome made;
+    made.result.number = number;
+    made.result.sequence = sequence;
+    if (kind == Kind::move) made.result.contributions = contributions;
+    made.result.payload = tuple;
+    return made;
+  }
+
+  WaitingAccesses& accesses;
+  const Next next_stages;
+  const std::uint32_t path;
+  const std::uint64_t sequence;
+  const std::uint64_t contributions;
+  base::Nanos until{0};
+  Ascent ascent;
+  Waiting* previous_waiting = nullptr;
+  Waiting* next_waiting = nullptr;
+};
+
+WaitingAccesses::~WaitingAccesses() { ENSURE(first_ == nullptr); }
+
+void WaitingAccesses::begin(Operation operation, const Next& next, Ascent& ascent) {
+  const runtime::Deadline deadline = next.wiring().deadline();
+  const auto kind = kind_of(operation);
+  if (!kind || at_once_on(element_).has(operation))
+    return ascent.answer(operate_on(element_, operation, deadline));
+  Waiting& waiting = ascent.keep<Waiting>(*this, *kind, operation, next.detached());
+  waiting.until = deadline.at;
+  waiting.ascent = std::move(ascent);
+  {
+    const runtime::Lock lock(mutex_);
+    waiting.next_waiting = first_;
+    if (first_ != nullptr) first_->previous_waiting = &waiting;
+    first_ = &waiting;
+  }
+  next.expect(deadline.at);
+  element_.begin(waiting);
+}
+
+void WaitingAccesses::told(Waiting& waiting) {
+  {
+    const runtime::Lock lock(mutex_);
+    unlink(waiting);
+  }
+  answer(waiting, waiting.outcome());
+}
+
+/// Called with the mutex held.
+void WaitingAccesses::unlink(Waiting& waiting) {
+  (waiting.previous_waiting != nullptr ? waiting.previous_waiting->next_waiting : first_) =
+      waiting.next_waiting;
+  if (waiting.next_waiting != nullptr)
+    waiting.next_waiting->previous_waiting = waiting.previous_waiting;
+}
+
+void WaitingAccesses::answer(Waiting& waiting, Outcome outcome) {
+  Ascent ascent = std::move(waiting.ascent);
+  ascent.let_go_last();
+  ascent.answer(std::move(outcome));
+}
+
+base::Nanos WaitingAccesses::end_late(base::Nanos now) {
+  base::Nanos next = base::Nanos::max();
+  std::vector<Waiting*> late;
+  {
+    const runtime::Lock lock(mutex_);
+    for (Waiting* waiting = first_; waiting != nullptr;) {
+      Waiting& one = *std::exchange(waiting, waiting->next_waiting);
+      if (one.until > now) {
+        next = std::min(next, one.until);
+        continue;
+      }
+      std::string text = element_.lateness(one);
+      if (!element_.cancel(one)) continue;  // it is about to be told
+      if (hint_ != nullptr && one.kind != Access::Kind::move)
+        text += hint_(one.next_stages.wiring().plan(), one.path);
+      one.error = std::make_exception_ptr(pastset::DeadlinePassed(text));
+      unlink(one);
+      late.push_back(&one);
+    }
+  }
+  for (Waiting* one : late) answer(*one, one->outcome());
+  return next;
+}
+
+void WaitingAccesses::give_up() {
+  std::vector<Waiting*> ended;
+  {
+    const runtime::Lock lock(mutex_);
+    for (Waiting* waiting = first_; waiting != nullptr;) {
+      Waiting& one = *std::exchange(waiting, waiting->next_waiting);
+      if (!element_.cancel(one)) continue;
+      unlink(one);
+      ended.push_back(&one);
+    }
+  }
+  for (Waiting* one : ended)
+    answer(*one, {{},
+                  one->next_stages.failure_of(std::make_exception_ptr(std::runtime_error("ended")),
+                                              one->path)});
+}
+
+}  // namespace paths

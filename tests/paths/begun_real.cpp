@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/begun_real.cpp — operations that need no context while they wait: started ones, and
+// those of other hosts.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pastset/element.hpp"
+#include "runtime/completion.hpp"
+#include "runtime/random.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+SimResult run(const Sim& sim, const std::function<void(paths::Thread&)>& thread) {
+  return sim.run(thread, runtime::ClockKind::steady);
+}
+
+std::string four_hosts(const std::string& more) {
+  return "clusters: {alpha: {hosts: 4, threads: 2}}\n" + more;
+}
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const paths::TravelError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+/// Counts what passes with a context and what without.
+struct Passed {
+  std::atomic<int> with{0}, without{0};
+};
+class Counter final : public paths::Wrapper {
+ public:
+  explicit Counter(Passed& passed) : passed_(passed) {}
+  paths::Result operate(paths::Operation operation, paths::Next next) override {
+    if (!paths::is_housekeeping(operation.kind)) ++passed_.with;
+    return next(std::move(operation));
+  }
+  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override {
+    if (!paths::is_housekeeping(operation.kind)) ++passed_.without;
+    next.begin(std::move(operation), std::move(ascent));
+  }
+  bool begins() const override { return true; }
+
+ private:
+  Passed& passed_;
+};
+
+paths::WrapperKind counter_kind(Passed& passed) {
+  paths::WrapperKind kind;
+  kind.name = "counter";
+  kind.help = "Counts what passes.";
+  kind.read = [&passed](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    return [&passed](paths::Wiring&) { return std::make_unique<Counter>(passed); };
+  };
+  return kind;
+}
+
+/// One host whose thread reduces with those of so many others, whose contributions pass `counter`
+/// there, and what is below the join.
+std::string star(int others, const std::string& below,
+                 const std::string& join = "kind: allreduce, operation: sum, template: u64",
+                 const std::string& moved = "u64") {
+  std::string text =
+      "hosts:\n  here: {cluster: alpha, threads: 1, address: \"tcp://127.0.0.1:1\"}\n";
+  for (int i = 0; i < others; ++i)
+    text += fmt::format(
+        "  far-{0}: {{cluster: alpha, threads: 1, address: \"tcp://127.0.0.1:{1}\"}}\n", i, i + 2);
+  text += fmt::format("elements: {{result: {{host: here, template: \"{}\", keep_newest: 1}}}}\n",
+                      moved);
+  text += fmt::format("wrappers: {{join: {{host: here, {}}}}}\n", join);
+  const std::string rest = fmt::format("join{}, store: {{element: result}}]}}\n", below);
+  text += "paths:\n  - {graph: sum, host: here, threads: 0, through: [" + rest;
+  for (int i = 0; i < others; ++i)
+    text += fmt::format(
+        "  - {{graph: sum, host: far-{}, threads: 0, through: [forward: {{to: here}}, "
+        "counter: {{}}, {}",
+        i, rest);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("begun: many started rounds of a thread are waited for in one set, on both clocks") {
+  const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
+  constexpr std::uint64_t rounds = 200;
+  const Sim sim(four_hosts("collectives: {sum: {kind: allreduce, template: u64, operation: sum}}"));
+  const SimResult result = sim.run(
+      [&](paths::Thread& thread) {
+        paths::Path& sum = thread.path("sum");
+        std::vector<paths::Started> started;
+        runtime::WaitSet set(thread.host().runtime());
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+          started.push_back(sum.start(base::Payload::of(round + thread.rank())));
+          CHECK(set.add(started.back()) == round);
+        }
+        std::vector<bool> seen(rounds);
+        while (set.size() > 0) {
+          const auto round = set.any();
+          REQUIRE(round);
+          CHECK_FALSE(seen[*round]);
+          seen[*round] = true;
+          CHECK(started[*round].completion()->done());
+          CHECK(started[*round].wait().payload.read<std::uint64_t>() == 8 * *round + 28);
+        }
+      },
+      clock);
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("begun: contributions of other hosts enter a join without a context, and are answered") {
+  Passed passed;
+  const Sim sim(star(6, ""), {}, {counter_kind(passed)});
+  constexpr std::uint64_t rounds = 50;
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      if (thread.rank() == round % 7) thread.host().runtime().sleep_for(1ms);
+      const paths::Result sum = thread.path("sum").move_value(round + thread.rank());
+      CHECK(sum.payload.read<std::uint64_t>() == 7 * round + 21);
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(result.broke == "");
+  CHECK(passed.with == 0);
+  CHECK(passed.without == 6 * rounds);
+}
+
+TEST_CASE("begun: a stage below the join that needs a context gets one") {
+  Passed passed;
+  const Sim sim(star(3, ", thrower: {round: 5}"), {}, {counter_kind(passed)});
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      const std::string error = error_of([&] {
+        const paths::Result sum = thread.path("sum").move_value(round);
+        CHECK(sum.payload.read<std::uint64_t>() == 4 * round);
+      });
+      if (round == 5)
+        CHECK_THAT(error, Catch::Contains(thrown_text));
+      else
+        CHECK(error == "nothing");
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(passed.with == 0);
+}
+
+TEST_CASE("begun: a round that nobody completes fails at its deadline and names who is missing") {
+  Passed passed;
+  const Sim sim("deadline: 300ms\n" + star(3, ""), {}, {counter_kind(passed)});
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    if (thread.rank() == 2) {
+      thread.host().runtime().sleep_for(900ms);
+      return;
+    }
+    if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);  // late, too
+    const std::string error = error_of([&] { thread.path("sum").move_value(std::uint64_t{1}); });
+    CHECK_THAT(error,
+               Catch::Contains("round 0: missing at the deadline: ") && Catch::Contains("far-1"));
+  });
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("begun: a thread that ends early fails the rounds of those that wait without a context") {
+  Passed passed;
+  const Sim sim(star(4, ""), {}, {counter_kind(passed)});
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    for (std::uint64_t round = 0; round < 5; ++round) {
+      if (thread.rank() == 3 && round == 3) return;
+      const std::string error = error_of([&] { thread.path("sum").move_value(round); });
+      if (round < 3)
+        CHECK(error == "nothing");
+      else
+        CHECK_THAT(error, Catch::Contains("released its path before"));
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("begun: in each kind of join contributions of any host may come first and last") {
+  for (const std::string join :
+       {"kind: allreduce, operation: max, template: u64", "kind: barrier",
+        "kind: broadcast, from: 2, template: u64", "kind: reduce, operation: max, template: u64"}) {
+    INFO(join);
+    Passed passed;
+    const bool is_barrier = join == "kind: barrier";
+    const Sim sim(star(4, "", join, is_barrier ? "" : "u64"), {}, {counter_kind(passed)});
+    const SimResult result = run(sim, [&](paths::Thread& thread) {
+      runtime::Random random(thread.rank());
+      for (std::uint64_t round = 0; round < 100; ++round) {
+        if (random.chance(0.1)) thread.host().runtime().sleep_for(200us);
+        const paths::Result got = thread.path("sum").move_value(10 * round + thread.rank());
+        if (join.find("broadcast") != std::string::npos)
+          CHECK(got.payload.read<std::uint64_t>() == 10 * round + 2);
+        if (join.find("allreduce") != std::string::npos ||
+            (join.find("reduce") != std::string::npos && thread.rank() == 0))
+          CHECK(got.payload.read<std::uint64_t>() == 10 * round + 4);
+      }
+    });
+    CHECK(result.failures == std::vector<std::string>{});
+    CHECK(passed.with == 0);
+  }
+}
+
+TEST_CASE("begun: large values, which threads combine together, get a context to be carried in") {
+  Passed passed;
+  const Sim sim(
+      star(2, "", "kind: allreduce, operation: sum, template: \"f64[200000]\"", "f64[200000]"), {},
+      {counter_kind(passed)});
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    for (int round = 0; round < 10; ++round) {
+      if (thread.rank() == 0 && round % 2 == 0) thread.host().runtime().sleep_for(5ms);
+      std::vector<double> mine(200'000, thread.rank() + round);
+      const paths::Result sum = thread.path("sum").move(base::Payload::of(std::move(mine)));
+      CHECK(sum.payload.read<double>(8 * 199'999) == 3 + 3 * round);
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(passed.with == 0);
+}
+
+TEST_CASE("begun: reads of another host wait in its element without a context each") {
+  const Sim sim(
+      "deadline: 300ms\n"
+      "clusters: {alpha: {hosts: 2, threads: 4}}\n"
+      "elements: {work: {host: alpha-0, template: u64, reach: all, delta: 2}}\n");
+  std::atomic<std::uint64_t> seen{0};
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    paths::Path& work = thread.path("work");
+    if (thread.rank() == 0) {
+      for (std::uint64_t i = 0; i < 40; ++i) work.move_value(std::uint64_t{1} << i);
+      return;
+    }
+    if (thread.rank() < 4) return;
+    for (int i = 0; i < 10; ++i) seen += work.observe().payload.read<std::uint64_t>();
+    if (thread.rank() == 7)
+      CHECK_THAT(error_of([&] { work.newest(1000); }),
+                 Catch::Contains("element 'work': no tuple 1000 before the deadline"));
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(seen == (std::uint64_t{1} << 40) - 1);
+}
+
+TEST_CASE("begun: a run ends, however much waits without a context when its program fails") {
+  for (int end = 0; end < 3; ++end) {
+    Passed passed;
+    const Sim sim(star(4, ""), {}, {counter_kind(passed)});
+    const SimResult result = run(sim, [&](paths::Thread& thread) {
+      std::vector<paths::Started> started;
+      paths::Path& sum = thread.path("sum");
+      for (std::uint64_t i = 0; i < 30; ++i) started.push_back(sum.start(base::Payload::of(i)));
+      if (thread.rank() == 1 && end == 0) throw std::runtime_error("the test");
+      if (thread.rank() == 1 && end == 1) return;
+      for (auto& one : started) error_of([&] { one.wait(); });
+      if (end == 2 && thread.rank() == 2) throw std::runtime_error("the test");
+      error_of([&] { sum.move_value(std::uint64_t{1}); });
+    });
+    CHECK(result.broke == "");
+    CHECK(result.failures.size() == (end == 1 ? 0u : 1u));
+  }
+}
