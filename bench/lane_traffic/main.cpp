@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
   program.finish = [&](const paths::RunSummary& run) {
     const auto& figures = traffic->figures();
     fmt::print(
-        R"({{"host": "{}", "received": {}, "bytes": {}, "ms": {:.3f}, "inbox_held_most": {}, "lateness_lost_ms": {:.3f}}})"
+        R"({{"host": "{}", "received": {}, "bytes": {}, "ms": {:.3f}, "inbox_held_most": {}, )"
+        R"("lateness_lost_ms": {:.3f}}})"
         "\n",
         run.hosts.size() == 1 ? run.hosts.front()->name() : "all", figures.received, figures.bytes,
         static_cast<double>(figures.took.count()) / 1e6, figures.inbox_held_most,

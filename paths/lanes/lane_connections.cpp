@@ -11,8 +11,13 @@
 namespace paths {
 
 LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
-                                 std::uint32_t host, std::unique_ptr<Transport> transport)
-    : runtime_(runtime), peers_(std::move(peers)), host_(host), transport_(std::move(transport)) {}
+                                 std::uint32_t host, std::unique_ptr<Transport> transport,
+                                 std::size_t connections_most)
+    : runtime_(runtime),
+      peers_(std::move(peers)),
+      host_(host),
+      transport_(std::move(transport)),
+      connections_most_(connections_most) {}
 
 LaneConnections::~LaneConnections() { transport_->stop(); }
 
@@ -40,25 +45,51 @@ Frame LaneConnections::frame_of(LaneKind kind) const {
   return frame_of(std::move(lane));
 }
 
+Frame LaneConnections::goodbye(bool is_of_host) const {
+  Frame frame = frame_of(LaneKind::goodbye);
+  frame.lane->bytes = is_of_host ? 0 : 1;
+  return frame;
+}
+
 void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
-  ConnectionId connection = 0;
-  bool is_new = false;
+  transport_->send(connection_to(host), frame_of(std::move(frame)));
+}
+
+ConnectionId LaneConnections::connection_to(std::uint32_t host) {
   {
     runtime::Lock lock(mutex_);
-    const auto [found, is_first] = outward_.try_emplace(host);
-    is_new = is_first;
-    connection = found->second.id;
-  }
-  if (is_new) {
-    connection = transport_->connect(host, 0);
-    {
-      runtime::Lock lock(mutex_);
-      outward_[host].id = connection;
-      to_[connection] = host;
+    if (const auto found = outward_.find(host); found != outward_.end()) {
+      found->second.used = ++frames_;
+      return found->second.id;
     }
-    transport_->send(connection, frame_of(LaneKind::hello));
   }
-  transport_->send(connection, frame_of(std::move(frame)));
+  close_idle();
+  const ConnectionId connection = transport_->connect(host, 0);
+  {
+    runtime::Lock lock(mutex_);
+    Outward& outward = outward_[host];
+    outward.id = connection;
+    outward.used = ++frames_;
+    to_[connection] = host;
+  }
+  transport_->send(connection, frame_of(LaneKind::hello));
+  return connection;
+}
+
+/// Makes room for one.
+void LaneConnections::close_idle() {
+  ConnectionId idle = 0;
+  {
+    runtime::Lock lock(mutex_);
+    if (outward_.size() < connections_most_) return;
+    const auto longest = std::min_element(
+        outward_.begin(), outward_.end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    idle = longest->second.id;
+    closing_.insert(idle);
+    outward_.erase(longest);
+  }
+  transport_->send(idle, goodbye(false));
 }
 
 std::string LaneConnections::wrong_hello(const Frame& frame) const {
@@ -86,12 +117,21 @@ void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
 }
 
 void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
-  runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  Outward& outward = outward_[to_[connection]];
-  outward.is_welcome = true;
-  if (kind == LaneKind::goodbye) outward.has_parted = true;
-  parting_.wake_all(wakes);
+  bool is_closed = false;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    const bool is_goodbye = kind == LaneKind::goodbye;
+    is_closed = is_goodbye && closing_.erase(connection) > 0;
+    if (const auto outward = outward_.find(to_[connection]);
+        outward != outward_.end() && outward->second.id == connection) {
+      outward->second.is_welcome = true;
+      if (is_goodbye) outward->second.has_parted = true;
+    }
+    if (is_closed) to_.erase(connection);
+    parting_.wake_all(wakes);
+  }
+  if (is_closed) transport_->drop(connection);
 }
 
 void LaneConnections::deliver(ConnectionId connection, Frame frame) {
@@ -113,12 +153,16 @@ void LaneConnections::deliver(ConnectionId connection, Frame frame) {
     frame.lane->text = std::move(frame.text);
     return lanes_->deliver(from, std::move(*frame.lane));
   }
+  const bool is_of_host = frame.lane->bytes == 0;
   {
     runtime::Lock lock(mutex_);
-    ended_.insert(from);
+    if (is_of_host)
+      ended_.insert(from);
+    else
+      from_.erase(connection);
   }
-  transport_->send(connection, frame_of(LaneKind::goodbye));
-  lanes_->host_lost(from, "it has ended");
+  transport_->send(connection, goodbye(is_of_host));
+  if (is_of_host) lanes_->host_lost(from, "it has ended");
 }
 
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
@@ -126,6 +170,10 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
+    if (closing_.erase(connection) > 0) {
+      to_.erase(connection);
+      return;
+    }
     if (const auto known = from_.find(connection); known != from_.end()) host = known->second;
     if (const auto known = to_.find(connection); known != to_.end()) {
       host = known->second;
@@ -144,7 +192,7 @@ void LaneConnections::part(runtime::Deadline deadline) {
     all = outward_;
   }
   for (const auto& [host, outward] : all)
-    if (!outward.has_parted) transport_->send(outward.id, frame_of(LaneKind::goodbye));
+    if (!outward.has_parted) transport_->send(outward.id, goodbye(true));
   const auto has_parted = [](const auto& entry) { return entry.second.has_parted; };
   runtime::Lock lock(mutex_);
   while (!std::all_of(outward_.begin(), outward_.end(), has_parted))

@@ -16,7 +16,8 @@
 namespace paths {
 
 /// One connection for each host that something was sent to, one step away, opened when the first
-/// frame goes there. What another host sends comes on the connection that it made.
+/// frame goes there. What another host sends comes on the connection that it made. Of too many the
+/// one that was idle for longest is closed; what then leaves for its host opens one again.
 ///
 /// Why:     of n hosts, n (n - 1) could talk; those that do, each way, are what this grows with.
 /// Owns:    its share of the transport.
@@ -25,7 +26,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
  public:
   /// All outlive it. `lanes` receives; it is called from start() on.
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
-                  std::unique_ptr<Transport> transport);
+                  std::unique_ptr<Transport> transport, std::size_t connections_most = 256);
   ~LaneConnections() override;
 
   void start(Lanes& lanes);
@@ -45,22 +46,29 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   struct Outward {  // that this host made
     ConnectionId id = 0;
     bool is_welcome = false, has_parted = false;
+    std::uint64_t used = 0;  ///< when: frames are counted
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
   std::string wrong_hello(const Frame& frame) const;
   void greet(ConnectionId connection, const Frame& hello);
+  Frame goodbye(bool is_of_host) const;
+  ConnectionId connection_to(std::uint32_t host);
+  void close_idle();
   void answered(ConnectionId connection, LaneKind kind);
 
   runtime::Runtime& runtime_;
   const std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
+  const std::size_t connections_most_;
   Lanes* lanes_ = nullptr;
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
-  std::set<std::uint32_t> ended_;  // hosts that said goodbye
+  std::set<std::uint32_t> ended_;   // hosts that said goodbye
+  std::set<ConnectionId> closing_;  // that this host made, and does not need any more
+  std::uint64_t frames_ = 0;
   runtime::WaitList parting_;
 };
 

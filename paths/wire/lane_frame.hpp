@@ -17,13 +17,13 @@ enum class LaneKind : std::uint8_t {
   left,     ///< the source is in the group no more, having sent so many messages
   refused,  ///< the target did what it may not; the text says what
   lost,     ///< a host is gone; the text says why
-  done,     ///< the threads of the source, of its cluster or of all hosts have ended; bytes says
-         ///< which: 0, 1, 2
-  look,  ///< nothing: opens the connection, which tells when the target is gone
+  done,     ///< threads have ended, those of the source, of its cluster or all: bytes 0, 1, 2
+  look,     ///< nothing: opens the connection, which tells when the target is gone
   // Of a connection:
   hello,    ///< first on it; the text is the host's name
   welcome,  ///< the answer
-  goodbye,  ///< nothing more will come, and all before it has arrived; answered by one
+  goodbye,  ///< nothing more will come on it (bytes 1), or from this host at all (0), and all
+            ///< before it has arrived; answered by one
 };
 inline constexpr LaneKind last_lane_kind = LaneKind::goodbye;
 
