@@ -49,6 +49,7 @@ std::string found_program(const std::string& name) {
 /// a shell; empty means not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
                                                            const std::string& host,
+                                                           const std::string& run = "",
                                                            const std::string& sockets = "") {
   const paths::Overrides& overrides = options.overrides;
   const auto& instrument = overrides.instrument;
@@ -56,6 +57,7 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
       {"PATHS_CONFIG", std::filesystem::absolute(options.file).string()},
       {"PATHS_CLOCK", options.clock},
       {"PATHS_HOST", host},
+      {"PATHS_RUN", run},
       {"PATHS_ALGORITHM", overrides.algorithm.value_or("")},
       {"PATHS_ROOT", overrides.root.value_or("")},
       {"PATHS_INSTRUMENT", instrument ? (*instrument ? "1" : "0") : ""},
@@ -76,6 +78,14 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
   throw std::runtime_error(paths::become(process));
 }
 
+/// Which run the processes belong to. Where others of it are started elsewhere, who starts them all
+/// says it, or nobody does.
+std::string run_id(bool is_whole_run) {
+  if (const char* given = std::getenv("PATHS_RUN"); given != nullptr && *given != 0) return given;
+  if (!is_whole_run) return {};
+  return fmt::format("{} {}", runtime::Runtime().utc_at_zero().count(), getpid());
+}
+
 int run_steady(const RunOptions& options, const paths::Plan& plan,
                const std::vector<std::string>& words) {
   const auto hosts = paths::hosts_on_this_machine(plan);
@@ -86,11 +96,13 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   std::vector<std::string> addresses;
   std::optional<paths::RunFolder> sockets;
   if (plan.transport == paths::Plan::Transport::ipc) sockets.emplace();
+  const std::string id = run_id(hosts.size() == plan.hosts.size());
   for (const std::uint32_t host : hosts) {
     paths::Launch process;
     process.host = plan.hosts[host].name;
     process.command = words;
-    process.variables = variables(options, process.host, sockets ? sockets->path().string() : "");
+    process.variables =
+        variables(options, process.host, id, sockets ? sockets->path().string() : "");
     if (plan.hosts[host].address.starts_with("ipc:///"))
       addresses.push_back(plan.hosts[host].address);
     // The first host of the config reports, so a table of it stays a table.

@@ -1,46 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/host.cpp — what a host has beside its wirings, and the order of its beginning and end.
+// paths/host/host.cpp — how wirings come to a host and go, and the order of its beginning and end.
 #include "paths/host/host.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
-#include <vector>
 
+#include "base/digest.hpp"
+#include "base/near_match.hpp"
 #include "base/usage_error.hpp"
 #include "paths/host/peers_of.hpp"
 
 namespace paths {
+namespace {
+
+/// Another one each time a host is made, in whatever process.
+std::uint64_t new_incarnation(runtime::Runtime& runtime) {
+  static std::atomic<std::uint64_t> made{0};
+  const auto begun = runtime.is_virtual() ? 0 : runtime.utc_at_zero().count();
+  return base::digest_of(fmt::format("{} {} {}", begun, getpid(), ++made)).high;
+}
+
+bool is_label(std::string_view text) {
+  constexpr std::size_t label_bytes_max = 255;
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  return !text.empty() && text.size() <= label_bytes_max && std::ranges::all_of(text, fits);
+}
+
+std::vector<std::uint32_t> all_numbers(const Plan& plan) {
+  std::vector<std::uint32_t> numbers(plan.hosts.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+}  // namespace
 
 Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
            const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
            std::shared_ptr<const Peers> peers)
     : Site(runtime, std::move(plan), index, recorder_),
-      multiplexer_(
-          std::move(transport),
-          [this](ConnectionId, Frame& frame) {
-            return frame.kind == FrameKind::lane ? lane_share_ : share_;
-          },
-          [this](const std::string& source, const std::string& reason) {
-            wiring_->turned_away(source, reason);
-          }) {
-  std::vector<std::uint32_t> numbers(plan_->hosts.size());
-  std::iota(numbers.begin(), numbers.end(), 0);
-  if (!peers) peers = peers_of(*plan_);
-  auto lane_share = multiplexer_.share(numbers);
-  lane_share_ = lane_share.get();
-  lane_connections_ =
-      std::make_unique<LaneConnections>(runtime_, peers, index, std::move(lane_share));
+      kinds_(kinds),
+      peers_(peers ? std::move(peers) : peers_of(*plan_)),
+      reception_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
+      wiring_(std::make_shared<Wiring>(*this, reception_, reception_.begin("", plan_->digest),
+                                       plan_, index, all_numbers(*plan_), kinds, peers_)) {
+  auto share = reception_.share(all_numbers(*plan_));
+  lane_share_ = share.get();
+  lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
   lanes_ = std::make_unique<Lanes>(runtime_, plan_, index, links_, *lane_connections_);
-  auto share = multiplexer_.share(std::move(numbers));
-  share_ = share.get();
-  wiring_ =
-      std::make_unique<Wiring>(*this, plan_, index, kinds, std::move(share), std::move(peers));
 }
 
 Host::~Host() {
-  multiplexer_.stop();
+  reception_.stop();
   lanes_->stop();
 }
 
@@ -51,18 +70,92 @@ std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
   return element;
 }
 
+// ---- further wirings -------------------------------------------------------------------------
+
+/// Of the plan's hosts, in the run.
+std::vector<std::uint32_t> Host::numbers_of(const std::string& label, const Plan& plan) const {
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::string> wrong;
+  for (const Plan::PlanHost& host : plan.hosts) {
+    if (const auto number = plan_->host_named(host.name)) {
+      numbers.push_back(*number);
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (const Plan::PlanHost& known : plan_->hosts) names.push_back(known.name);
+    const auto near = base::near_match(host.name, names);
+    wrong.push_back(
+        fmt::format("{}{}", host.name, near ? fmt::format(" (did you mean '{}'?)", *near) : ""));
+  }
+  if (!wrong.empty())
+    throw base::UsageError(
+        fmt::format("wiring '{}': its plan names hosts that the run does not have: {}", label,
+                    fmt::join(wrong, ", ")));
+  return numbers;
+}
+
+std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<const Plan> plan) {
+  if (!is_label(label))
+    throw base::UsageError(fmt::format(
+        "wiring '{}': a label is of letters, digits, '_', '-' and '.', 1 to 255 of them", label));
+  auto numbers = numbers_of(label, *plan);
+  const auto index = plan->host_named(name());
+  if (!index)
+    throw base::UsageError(
+        fmt::format("wiring '{}': its plan has no share for host {}", label, name()));
+  auto call = reception_.begin(label, plan->digest);
+  std::shared_ptr<Wiring> wiring;
+  try {
+    auto peers = peers_of(*plan, peers_->run);
+    wiring = std::make_shared<Wiring>(*this, reception_, call, std::move(plan), *index,
+                                      std::move(numbers), kinds_, std::move(peers));
+  } catch (const std::exception& error) {
+    reception_.end(*call, error.what());
+    throw;
+  }
+  wiring->start();
+  const runtime::Lock lock(mutex_);
+  further_[label] = wiring;
+  return wiring;
+}
+
+void Host::forget(const Wiring& wiring) {
+  std::shared_ptr<Wiring> ended;  // goes after the lock
+  const runtime::Lock lock(mutex_);
+  const auto found = further_.find(wiring.label());
+  if (found == further_.end() || found->second.get() != &wiring) return;
+  ended = std::move(found->second);
+  further_.erase(found);
+}
+
+std::vector<std::shared_ptr<Wiring>> Host::left_open() {
+  const runtime::Lock lock(mutex_);
+  std::vector<std::shared_ptr<Wiring>> open;
+  for (auto& [label, wiring] : std::exchange(further_, {})) open.push_back(wiring);
+  return open;
+}
+
+// ---- begin and end ---------------------------------------------------------------------------
+
 void Host::start() {
   lane_connections_->start(*lanes_);
-  multiplexer_.start();
+  reception_.open_lanes(*lane_share_);
+  reception_.start();
   wiring_->start();
 }
 
 std::string Host::finish() {
   std::string wrong = wiring_->finish();
+  for (const auto& wiring : left_open()) {
+    const std::string left =
+        fmt::format("host {} ended without ending wiring '{}'", name(), wiring->label());
+    wiring->abandon(left);
+    if (wrong.empty()) wrong = left;
+  }
   lanes_->finish();
   lane_connections_->part(deadline());
   lanes_->stop();
-  multiplexer_.stop();
+  reception_.stop();
   return wrong;
 }
 

@@ -3,9 +3,11 @@
 // on it.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
@@ -14,7 +16,9 @@
 #include "paths/lanes/lanes.hpp"
 #include "paths/lanes/links.hpp"
 #include "paths/plan/site.hpp"
-#include "paths/wire/multiplexer.hpp"
+#include "paths/wire/reception.hpp"
+#include "paths/wire/transport.hpp"
+#include "runtime/wait.hpp"
 
 namespace paths {
 
@@ -25,7 +29,8 @@ namespace paths {
 /// Sharing: any context may call anything.
 class Host : public Site {
  public:
-  /// `peers` are the plan's (peers_of()); one that is alone in its process has them made here.
+  /// `peers` are the plan's (peers_of()); one that is alone in its process has them made here. The
+  /// kinds outlive it.
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
        const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
        std::shared_ptr<const Peers> peers = nullptr);
@@ -42,22 +47,48 @@ class Host : public Site {
   Wiring& wiring() { return *wiring_; }
   const Wiring& wiring() const { return *wiring_; }
 
+  /// Wires this host's share of a further plan, together with all other hosts of it, each of which
+  /// calls this with the same label and plan; nobody leads. Its hosts are hosts of the run, by
+  /// name; their addresses are the config's. Then Threads of it may be made, by whatever context is
+  /// to be one, and finish() ends it while others go on; it outlives them.
+  ///
+  /// Blocks until this host's peers in the plan are wired, at most for the plan's deadline. Hosts
+  /// may call it for several labels at once, for one label one call after the other; of one label
+  /// the calls that belong together find each other also when a host skipped one: what is then left
+  /// over fails, and the next call meets (paths/wire/agreement.hpp).
+  ///
+  /// A label is of letters, digits, '_', '-' and '.'.
+  ///
+  /// Throws TravelError when a peer does not come, has another plan under that label, or its call
+  /// failed: of those who called, some may then have a wiring, of which this host is lost.
+  /// UsageError when a host is not of the run, this host is not of the plan, or the label is no
+  /// such word or in use here. ConfigError when the plan's settings are wrong.
+  std::shared_ptr<Wiring> wire(const std::string& label, std::shared_ptr<const Plan> plan);
+
   /// Listens, then starts the wiring of the config's plan.
   void start();
-  /// Ends that wiring, then the lanes, then the transport. Answers what went wrong at the end, as
-  /// it does.
+  /// Ends that wiring, leaves those that were not ended, then ends the lanes, then the transport.
+  /// Answers what went wrong at the end.
   std::string finish();
 
  private:
+  friend class Wiring;
+  std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& plan) const;
+  void forget(const Wiring& wiring);
+  std::vector<std::shared_ptr<Wiring>> left_open();
+
   eventspace::Recorder recorder_;
   pastset::Space space_;
   Links links_;
-  Multiplexer multiplexer_;
-  Multiplexer::Share* share_ = nullptr;  // of the wiring
-  std::unique_ptr<Wiring> wiring_;
+  const WrapperKinds& kinds_;
+  const std::shared_ptr<const Peers> peers_;
+  Reception reception_;
+  std::shared_ptr<Wiring> wiring_;
   Multiplexer::Share* lane_share_ = nullptr;
   std::unique_ptr<Lanes> lanes_;
   std::unique_ptr<LaneConnections> lane_connections_;
+  runtime::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended
 };
 
 }  // namespace paths

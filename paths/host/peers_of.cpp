@@ -6,7 +6,7 @@
 
 namespace paths {
 
-std::shared_ptr<const Peers> peers_of(const Plan& plan) {
+std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run) {
   auto peers = std::make_shared<Peers>();
   for (const Plan::PlanHost& host : plan.hosts)
     peers->hosts.push_back({host.name, host.address, host.cluster});
@@ -21,6 +21,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan) {
   peers->shares_connections = plan.connection == Plan::Connection::shared;
   peers->deadline = plan.deadline;
   peers->digest = plan.digest;
+  peers->run = run.value_or(plan.digest);
   return peers;
 }
 

@@ -2,6 +2,7 @@
 // paths/host/peers_of.hpp — what of a plan the hosts' connections are told.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "paths/plan/plan.hpp"
 #include "paths/wire/peers.hpp"
@@ -9,6 +10,7 @@
 namespace paths {
 
 /// Made once for all hosts of a process: it is as long as the plan has hosts and paths.
-std::shared_ptr<const Peers> peers_of(const Plan& plan);
+/// `run` is its id, if somebody made one.
+std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run = {});
 
 }  // namespace paths

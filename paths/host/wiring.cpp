@@ -11,19 +11,26 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/usage_error.hpp"
 #include "paths/host/admission.hpp"
 #include "paths/host/host.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
 
-Wiring::Wiring(Host& host, std::shared_ptr<const Plan> plan, std::uint32_t index,
-               const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
+Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCall> call,
+               std::shared_ptr<const Plan> plan, std::uint32_t index,
+               std::vector<std::uint32_t> numbers, const WrapperKinds& kinds,
                std::shared_ptr<const Peers> peers)
-    : Site(host.runtime(), std::move(plan), index, host.recorder()),
+    : Site(host.runtime(), std::move(plan), index, call->label.empty() ? host.recorder() : unused_),
       host_(host),
+      reception_(reception),
+      call_(std::move(call)),
+      share_made_(reception.share(std::move(numbers))),
+      share_(*share_made_),
       connections_(
-          runtime_, std::move(peers), index, std::move(transport),
+          runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
+          reception.complaints(),
           [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
           [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
             peer_gone(peer, reason, has_parted);
@@ -39,10 +46,13 @@ Wiring::Wiring(Host& host, std::shared_ptr<const Plan> plan, std::uint32_t index
         std::make_unique<Patience>(runtime_, runtime::ContextName{"deadlines of", name(), index_},
                                    [this](base::Nanos now) { return end_late(now); });
   connections_.start();
+  reception_.open(*call_, connections_, share_);
 }
 
 /// Of a run that ended well, finish() has done all this.
 Wiring::~Wiring() {
+  abandon(fmt::format("host {} ended without ending wiring '{}'", name(), label()));
+  reception_.end(*call_, "it failed");  // of one whose finish() was cancelled
   connections_.close();
   gives_up_.store(true);
   give_up();
@@ -65,7 +75,8 @@ void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
     pastset::ElementOptions options;
     options.delta = element.delta;
     options.keep_newest = element.keep_newest;
-    elements_.push_back(host_.space().enter(element.name, element.tuple_template, options));
+    elements_.push_back(
+        host_.space().enter(name_in_space(element.name), element.tuple_template, options));
   }
   std::ranges::sort(elements_, {}, &pastset::Element::name);
   std::unordered_map<std::uint32_t, Wrapper*> made;
@@ -104,8 +115,12 @@ void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
   }
 }
 
+std::string Wiring::name_in_space(std::string_view element) const {
+  return label().empty() ? std::string(element) : fmt::format("{}/{}", label(), element);
+}
+
 std::shared_ptr<pastset::Element> Wiring::element(std::string_view name) {
-  return host_.element(name);
+  return host_.element(name_in_space(name));
 }
 
 const Stage* Wiring::stage(StageId id) const {
@@ -443,8 +458,8 @@ void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_p
 Frame Wiring::reply_to(const Frame& request) const {
   Frame reply;
   reply.kind = FrameKind::error;
-  reply.plan_high = request.plan_high;
-  reply.plan_low = request.plan_low;
+  reply.run_high = request.run_high;
+  reply.run_low = request.run_low;
   reply.from_host = index_;
   reply.call = request.call;
   reply.operation.path = request.operation.path;
@@ -529,14 +544,27 @@ void Wiring::cancel_services() {
 // ---- begin and end -------------------------------------------------------------------------
 
 void Wiring::start() {
-  // At once: peers count on it that all connections are made in the beginning.
+  meet();
+  if (!label().empty()) {
+    const std::string failure = connections_.wire(deadline());
+    if (!failure.empty()) {
+      abandon(failure);
+      throw TravelError(
+          name(), label(), "",
+          fmt::format("number {} of wiring '{}' failed: {}", number(), label(), failure));
+    }
+  } else if (!runtime_.is_virtual()) {
+    meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
+                              [this] { connections_.await_peers(deadline()); });
+  }
+  for (auto& wrapper : wrappers_) wrapper->start();
+}
+
+/// At once: peers count on it that all connections are made in the beginning.
+void Wiring::meet() {
   for (const auto& [id, stage] : stages_)
     if (stage.below == nullptr && stage.below_id != no_stage)
       connections_.meet(plan_->host_of(stage.below_id), stage.below_id);
-  if (!runtime_.is_virtual())
-    meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
-                              [this] { connections_.await_peers(deadline()); });
-  for (auto& wrapper : wrappers_) wrapper->start();
 }
 
 void Wiring::wait_for(const Releases& releases, const char* what) {
@@ -567,6 +595,11 @@ bool Wiring::services_end_in_time() {
 }
 
 std::string Wiring::finish() {
+  {
+    const runtime::Lock lock(mutex_);
+    if (std::exchange(is_ending_, true))
+      throw base::UsageError(fmt::format("host {}: wiring '{}' was ended before", name(), label()));
+  }
   wait_for(thread_releases_, "the release of the threads' paths at");
   if (before_end_) before_end_();
   for (auto& wrapper : wrappers_) wrapper->stop();
@@ -582,7 +615,7 @@ std::string Wiring::finish() {
   wait_for(background_releases_, "the release of reads from");
   for (auto& wrapper : wrappers_) wrapper->drain();
   // What still serves waits in an element for a tuple that will not come.
-  for (const auto& element : elements_) host_.space().delete_element(element->name());
+  end_elements();
   if (!services_end_in_time()) end_services();
   connections_.stop(deadline());
   if (meeting_) {
@@ -592,7 +625,28 @@ std::string Wiring::finish() {
   // Peers that parted meanwhile were counted out in contexts of their own.
   end_services();
   if (patience_) patience_->stop();
-  return connections_.given_up();
+  reception_.end(*call_, "it has ended", connections_.open_arrivals());
+  connections_.close();
+  std::string wrong = connections_.given_up();
+  host_.forget(*this);  // perhaps the last who had it
+  return wrong;
+}
+
+void Wiring::end_elements() {
+  for (const auto& element : elements_) host_.space().delete_element(element->name());
+}
+
+void Wiring::abandon(const std::string& why) {
+  {
+    const runtime::Lock lock(mutex_);
+    if (std::exchange(is_ending_, true)) return;
+  }
+  reception_.end(*call_, why);
+  if (!label().empty()) connections_.abandon(why);
+  connections_.close();
+  if (label().empty()) return;
+  end_elements();
+  if (patience_) patience_->stop();
 }
 
 /// A cancelled context gives up its present wait; one that was about to wait, the next time.

@@ -16,7 +16,7 @@
 #include "paths/plan/plan.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wire/connections.hpp"
-#include "paths/wire/transport.hpp"
+#include "paths/wire/reception.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"
@@ -40,17 +40,26 @@ struct HostTraffic {
 /// Sharing: any context may call anything; operations block as their wrappers say.
 class Wiring : public Site {
  public:
-  /// `index` is the host's in this plan, `transport` for this wiring alone.
-  Wiring(Host& host, std::shared_ptr<const Plan> plan, std::uint32_t index,
-         const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
-         std::shared_ptr<const Peers> peers);
+  /// `index` is the host's in this plan, `numbers` are those of all its hosts in the run. Greetings
+  /// are taken from then on.
+  Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCall> call,
+         std::shared_ptr<const Plan> plan, std::uint32_t index, std::vector<std::uint32_t> numbers,
+         const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
   ~Wiring();
 
+  /// What this host's call of wire() was given, "" of the config's plan, and its number.
+  const std::string& label() const { return call_->label; }
+  std::uint64_t number() const { return call_->number; }
+
   Host& host() const { return host_; }
-  /// An element of this wiring. Throws UsageError when there is none of that name.
+  /// An element of this wiring, which lives in the host's space: as LABEL/NAME, unless the label is
+  /// empty. Throws UsageError when there is none of that name.
   std::shared_ptr<pastset::Element> element(std::string_view name);
-  /// Connects, then starts the wrappers. Every host of the plan must get here, in any order; on
-  /// the steady clock one that has not come within the deadline counts as gone.
+  /// Connects, then starts the wrappers. Every host of the plan must get here, in any order. Of the
+  /// config's plan it does not wait for them: on the steady clock one that has not come within the
+  /// deadline counts as gone. Of any other it blocks until all have come to which paths lead
+  /// directly, or from which they come. Throws TravelError when one has not, or not to this call;
+  /// the others are told, and nothing but the destructor is to follow.
   void start();
   /// Waits until every path through here was released, serving until then; then stops wrappers
   /// and parts from its peers. A host that is gone counts as having released its paths, and so does
@@ -58,12 +67,11 @@ class Wiring : public Site {
   /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
   /// needs any more, then those of other hosts that read from here: they find what there is, and
   /// that this host has ended. Gateways so end last.
-  /// Answers what went wrong at the end: empty, or whom it waited for in vain.
+  /// Answers what went wrong at the end: empty, or whom it waited for in vain. Once, by whatever
+  /// context. Throws UsageError when it was called before.
   std::string finish();
-  /// Somebody did not get as far as a frame: told of in the log.
-  void turned_away(const std::string& source, const std::string& reason) {
-    connections_.turned_away(source, reason);
-  }
+  /// Ends it at once: peers are told why, and count this host as lost. Does nothing after finish().
+  void abandon(const std::string& why);
   /// A thread of this host failed; peers hear of it at the end.
   void note_failure(const std::string& failure) { connections_.note_failure(failure); }
   /// What failed first of what this host knows: a thread of its own or of others, or a peer that
@@ -125,6 +133,9 @@ class Wiring : public Site {
     std::uint64_t seen = 0;
   };
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
+  void meet();
+  void end_elements();
+  std::string name_in_space(std::string_view element) const;
   void serve(ConnectionId connection, Frame frame);
   bool runs_at_once(const Frame& frame, bool is_alone) const;
   Service& take_service();
@@ -148,6 +159,11 @@ class Wiring : public Site {
   void wait_for(const Releases& releases, const char* what);
   bool services_end_in_time();
   Host& host_;
+  eventspace::Recorder unused_;  // of a further wiring, whose places no trace has announced
+  Reception& reception_;
+  const std::shared_ptr<const WiringCall> call_;
+  std::unique_ptr<Multiplexer::Share> share_made_;  // until the connections have it
+  Multiplexer::Share& share_;
   std::vector<std::shared_ptr<pastset::Element>> elements_;
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move
@@ -169,6 +185,7 @@ class Wiring : public Site {
   std::uint64_t begun_ = 0;            // operations of this host without a context
   std::atomic<bool> gives_up_{false};  // what waits without a context
   bool waits_again_ = false;           // something has begun to, meanwhile
+  bool is_ending_ = false;
 };
 
 }  // namespace paths

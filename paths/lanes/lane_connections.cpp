@@ -29,8 +29,8 @@ void LaneConnections::start(Lanes& lanes) {
 Frame LaneConnections::frame_of(LaneFrame lane) const {
   Frame frame;
   frame.kind = FrameKind::lane;
-  frame.plan_high = peers_->digest.high;
-  frame.plan_low = peers_->digest.low;
+  frame.run_high = peers_->run.high;
+  frame.run_low = peers_->run.low;
   frame.from_host = host_;
   frame.text = std::exchange(lane.text, {});
   frame.lane = std::make_shared<LaneFrame>(std::move(lane));
@@ -96,7 +96,7 @@ std::string LaneConnections::wrong_hello(const Frame& frame) const {
   if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
       frame.lane->kind != LaneKind::hello)
     return "something that is no hello";
-  if (frame.plan_high != peers_->digest.high || frame.plan_low != peers_->digest.low)
+  if (frame.run_high != peers_->run.high || frame.run_low != peers_->run.low)
     return fmt::format("a hello of another run by {}", frame.text);
   const bool is_host = frame.from_host < peers_->hosts.size() && frame.from_host != host_ &&
                        peers_->hosts[frame.from_host].name == frame.text;

@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 
@@ -132,6 +133,8 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
       line.clock == "virtual" ? runtime::ClockKind::virtual_time : runtime::ClockKind::steady;
   options.seed = line.seed;
   options.trace = {line.trace, words};
+  if (const char* id = std::getenv("PATHS_RUN"); id != nullptr && *id != 0)
+    options.run = base::digest_of(id);
   const auto host = which_host(*plan, line);
   options.is_one_host = host && plan->hosts.size() > 1;
   if (host) options.host = *host;

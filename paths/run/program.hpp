@@ -27,9 +27,10 @@ struct Program {
 
 /// The main() of a program. Which config, clock, host and overrides come from the command line or,
 /// as `paths run` hands them on, from PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
-/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT, PATHS_STACK. Returns 0,
-/// 1 when a thread failed or what was printed could not be written, 2 for wrong usage or config.
-/// May be called again when it has returned; throws UsageError inside a thread of a run.
+/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT, PATHS_STACK; which
+/// run it belongs to from PATHS_RUN: hosts of different runs refuse each other. Returns 0, 1 when a
+/// thread failed or what was printed could not be written, 2 for wrong usage or config. May be
+/// called again when it has returned; throws UsageError inside a thread of a run.
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
 
 }  // namespace paths

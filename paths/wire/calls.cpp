@@ -26,11 +26,11 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   request(call, to_host, stage, std::move(operation));
   send_posted(lock);
   while (!call.reply && call.lost.empty()) {
-    const bool was_held = call.is_held;
-    const runtime::Woken woken =
-        call.waiting.wait(lock, limit_of(call),
-                          {was_held ? "credits from host" : "a reply from host", peer, sequence});
-    if (woken == runtime::Woken::expired && was_held == call.is_held) throw late(call);
+    const bool lacks_credits = call.lacks_credits();
+    const runtime::Woken woken = call.waiting.wait(
+        lock, limit_of(call),
+        {lacks_credits ? "credits from host" : "a reply from host", peer, sequence});
+    if (woken == runtime::Woken::expired && lacks_credits == call.lacks_credits()) throw late(call);
   }
   return result_of(call);
 }
@@ -38,15 +38,16 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
 /// The far host answers a wait there that its own deadline ended, and names who was missing; ours
 /// is for a host that answers nothing at all. Its death is noticed before either.
 runtime::Deadline Connections::limit_of(const Call& call) const {
-  if (call.is_held) return call.deadline;
+  if (call.lacks_credits()) return call.deadline;
   return {call.deadline.at + peers_->deadline, call.deadline.written};
 }
 
 TravelError Connections::late(const Call& call) const {
   return TravelError(
       peers_->hosts[host_].name, peers_->graph_of(call.path), "forward",
-      fmt::format("no {} from host {} in time (deadline {})", call.is_held ? "credits" : "reply",
-                  peers_->hosts[call.to_host].name, base::format_time(peers_->deadline)));
+      fmt::format("no {} from host {} in time (deadline {})",
+                  call.lacks_credits() ? "credits" : "reply", peers_->hosts[call.to_host].name,
+                  base::format_time(peers_->deadline)));
 }
 
 /// What came of a call that was answered or lost; throws what the answer says.
@@ -134,8 +135,7 @@ void Connections::request(Call& call, std::uint32_t to_host, StageId stage, Oper
   frame.call = call.number;
   frame.stage = stage;
   frame.operation = std::move(operation);
-  const bool follows_held = connection.last_held_like(frame) != connection.held.rend();
-  if (follows_held) {
+  if (!may_leave(connection, frame) || connection.holds_like(frame)) {
     connection.held.push_back(std::move(frame));
   } else {
     leave(connection, std::move(frame));

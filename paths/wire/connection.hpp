@@ -27,7 +27,8 @@ struct Connections::Call {
   std::optional<Frame> reply;
   std::string lost;
   runtime::WaitList waiting;
-  Begun* begun = nullptr;  // of a caller without a context
+  Begun* begun = nullptr;      // of a caller without a context
+  bool lacks_credits() const;  // and nothing else
 };
 
 /// A call of an operation that has no context.
@@ -86,6 +87,11 @@ struct Connections::Connection {
              other.operation.thread == frame.operation.thread;
     });
   }
+  bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
+  /// For another push, which then waits not only for the welcome.
+  bool has_no_room() const { return is_welcome || held.size() >= window; }
 };
+
+inline bool Connections::Call::lacks_credits() const { return is_held && connection->is_welcome; }
 
 }  // namespace paths

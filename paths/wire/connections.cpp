@@ -18,14 +18,18 @@ Traffic& Traffic::operator+=(const Traffic& other) {
 }
 
 Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
-                         std::uint32_t host, std::unique_ptr<Transport> transport, Serve serve,
-                         Gone gone)
+                         std::uint32_t host, Opening opening, std::unique_ptr<Transport> transport,
+                         Complaints& complaints, Serve serve, Gone gone)
     : runtime_(runtime),
       peers_(std::move(peers)),
       host_(host),
+      call_(std::move(opening.id)),
+      needs_all_(opening.needs_all),
       transport_(std::move(transport)),
+      complaints_(complaints),
       serve_(std::move(serve)),
       gone_(std::move(gone)),
+      is_wired_(!needs_all_),
       counted_(peers_->graphs.size() + 1) {
   count_planned_connections();
 }
@@ -35,9 +39,11 @@ Connections::~Connections() = default;
 Frame Connections::frame_of(FrameKind kind) const {
   Frame frame;
   frame.kind = kind;
-  frame.plan_high = peers_->digest.high;
-  frame.plan_low = peers_->digest.low;
+  frame.run_high = peers_->run.high;
+  frame.run_low = peers_->run.low;
   frame.from_host = host_;
+  if (kind == FrameKind::hello || kind == FrameKind::welcome || kind == FrameKind::refuse)
+    frame.wiring = call_;
   return frame;
 }
 
@@ -144,7 +150,10 @@ void Connections::deliver(ConnectionId id, Frame frame) {
       connection.is_heard = true;
       take_credits(connection, frame.credits, wakes);
       switch (frame.kind) {
-        case FrameKind::hello: greet(connection, frame, wakes); break;
+        case FrameKind::hello:
+          is_refused = greet(connection, frame, wakes);
+          reason = connection.lost;
+          break;
         case FrameKind::refuse:
           lose(connection, frame.text, wakes);
           reason = connection.lost;
@@ -163,7 +172,9 @@ void Connections::deliver(ConnectionId id, Frame frame) {
           has_parted = part(connection, wakes);
           break;
         case FrameKind::welcome:
+          met_[connection.peer].incarnation = frame.wiring->incarnation;
           connection.is_welcome = true;
+          post_what_waited_for_the_welcome(connection, wakes);
           meeting_.wake_all(wakes);
           break;
         case FrameKind::heartbeat:  // answered by any frame
@@ -178,8 +189,8 @@ void Connections::deliver(ConnectionId id, Frame frame) {
   }
   if (has_posted) send_posted();
   if (serves) serve_(id, std::move(frame));
-  if (is_refused) gone_(peer, reason, false);
-  if (has_parted) gone_(peer, has_ended, true);
+  if (is_refused) tell_gone(peer, reason, false);
+  if (has_parted) tell_gone(peer, has_ended, true);
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {
@@ -195,7 +206,7 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
     is_gone = connection->known && forsake(peer, Which::not_met, reason, wakes);
   }
   send_posted();
-  if (is_gone) gone_(peer, reason, false);
+  if (is_gone) tell_gone(peer, reason, false);
 }
 
 Traffic Connections::wan_traffic(std::uint32_t graph) const {

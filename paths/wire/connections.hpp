@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "paths/ascent.hpp"
+#include "paths/wire/complaints.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
@@ -42,8 +44,15 @@ class Connections final : public Receiver {
   /// connection the plan has it make, or one of its connections is lost, or one of us refused the
   /// other; `has_parted` in the first case. Must not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_parted)>;
+  /// Which call of wire() they are of, and whether it fails as soon as one peer cannot be met: then
+  /// wire() is to follow.
+  struct Opening {
+    std::shared_ptr<const WiringCall> id;
+    bool needs_all = false;
+  };
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
-              std::unique_ptr<Transport> transport, Serve serve, Gone gone);
+              Opening opening, std::unique_ptr<Transport> transport, Complaints& complaints,
+              Serve serve, Gone gone);
   ~Connections() override;
 
   void start() { transport_->start(*this); }
@@ -53,6 +62,18 @@ class Connections final : public Receiver {
   /// between the two, or is gone. Says for whom it waits after 5 s, then ever less often; who has
   /// not come at `limit` is gone.
   void await_peers(runtime::Deadline limit);
+  /// The same of a call that needs all. Answers why it has failed, at once, or nothing. Until it
+  /// succeeds nobody is told by `gone` of peers that were lost.
+  std::string wire(runtime::Deadline limit);
+  /// The call has failed, while wire() waits; or another host makes one of a higher number, which
+  /// fails this one unless the two were wired. From any context.
+  void fail(const std::string& why);
+  void outgrown(const std::string& host, const WiringCall& theirs);
+  /// Tells every peer why, and gives up all connections: of a call that failed, or a wiring that
+  /// was left.
+  void abandon(const std::string& why);
+  /// Connections that peers made, on which they have not said goodbye.
+  std::vector<ConnectionId> open_arrivals() const;
   /// For one who waits for peers to release their paths, every `look_pause()`: asks them for a sign
   /// of life. One that gave none for the rest of a deadline is gone.
   void look_after_peers();
@@ -68,7 +89,8 @@ class Connections final : public Receiver {
   /// its peer did not read.) The deadline is for each step of the peers; who then has not answered
   /// is given up.
   void stop(runtime::Deadline deadline);
-  /// Nothing is delivered from now on, without a word to anybody: of a host whose run failed.
+  /// Nothing is delivered from now on, without a word to anybody: after stop(), or of a host whose
+  /// run failed.
   void close() { transport_->stop(); }
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
@@ -98,8 +120,6 @@ class Connections final : public Receiver {
 
   void deliver(ConnectionId connection, Frame frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
-  void turned_away(const std::string& source, const std::string& reason) override;
-
   static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
 
  private:
@@ -115,6 +135,10 @@ class Connections final : public Receiver {
     std::uint32_t greeted_on = 0;      // of those, by a hello
     std::uint32_t parted_from = 0;     // of those, by a goodbye
     std::uint32_t silent_looks = 0;
+    std::optional<std::uint64_t> incarnation = {};  // of the call that ours is wired with
+    bool is_another(const WiringCall& call) const {
+      return incarnation && *incarnation != call.incarnation;
+    }
   };
   StageId key_of(StageId stage) const;
   Connection& connection_to(std::uint32_t host, StageId stage);
@@ -130,6 +154,8 @@ class Connections final : public Receiver {
   TravelError late(const Call& call) const;
   void forget(const Call& call, runtime::Lock& lock);
   void post_held(Connection& connection, runtime::Wakes& wakes);
+  void post_what_waited_for_the_welcome(Connection& connection, runtime::Wakes& wakes);
+  void leave_at_last(Connection& connection, Frame frame, runtime::Wakes& wakes);
   static bool may_leave(const Connection& connection, const Frame& frame);
   void leave(Connection& connection, Frame frame);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
@@ -137,14 +163,17 @@ class Connections final : public Receiver {
   std::string wrong_from_us(const Connection& connection, const Frame& frame) const;
   std::string wrong_to_us(const Connection& connection, const Frame& frame) const;
   std::string wrong_greeting(const Frame& hello) const;
-  void greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
+  std::string wrong_plan(const std::string& peer, const Frame& greeting) const;
+  std::string wrong_call(std::uint32_t host, const Frame& welcome) const;
+  void fail(const std::string& why, runtime::Wakes& wakes);
+  bool greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
   void turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
   bool refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
-  void complain(const std::string& source, const std::string& what);
   void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   void count_planned_connections();
   bool depart(std::uint32_t peer, const std::string& why);
+  void tell_gone(std::uint32_t peer, const std::string& why, bool has_parted);
   enum class Which : std::uint8_t { not_met, all };
   bool forsake(std::uint32_t peer, Which connections, const std::string& why,
                runtime::Wakes& wakes);
@@ -166,14 +195,18 @@ class Connections final : public Receiver {
   runtime::Runtime& runtime_;
   std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
+  const std::shared_ptr<const WiringCall> call_;
+  const bool needs_all_;
   std::unique_ptr<Transport> transport_;
+  Complaints& complaints_;
   Serve serve_;
   Gone gone_;
   mutable runtime::Mutex mutex_;
   std::unordered_map<std::uint32_t, Peer> met_;  // not of all hosts: there may be very many
-  std::set<std::string> complained_of_;  // sources: each is told of once, and so many at most
   std::vector<std::string> given_up_;
   std::string failure_;
+  bool is_wired_;              // or needs not all
+  std::string failed_;         // why the call has, before it was wired
   runtime::WaitList meeting_;  // for peers
   runtime::WaitList parting_;  // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all

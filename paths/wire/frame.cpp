@@ -29,6 +29,12 @@ constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
 constexpr std::size_t lane_bytes = 66;
 constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
+constexpr std::size_t has_wiring_bytes = 1;
+constexpr std::size_t wiring_bytes = 34;  // without the label
+
+bool is_greeting(FrameKind kind) {
+  return kind == FrameKind::hello || kind == FrameKind::welcome || kind == FrameKind::refuse;
+}
 
 bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
@@ -208,6 +214,32 @@ LaneFrame get_lane(ByteReader& reader) {
   return lane;
 }
 
+std::size_t greeting_bytes(const Frame& frame) {
+  return has_wiring_bytes +
+         (frame.wiring ? wiring_bytes + shortened(frame.wiring->label).size() : 0);
+}
+
+void put_greeting(ByteWriter& writer, const Frame& frame) {
+  writer.put(static_cast<std::uint8_t>(frame.wiring ? 1 : 0));
+  if (!frame.wiring) return;
+  writer.put_text(frame.wiring->label);
+  writer.put(frame.wiring->number);
+  writer.put(frame.wiring->incarnation);
+  writer.put(frame.wiring->plan.high);
+  writer.put(frame.wiring->plan.low);
+}
+
+void get_greeting(ByteReader& reader, Frame& frame) {
+  if (reader.get_flags(1) == 0) return;
+  WiringCall call;
+  call.label = reader.get_text();
+  call.number = reader.get<std::uint64_t>();
+  call.incarnation = reader.get<std::uint64_t>();
+  call.plan.high = reader.get<std::uint64_t>();
+  call.plan.low = reader.get<std::uint64_t>();
+  frame.wiring = std::make_shared<const WiringCall>(std::move(call));
+}
+
 base::Payload failure_body(const TravelError& failure) {
   const std::array<const std::string*, 4> texts = {&failure.host(), &failure.path(),
                                                    &failure.wrapper(), &failure.reason()};
@@ -258,7 +290,8 @@ std::size_t header_bytes(const Frame& frame) {
   return prelude_bytes + shortened(frame.text).size() + common_bytes +
          (carries_operation(frame.kind) ? operation_bytes : 0) +
          (frame.kind == FrameKind::reply ? result_bytes : 0) +
-         (frame.kind == FrameKind::lane ? lane_bytes : 0);
+         (frame.kind == FrameKind::lane ? lane_bytes : 0) +
+         (is_greeting(frame.kind) ? greeting_bytes(frame) : 0);
 }
 
 std::vector<std::byte> encode_header(const Frame& frame) {
@@ -274,8 +307,8 @@ void write_header(const Frame& frame, std::span<std::byte> bytes) {
   writer.put(frame.version);
   writer.put(static_cast<std::uint8_t>(frame.kind));
   writer.put(frame.operation.failure != nullptr ? flag_failure : std::uint8_t{0});
-  writer.put(frame.plan_high);
-  writer.put(frame.plan_low);
+  writer.put(frame.run_high);
+  writer.put(frame.run_low);
   writer.put_text(frame.text);
   writer.put(frame.from_host);
   writer.put(frame.credits);
@@ -284,6 +317,7 @@ void write_header(const Frame& frame, std::span<std::byte> bytes) {
   if (carries_operation(frame.kind)) put_operation(writer, frame.operation);
   if (frame.kind == FrameKind::reply) put_result(writer, frame);
   if (frame.kind == FrameKind::lane) put_lane(writer, *frame.lane);
+  if (is_greeting(frame.kind)) put_greeting(writer, frame);
 }
 
 base::Payload encode_body(const Frame& frame) {
@@ -302,8 +336,8 @@ std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Paylo
   frame.version = reader.get<std::uint16_t>();
   frame.kind = reader.get_enum(FrameKind::lane);
   const auto flags = reader.get<std::uint8_t>();
-  frame.plan_high = reader.get<std::uint64_t>();
-  frame.plan_low = reader.get<std::uint64_t>();
+  frame.run_high = reader.get<std::uint64_t>();
+  frame.run_low = reader.get<std::uint64_t>();
   frame.text = reader.get_text();
   if (!reader.good()) return std::nullopt;
   if (frame.version != protocol_version) return frame;
@@ -315,6 +349,7 @@ std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Paylo
   if (carries_operation(frame.kind)) frame.operation = get_operation(reader);
   if (frame.kind == FrameKind::reply) frame.result = get_result(reader, frame.returns_moved);
   if (frame.kind == FrameKind::lane) frame.lane = std::make_shared<LaneFrame>(get_lane(reader));
+  if (is_greeting(frame.kind)) get_greeting(reader, frame);
   if (!reader.at_end() || (flags & ~flag_failure) != 0) return std::nullopt;
   if (!place_body(frame, (flags & flag_failure) != 0, std::move(body))) return std::nullopt;
   return frame;

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/digest.hpp"
 #include "paths/operation.hpp"
 #include "paths/wire/lane_frame.hpp"
 
 namespace paths {
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;
 
 enum class FrameKind : std::uint8_t {
   request,  ///< an operation that wants a reply
@@ -21,9 +22,9 @@ enum class FrameKind : std::uint8_t {
   error,    ///< a reply that is a failure
   one_way,  ///< an operation that wants none: a push costs this one frame
   // Control, counted apart:
-  hello,  ///< first on a connection: who I am, protocol version, plan digest
+  hello,  ///< first on a connection: who I am, of which run, and what it is for
   welcome,
-  refuse,  ///< other version or plan; the text says which differs
+  refuse,  ///< last on a connection; the text says why
   credits,
   heartbeat,
   goodbye,
@@ -32,14 +33,23 @@ enum class FrameKind : std::uint8_t {
 };
 bool is_control(FrameKind kind);
 
+/// One host's call that makes a wiring; never two are alike: a host that was started again has
+/// another incarnation, and no host uses a number of a label twice.
+struct WiringCall {
+  std::string label;
+  std::uint64_t number = 0;
+  std::uint64_t incarnation = 0;
+  base::Digest plan;
+};
+
 /// A value. `operation.failure` (request, one_way: a failed contribution; error: the failure)
 /// travels as text in place of the payload.
 struct Frame {
   FrameKind kind = FrameKind::request;
   std::uint16_t version = protocol_version;
-  std::uint64_t plan_high = 0;  ///< the plan's digest
-  std::uint64_t plan_low = 0;
-  std::uint32_t from_host = 0;  ///< index in the plan
+  std::uint64_t run_high = 0;  ///< which run
+  std::uint64_t run_low = 0;
+  std::uint32_t from_host = 0;  ///< index in the wiring's plan; on lanes the number in the run
   std::uint32_t credits = 0;    ///< given back to the receiver of this frame
   std::uint64_t call = 0;       ///< pairs a reply with its request, per connection
   StageId stage = no_stage;     ///< where the operation enters the receiver
@@ -47,7 +57,8 @@ struct Frame {
   Result result;                ///< of reply
   bool returns_moved = false;   ///< of reply: its tuple is the request's and does not travel again
   std::string text;             ///< of hello (host name) and refuse (reason)
-  std::shared_ptr<LaneFrame> lane;  ///< of lane, without its text, which is the frame's
+  std::shared_ptr<LaneFrame> lane;           ///< of lane, without its text, which is the frame's
+  std::shared_ptr<const WiringCall> wiring;  ///< of greetings; null where none is meant
 };
 
 /// The header's bytes and the payload's; transports may send the payload without copying it.
@@ -59,7 +70,7 @@ void write_header(const Frame& frame, std::span<std::byte> bytes);
 /// The body that follows the header: the payload, or the text of a failure.
 base::Payload encode_body(const Frame& frame);
 /// Nothing when the bytes are not a frame of any version; a frame of another version comes back
-/// with only kind, version, plan and text filled in. Texts are made visible (base/visible.hpp).
+/// with only kind, version, run and text filled in. Texts are made visible (base/visible.hpp).
 /// Never throws, never reads beyond.
 std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body);
 

@@ -44,7 +44,7 @@ void Connections::await_peers(runtime::Deadline limit) {
   base::Nanos next_word = begun + pause;
   const std::string limit_text = base::format_time(peers_->deadline);
   runtime::Lock lock(mutex_);
-  while (!absent().empty()) {
+  while (!absent().empty() && failed_.empty()) {
     const bool is_last = runtime_.is_virtual() || limit.at <= next_word;
     const runtime::Deadline until = is_last ? limit : runtime::Deadline::written_at(next_word);
     const runtime::Reason reason{"the peers of host", peers_->hosts[host_].name};
@@ -65,6 +65,70 @@ void Connections::await_peers(runtime::Deadline limit) {
     pause *= 2;
     next_word += pause;
   }
+}
+
+std::string Connections::wire(runtime::Deadline limit) {
+  await_peers(limit);
+  const runtime::Lock lock(mutex_);
+  is_wired_ = failed_.empty();
+  return failed_;
+}
+
+void Connections::fail(const std::string& why) {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  fail(why, wakes);
+}
+
+/// Called with the mutex held. The first failure counts.
+void Connections::fail(const std::string& why, runtime::Wakes& wakes) {
+  if (is_wired_ || !failed_.empty()) return;
+  failed_ = why;
+  meeting_.wake_all(wakes);
+}
+
+void Connections::outgrown(const std::string& host, const WiringCall& theirs) {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  if (const auto peer = peers_->named(host); peer && met_[*peer].incarnation) return;
+  fail(fmt::format("host {} makes number {} of wiring '{}' already, not number {}", host,
+                   theirs.number, theirs.label, call_->number),
+       wakes);
+}
+
+/// Nobody is to hear of peers of a call that has failed.
+void Connections::tell_gone(std::uint32_t peer, const std::string& why, bool has_parted) {
+  {
+    const runtime::Lock lock(mutex_);
+    if (!failed_.empty()) return;
+  }
+  gone_(peer, why, has_parted);
+}
+
+void Connections::abandon(const std::string& why) {
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(mutex_);
+    if (failed_.empty()) failed_ = why;
+    for (auto& [id, connection] : connections_) {
+      if (!connection->known || !connection->lost.empty()) continue;
+      Frame refusal = frame_of(FrameKind::refuse);
+      refusal.text = why;
+      post(*connection, std::move(refusal));
+      lose(*connection, why, wakes);
+    }
+  }
+  send_posted();
+}
+
+std::vector<ConnectionId> Connections::open_arrivals() const {
+  const runtime::Lock lock(mutex_);
+  std::vector<ConnectionId> open;
+  for (const auto& [id, connection] : connections_)
+    if (connection->known && !connection->is_ours && !connection->has_parted &&
+        connection->lost.empty())
+      open.push_back(id);
+  return open;
 }
 
 base::Nanos Connections::look_pause() const { return peers_->deadline / looks_per_deadline; }
@@ -103,6 +167,7 @@ bool Connections::forsake(std::uint32_t peer, Which which, const std::string& wh
     if (connection->known && connection->peer == peer &&
         (which == Which::all || (connection->is_ours && !connection->is_welcome)))
       lose(*connection, why, wakes);
+  fail(fmt::format("host {}: {}", peers_->hosts[peer].name, why), wakes);
   meeting_.wake_all(wakes);
   return depart(peer, why);
 }
@@ -115,7 +180,7 @@ void Connections::give_up(std::uint32_t peer, const std::string& why) {
     given_up_.push_back(fmt::format("host {} is gone: {}", peers_->hosts[peer].name, why));
   }
   send_posted();
-  gone_(peer, why, false);
+  tell_gone(peer, why, false);
 }
 
 std::string Connections::given_up() const {
@@ -158,7 +223,6 @@ void Connections::stop(runtime::Deadline deadline) {
   }
   send_posted();
   await_goodbyes(deadline);
-  transport_->stop();
 }
 
 /// By peer, how many of our frames it has still to make room for or to answer. Called with the

@@ -6,10 +6,8 @@
 
 namespace paths {
 
-Multiplexer::Multiplexer(std::unique_ptr<Transport> transport, Route route, TurnedAway turned_away)
-    : transport_(std::move(transport)),
-      route_(std::move(route)),
-      turned_away_(std::move(turned_away)) {}
+Multiplexer::Multiplexer(std::unique_ptr<Transport> transport, Receiver& others)
+    : transport_(std::move(transport)), others_(others) {}
 
 Multiplexer::~Multiplexer() = default;
 
@@ -17,13 +15,26 @@ std::unique_ptr<Multiplexer::Share> Multiplexer::share(std::vector<std::uint32_t
   return std::make_unique<Share>(*this, std::move(numbers));
 }
 
+bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std::string> source) {
+  const runtime::Lock lock(mutex_);
+  if (share.receiver_ == nullptr) return false;
+  owners_[connection] = {&share, false, std::move(source)};
+  ++share.inside_;
+  return true;
+}
+
+void Multiplexer::pass_on(ConnectionId connection, Share& share, Frame frame) {
+  share.receiver_->deliver(connection, std::move(frame));
+  leave(share);
+}
+
 /// Null when the connection is nobody's; else leave() is to follow.
 Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
-  const auto known = shares_.find(connection);
-  if (known == shares_.end()) return nullptr;
-  ++known->second->inside_;
-  return known->second;
+  const auto known = owners_.find(connection);
+  if (known == owners_.end()) return nullptr;
+  ++known->second.share->inside_;
+  return known->second.share;
 }
 
 void Multiplexer::leave(Share& share) {
@@ -34,27 +45,19 @@ void Multiplexer::leave(Share& share) {
 
 void Multiplexer::deliver(ConnectionId connection, Frame frame) {
   Share* share = enter(connection);
-  if (share == nullptr) {
-    share = route_(connection, frame);
-    if (share == nullptr) return;
-    const runtime::Lock lock(mutex_);
-    if (share->receiver_ == nullptr) return;
-    shares_.emplace(connection, share);
-    ++share->inside_;
-  }
-  share->receiver_->deliver(connection, std::move(frame));
-  leave(*share);
+  if (share == nullptr) return others_.deliver(connection, std::move(frame));
+  pass_on(connection, *share, std::move(frame));
 }
 
 void Multiplexer::connection_lost(ConnectionId connection, const std::string& reason) {
   Share* share = enter(connection);
-  if (share == nullptr) return;
+  if (share == nullptr) return others_.connection_lost(connection, reason);
   share->receiver_->connection_lost(connection, reason);
   leave(*share);
 }
 
 void Multiplexer::turned_away(const std::string& source, const std::string& reason) {
-  turned_away_(source, reason);
+  others_.turned_away(source, reason);
 }
 
 // ---- one share -------------------------------------------------------------------------------
@@ -72,7 +75,7 @@ void Multiplexer::Share::start(Receiver& receiver) {
 ConnectionId Multiplexer::Share::connect(std::uint32_t host, std::uint32_t path) {
   const runtime::Lock lock(all_.mutex_);  // nothing is to come on it before it is known
   const ConnectionId connection = all_.transport_->connect(numbers_[host], path);
-  all_.shares_.emplace(connection, this);
+  all_.owners_[connection] = {this, true};
   return connection;
 }
 
@@ -83,28 +86,36 @@ void Multiplexer::Share::send(ConnectionId connection, Frame frame) {
 void Multiplexer::Share::drop(ConnectionId connection) {
   {
     const runtime::Lock lock(all_.mutex_);
-    all_.shares_.erase(connection);
+    all_.owners_.erase(connection);
   }
   all_.transport_->drop(connection);
 }
 
 std::string Multiplexer::Share::source(ConnectionId connection) {
+  {
+    const runtime::Lock lock(all_.mutex_);
+    const auto known = all_.owners_.find(connection);
+    if (known != all_.owners_.end() && known->second.source) return *known->second.source;
+  }
   return all_.transport_->source(connection);
 }
 
 void Multiplexer::Share::stop() {
-  std::vector<ConnectionId> dropped;
+  std::vector<ConnectionId> ours;
   {
     runtime::Lock lock(all_.mutex_);
     if (receiver_ == nullptr) return;
-    for (const auto& [connection, share] : all_.shares_)
-      if (share == this) dropped.push_back(connection);
-    for (const ConnectionId connection : dropped) all_.shares_.erase(connection);
+    std::erase_if(all_.owners_, [&](const auto& one) {
+      const auto& [connection, owner] = one;
+      if (owner.share != this) return false;
+      if (owner.is_ours) ours.push_back(connection);
+      return true;
+    });
     while (inside_ > 0)
-      left_.wait(lock, runtime::Deadline::never(), {"those who bring frames", ""});
+      left_.wait(lock, runtime::Deadline::never(), {"those who bring frames to", "a wiring"});
     receiver_ = nullptr;
   }
-  for (const ConnectionId connection : dropped) all_.transport_->drop(connection);
+  for (const ConnectionId connection : ours) all_.transport_->drop(connection);
 }
 
 }  // namespace paths

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,42 +15,51 @@
 namespace paths {
 
 /// Shares a host's transport: what comes on a connection goes to whoever made it here, or to whom
-/// its first frame is for.
+/// it was given.
 ///
 /// Owns:    the transport. Outlives its shares.
 /// Sharing: any context may call anything.
 class Multiplexer final : public Receiver {
  public:
   /// What one of several has of the transport. start() says who receives, and comes before
-  /// connect(); stop() gives up its connections, those that peers made included, and nothing else.
-  /// It waits until nobody is inside its receiver, which therefore may go then.
+  /// connect(); stop() gives up the connections that it made and forgets those that peers made. It
+  /// waits until nobody is inside its receiver, which therefore may go then.
   class Share;
-  /// Whose a connection is that a peer made, by the first frame that comes on it; null: nobody's,
-  /// and the frame is dropped. Called as deliver() is.
-  using Route = std::function<Share*(ConnectionId, Frame&)>;
-  using TurnedAway = std::function<void(const std::string& source, const std::string& reason)>;
-  Multiplexer(std::unique_ptr<Transport> transport, Route route, TurnedAway turned_away);
+  /// Gets what comes on connections that are nobody's: made by peers, and not given yet, or of one
+  /// that has stopped. May give them.
+  Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
   ~Multiplexer() override;
 
   /// As Transport::start() and stop(), for all shares together.
   void start() { transport_->start(*this); }
   void stop() { transport_->stop(); }
+  Transport& transport() { return *transport_; }
   /// For one whose hosts have these numbers, by their index in its own plan.
   std::unique_ptr<Share> share(std::vector<std::uint32_t> numbers);
+
+  /// Gives a connection that a peer made; false when the share has stopped. Otherwise pass_on() is
+  /// to follow, with the first frame, and until then the share does not stop. `source` when that
+  /// frame came a while ago: what was said then.
+  bool give(ConnectionId connection, Share& share, std::optional<std::string> source = {});
+  void pass_on(ConnectionId connection, Share& share, Frame frame);
 
   void deliver(ConnectionId connection, Frame frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
  private:
+  struct Owner {
+    Share* share = nullptr;
+    bool is_ours = false;
+    std::optional<std::string> source = {};
+  };
   Share* enter(ConnectionId connection);
   void leave(Share& share);
 
   const std::unique_ptr<Transport> transport_;
-  const Route route_;
-  const TurnedAway turned_away_;
+  Receiver& others_;
   runtime::Mutex mutex_;
-  std::unordered_map<ConnectionId, Share*> shares_;  // by connection
+  std::unordered_map<ConnectionId, Owner> owners_;
 };
 
 class Multiplexer::Share final : public Transport {

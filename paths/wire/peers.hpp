@@ -35,7 +35,9 @@ struct Peers {
   bool shared_memory = true;                 ///< carries frames between hosts of one machine
   bool shares_connections = false;           ///< one for each pair of hosts, not for each way out
   base::Nanos deadline{0};
-  base::Digest digest;  ///< the plan's: hosts of different plans refuse each other
+  base::Digest digest;  ///< the plan's
+  base::Digest run;     ///< hosts of different runs refuse each other; without a launcher, the
+                        ///< digest of the config's plan
 
   /// The name of a path's graph.
   const std::string& graph_of(std::uint32_t path) const { return graphs[graph_of_path[path]]; }

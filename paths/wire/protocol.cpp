@@ -2,7 +2,6 @@
 // paths/wire/protocol.cpp — what peers may send, and what becomes of those that send something
 // else.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "paths/wire/connection.hpp"
 
@@ -18,9 +17,9 @@ std::string Connections::wrong(const Connection& connection, const Frame& frame)
   if (frame.version != protocol_version)
     return fmt::format("protocol version {} on a connection of version {}", frame.version,
                        protocol_version);
-  const base::Digest theirs{frame.plan_high, frame.plan_low};
-  if (!(theirs == peers_->digest))
-    return fmt::format("config {}, not config {}", theirs.text(), peers_->digest.text());
+  const base::Digest theirs{frame.run_high, frame.run_low};
+  if (!(theirs == peers_->run))
+    return fmt::format("run {}, not run {}", theirs.text(), peers_->run.text());
   if (frame.from_host != connection.peer)
     return fmt::format("a frame of host number {} in place of host {}", frame.from_host, peer);
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
@@ -34,6 +33,7 @@ std::string Connections::wrong_from_us(const Connection& connection, const Frame
     case FrameKind::reply:
     case FrameKind::error: break;
     case FrameKind::goodbye: return connection.has_said_goodbye ? "" : "a goodbye unasked";
+    case FrameKind::welcome: return wrong_call(connection.peer, frame);
     case FrameKind::hello:
     case FrameKind::request:
     case FrameKind::one_way: return "an operation in place of an answer";
@@ -66,18 +66,36 @@ std::string Connections::wrong_to_us(const Connection& connection, const Frame& 
   return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
 }
 
-/// The two hosts compare what they speak and which plan they run before anything else counts.
+/// Both hosts' calls must be of one plan before anything else counts.
+std::string Connections::wrong_plan(const std::string& peer, const Frame& greeting) const {
+  const std::string& here = peers_->hosts[host_].name;
+  const WiringCall* theirs = greeting.wiring.get();
+  if (theirs == nullptr) return fmt::format("host {} does not say which wiring it makes", peer);
+  if (theirs->plan == peers_->digest) return {};
+  if (call_->label.empty())
+    return fmt::format("host {} runs config {}, host {} config {}", peer, theirs->plan.text(), here,
+                       peers_->digest.text());
+  return fmt::format("host {} makes wiring '{}' of plan {}, host {} of plan {}", peer, call_->label,
+                     theirs->plan.text(), here, peers_->digest.text());
+}
+
+/// The answer to a hello of ours names the call that it belongs to, always the same one.
+std::string Connections::wrong_call(std::uint32_t host, const Frame& welcome) const {
+  const std::string& peer = peers_->hosts[host].name;
+  if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;
+  const WiringCall& theirs = *welcome.wiring;
+  if (theirs.label != call_->label || theirs.number != call_->number)
+    return fmt::format("a welcome to number {} of wiring '{}'", theirs.number, theirs.label);
+  const auto known = met_.find(host);
+  if (known == met_.end() || !known->second.is_another(theirs)) return {};
+  return "a welcome of another start of it: wired anew";
+}
+
 std::string Connections::wrong_greeting(const Frame& hello) const {
   const std::string& here = peers_->hosts[host_].name;
-  const base::Digest theirs{hello.plan_high, hello.plan_low};
-  if (hello.version != protocol_version)
-    return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
-                       hello.version, here, protocol_version);
-  if (!(theirs == peers_->digest))
-    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(), here,
-                       peers_->digest.text());
+  if (std::string wrong = wrong_plan(hello.text, hello); !wrong.empty()) return wrong;
   if (hello.from_host >= peers_->hosts.size())
-    return fmt::format("host {} has no place in config {}", hello.text, theirs.text());
+    return fmt::format("host {} has no place in config {}", hello.text, hello.wiring->plan.text());
   if (hello.text != peers_->hosts[hello.from_host].name)
     return fmt::format("host {} says that it is host {}", hello.text,
                        peers_->hosts[hello.from_host].name);
@@ -94,25 +112,36 @@ std::string Connections::wrong_greeting(const Frame& hello) const {
   return {};
 }
 
-void Connections::greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes) {
+/// True when its host is gone with that.
+bool Connections::greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes) {
   if (const std::string wrong = wrong_greeting(hello); !wrong.empty()) {
     if (const auto named = peers_->named(hello.text)) met_[*named].refused = wrong;
-    return turn_away(connection, wrong, wakes);
+    if (!is_wired_) fail(wrong, wakes);
+    turn_away(connection, wrong, wakes);
+    return false;
   }
   connection.peer = hello.from_host;
+  Peer& peer = met_[hello.from_host];
+  if (peer.is_another(*hello.wiring)) {
+    const std::string wrong =
+        fmt::format("host {} was started again: wired anew", peers_->hosts[connection.peer].name);
+    turn_away(connection, wrong, wakes);
+    return forsake(connection.peer, Which::all, wrong, wakes);
+  }
+  peer.incarnation = hello.wiring->incarnation;
   connection.key = hello.stage;
   connection.known = true;
-  Peer& peer = met_[hello.from_host];
   peer.comes_on[hello.stage] = true;
   ++peer.greeted_on;
   meeting_.wake_all(wakes);
   post(connection, frame_of(FrameKind::welcome));
+  return false;
 }
 
 /// A stranger, or one that differs: nothing it did counts.
 void Connections::turn_away(Connection& connection, const std::string& wrong,
                             runtime::Wakes& wakes) {
-  complain(transport_->source(connection.id), "refused: " + wrong);
+  complaints_.tell(transport_->source(connection.id), "refused: " + wrong);
   Frame refusal = frame_of(FrameKind::refuse);
   refusal.text = wrong;
   post(connection, std::move(refusal));
@@ -148,7 +177,7 @@ void Connections::refuse(ConnectionId id, const std::string& wrong) {
     reason = connection->lost;
   }
   send_posted();
-  gone_(peer, reason, false);
+  tell_gone(peer, reason, false);
 }
 
 TravelError Connections::refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
@@ -163,26 +192,6 @@ TravelError Connections::refuse_answer(std::uint32_t host, StageId stage, std::u
   asked.path = path;
   runtime::Lock lock(mutex_);
   return gone(*connection, asked);
-}
-
-/// Called with the mutex held. Whoever makes many connections, or sends many frames, is told of
-/// once, and nobody fills the log under many names.
-void Connections::complain(const std::string& source, const std::string& what) {
-  constexpr std::size_t sources_max = 32;
-  if (complained_of_.size() > sources_max || !complained_of_.insert(source).second) return;
-  const std::string& here = peers_->hosts[host_].name;
-  if (complained_of_.size() > sources_max) {
-    spdlog::warn("host {}: others that are turned away are not told of any more", here);
-  } else if (source.empty()) {
-    spdlog::warn("host {}: {}", here, what);
-  } else {
-    spdlog::warn("host {}: from {}: {}", here, source, what);
-  }
-}
-
-void Connections::turned_away(const std::string& source, const std::string& reason) {
-  runtime::Lock lock(mutex_);
-  complain(source, reason);
 }
 
 }  // namespace paths

@@ -36,10 +36,11 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.operation = std::move(operation);
     const auto last = connection.last_held_like(frame);
     // Only the last one of the path may be replaced, so that all that stays is in order.
-    if (frame.operation.kind == OperationKind::withdraw ||
-        (connection.held.empty() && may_leave(connection, frame))) {
+    if (may_leave(connection, frame) &&
+        (frame.operation.kind == OperationKind::withdraw || connection.held.empty())) {
       leave(connection, std::move(frame));
-    } else if (last != connection.held.rend() && may_replace(*last, frame)) {
+    } else if (connection.has_no_room() && last != connection.held.rend() &&
+               may_replace(*last, frame)) {
       *last = std::move(frame);
     } else {
       connection.held.push_back(std::move(frame));
@@ -78,9 +79,7 @@ void Connections::take_credits(Connection& connection, std::uint32_t credits,
 void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
   auto& held = connection.held;
   while (!held.empty() && may_leave(connection, held.front())) {
-    if (held.front().kind == FrameKind::request)  // its caller now waits for the reply
-      tell(*connection.calls.at(held.front().call), wakes);
-    leave(connection, std::move(held.front()));
+    leave_at_last(connection, std::move(held.front()), wakes);
     held.pop_front();
   }
   if (!held.empty() || !std::exchange(connection.is_parting, false)) return;
@@ -88,8 +87,27 @@ void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
   post(connection, goodbye());
 }
 
+void Connections::leave_at_last(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+  if (frame.kind == FrameKind::request)  // its caller now waits for the reply
+    tell(*connection.calls.at(frame.call), wakes);
+  leave(connection, std::move(frame));
+}
+
+/// Unlike what waits for credits, of which requests wait only behind pushes of their own thread.
+void Connections::post_what_waited_for_the_welcome(Connection& connection, runtime::Wakes& wakes) {
+  std::deque<Frame> waited = std::exchange(connection.held, {});
+  for (Frame& frame : waited) {
+    if (may_leave(connection, frame) && !connection.holds_like(frame))
+      leave_at_last(connection, std::move(frame), wakes);
+    else
+      connection.held.push_back(std::move(frame));
+  }
+  post_held(connection, wakes);
+}
+
+/// No payload goes to a peer before both know that their calls of wire() belong together.
 bool Connections::may_leave(const Connection& connection, const Frame& frame) {
-  return connection.credits > 0 || !waits_for_credits(frame);
+  return connection.is_welcome && (connection.credits > 0 || !waits_for_credits(frame));
 }
 
 void Connections::leave(Connection& connection, Frame frame) {

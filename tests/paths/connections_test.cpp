@@ -22,16 +22,18 @@ constexpr std::uint32_t other = 1;
 
 constexpr std::uint64_t unsendable = 4711;  // in an operation's number
 
-/// Keeps what is sent, for a test that plays the other host.
+/// Keeps what is sent, for a test that plays the other host; which may answer greetings at once.
 class Kept final : public Transport {
  public:
-  Kept(std::vector<Frame>& sent, std::vector<ConnectionId>& dropped)
-      : sent_(sent), dropped_(dropped) {}
+  using Answer = std::function<void(ConnectionId)>;
+  Kept(std::vector<Frame>& sent, std::vector<ConnectionId>& dropped, Answer to_hello)
+      : sent_(sent), dropped_(dropped), to_hello_(std::move(to_hello)) {}
   void start(Receiver&) override {}
   ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
-  void send(ConnectionId, Frame frame) override {
+  void send(ConnectionId connection, Frame frame) override {
     if (frame.operation.number == unsendable) throw std::runtime_error("too heavy");
     sent_.push_back(std::move(frame));
+    if (sent_.back().kind == FrameKind::hello) to_hello_(connection);
   }
   void drop(ConnectionId connection) override { dropped_.push_back(connection); }
   void stop() override {}
@@ -39,6 +41,7 @@ class Kept final : public Transport {
  private:
   std::vector<Frame>& sent_;
   std::vector<ConnectionId>& dropped_;
+  Answer to_hello_;
   ConnectionId last_ = 0;
 };
 
@@ -70,11 +73,18 @@ struct Talk {
   std::vector<ConnectionId> dropped;
   std::vector<std::pair<ConnectionId, Frame>> served;
   std::vector<std::string> gone;
+  bool welcomes = true;  // beta-0 does, at once
+  Complaints complaints{"alpha-0"};
   Connections connections{
       runtime,
       peers_of(*plan),
       0,
-      std::make_unique<Kept>(sent, dropped),
+      {std::make_shared<const WiringCall>(WiringCall{"", 1, 1, plan->digest})},
+      std::make_unique<Kept>(sent, dropped,
+                             [this](ConnectionId id) {
+                               if (welcomes) connections.deliver(id, frame(FrameKind::welcome));
+                             }),
+      complaints,
       [this](ConnectionId id, Frame frame) { served.emplace_back(id, std::move(frame)); },
       [this](std::uint32_t host, const std::string& reason, bool) {
         gone.push_back(plan->hosts[host].name + ": " + reason);
@@ -109,10 +119,12 @@ struct Talk {
   Frame frame(FrameKind kind) const {
     Frame made;
     made.kind = kind;
-    made.plan_high = plan->digest.high;
-    made.plan_low = plan->digest.low;
+    made.run_high = plan->digest.high;
+    made.run_low = plan->digest.low;
     made.from_host = other;
     made.text = "beta-0";
+    if (kind != FrameKind::hello && kind != FrameKind::welcome) return made;
+    made.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, plan->digest});
     return made;
   }
   void give_credits(std::uint32_t credits) { give_credits_on(outbound, credits); }
@@ -449,7 +461,7 @@ TEST_CASE("connections: a request that was given up while it waited for credits 
 TEST_CASE("connections: a peer with another config is refused with both named, and not served") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
-  hello.plan_high = 99;
+  hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
   talk.connections.deliver(Talk::inbound, hello);
   REQUIRE(talk.sent.size() == 1);
   CHECK(talk.sent[0].kind == FrameKind::refuse);
@@ -460,15 +472,47 @@ TEST_CASE("connections: a peer with another config is refused with both named, a
   CHECK(talk.served.empty());
 }
 
-TEST_CASE("connections: a peer with another protocol version is refused with both named") {
+TEST_CASE("connections: nothing leaves for a peer before it welcomed us, then all in order") {
   Talk talk;
+  talk.welcomes = false;
+  for (std::uint32_t i = 0; i < Connections::window + 2; ++i) talk.push(i);
+  talk.release(1);
+  CHECK(talk.sent.size() == 1);
+  talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
+  talk.give_credits(9);
+  const std::vector<double> values = talk.values();
+  REQUIRE(values.size() == Connections::window + 1);  // what has no room takes the last place
+  CHECK(values.front() == 0);
+  CHECK(values[Connections::window - 1] == Connections::window + 1);
+  CHECK(values.back() == Talk::released);
+}
+
+TEST_CASE("connections: a peer that was started again is gone, and nothing of it is taken") {
+  Talk talk;
+  talk.hello();
   Frame hello = talk.frame(FrameKind::hello);
-  hello.version = protocol_version + 1;
-  talk.connections.deliver(Talk::inbound, hello);
-  REQUIRE(talk.sent.size() == 1);
-  CHECK(talk.sent[0].text ==
-        fmt::format("host beta-0 speaks protocol version {}, host alpha-0 version {}",
-                    protocol_version + 1, protocol_version));
+  hello.stage = Talk::first_stage + 1;
+  hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 3, talk.plan->digest});
+  talk.connections.deliver(Talk::second_inbound, hello);
+  CHECK(talk.sent.back().kind == FrameKind::refuse);
+  CHECK(talk.gone == std::vector<std::string>{"beta-0: host beta-0 was started again: wired anew"});
+  talk.connections.deliver(Talk::second_inbound, talk.operation(FrameKind::request));
+  talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
+  CHECK(talk.served.empty());
+}
+
+TEST_CASE("connections: a welcome of another start of the peer is not taken") {
+  Talk talk;
+  talk.welcomes = false;
+  talk.hello();
+  talk.push(1);
+  Frame welcome = talk.frame(FrameKind::welcome);
+  welcome.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 3, talk.plan->digest});
+  talk.sent.clear();
+  talk.connections.deliver(Talk::outbound, welcome);
+  REQUIRE(talk.gone.size() == 1);
+  CHECK_THAT(talk.gone[0], Catch::Contains("a welcome of another start of it: wired anew"));
+  CHECK(talk.sent_of(FrameKind::one_way) == 0);
 }
 
 TEST_CASE("connections: a host that is nowhere in the plan is refused") {
@@ -538,6 +582,7 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
 TEST_CASE(
     "connections: a peer that has not come at the deadline is gone, and named with its place") {
   Talk talk;
+  talk.welcomes = false;
   talk.connections.meet(other, there);
   base::Nanos ended{0};
   const int come = GENERATE(0, 1, 2);  // of the two connections that it makes
@@ -573,7 +618,7 @@ TEST_CASE(
 TEST_CASE("connections: who did not come is named with the one that was refused in its name") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
-  hello.plan_high = 99;
+  hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
   talk.connections.deliver(Talk::inbound, hello);
   talk.runtime.run([&] { talk.connections.await_peers(runtime::Deadline::written_at(1s)); });
   REQUIRE(talk.gone.size() == 1);
@@ -583,6 +628,7 @@ TEST_CASE("connections: who did not come is named with the one that was refused 
 
 TEST_CASE("connections: with the first loss of a peer those connections go that never met it") {
   Talk talk;
+  talk.welcomes = false;
   talk.push(1);  // on a connection that is not welcomed yet
   talk.hello();
   talk.connections.connection_lost(Talk::inbound, "it died");
@@ -647,8 +693,8 @@ TEST_CASE("connections: a frame that its connection does not take refuses the pe
     std::function<void(Frame&)> change;
   };
   const std::vector<Case> cases = {
-      {"config 00000000000000090000000000000002", [](Frame& f) { f.plan_high = 9; }},
-      {"protocol version 2", [](Frame& f) { f.version = 2; }},
+      {"run 00000000000000090000000000000002", [](Frame& f) { f.run_high = 9; }},
+      {"protocol version 3", [](Frame& f) { f.version = 3; }},
       {"a frame of host number 0 in place of host beta-0", [](Frame& f) { f.from_host = 0; }},
       {"4294967295 credits of 0", [](Frame& f) { f.credits = ~0u; }},
       {"stage 4 on the connection to stage 3", [](Frame& f) { f.stage = 4; }},

@@ -35,8 +35,8 @@ Frame random_frame(runtime::Random& random) {
   const auto small = [&random] { return static_cast<std::uint32_t>(random.next()); };
   Frame frame;
   frame.kind = static_cast<FrameKind>(random.below(11));
-  frame.plan_high = random.next();
-  frame.plan_low = random.next();
+  frame.run_high = random.next();
+  frame.run_low = random.next();
   frame.from_host = small();
   frame.credits = small();
   frame.call = random.next();

@@ -18,8 +18,8 @@ base::Payload bytes_of(const std::string& text) {
 Frame request() {
   Frame frame;
   frame.kind = FrameKind::request;
-  frame.plan_high = 0x0123456789abcdef;
-  frame.plan_low = 0xfedcba9876543210;
+  frame.run_high = 0x0123456789abcdef;
+  frame.run_low = 0xfedcba9876543210;
   frame.from_host = 3;
   frame.credits = 5;
   frame.call = 77;
@@ -52,8 +52,8 @@ TEST_CASE("frame: a request arrives as it was sent") {
   REQUIRE(after);
   CHECK(after->kind == FrameKind::request);
   CHECK(after->version == protocol_version);
-  CHECK(after->plan_high == before.plan_high);
-  CHECK(after->plan_low == before.plan_low);
+  CHECK(after->run_high == before.run_high);
+  CHECK(after->run_low == before.run_low);
   CHECK(after->from_host == 3);
   CHECK(after->credits == 5);
   CHECK(after->call == 77);
@@ -189,19 +189,19 @@ TEST_CASE("frame: a lane's frame says where it began, where it ends and what it 
   CHECK_FALSE(decode_frame(encode_header(frame), {}));
 }
 
-TEST_CASE("frame: of another version only kind, version, plan and text are read") {
+TEST_CASE("frame: of another version only kind, version, run and text are read") {
   Frame hello = request();
   hello.kind = FrameKind::hello;
-  hello.version = 2;
+  hello.version = protocol_version + 1;
   hello.text = "beta-0";
   auto header = encode_header(hello);
-  header.resize(header.size() + 100);  // whatever version 2 adds
+  header.resize(header.size() + 100);  // whatever that version adds
   const auto after = decode_frame(header, bytes_of("and its body"));
   REQUIRE(after);
-  CHECK(after->version == 2);
+  CHECK(after->version == protocol_version + 1);
   CHECK(after->kind == FrameKind::hello);
-  CHECK(after->plan_high == hello.plan_high);
-  CHECK(after->plan_low == hello.plan_low);
+  CHECK(after->run_high == hello.run_high);
+  CHECK(after->run_low == hello.run_low);
   CHECK(after->text == "beta-0");
   CHECK(after->from_host == 0);
 }
@@ -211,10 +211,10 @@ TEST_CASE("frame: bytes are little-endian and in the documented places") {
   REQUIRE(header.size() == 26 + 20 + 50);
   const auto at = [&header](std::size_t place) { return std::to_integer<int>(header[place]); };
   CHECK(std::string(reinterpret_cast<const char*>(header.data()), 4) == "PATH");
-  CHECK(at(4) == 1);
+  CHECK(at(4) == 2);
   CHECK(at(5) == 0);
   CHECK(at(6) == 0);     // kind: request
-  CHECK(at(8) == 0xef);  // the plan's high half begins with its lowest byte
+  CHECK(at(8) == 0xef);  // the run's high half begins with its lowest byte
   CHECK(at(15) == 0x01);
   CHECK(at(26) == 3);           // from_host, behind an empty text
   CHECK(at(34) == 77);          // call
@@ -245,6 +245,26 @@ TEST_CASE("frame: what is cut short, too long or out of range is not a frame") {
   CHECK_FALSE(changed(46, 15));   // operation
   CHECK_FALSE(changed(47, 4));    // its flags
   CHECK_FALSE(changed(60, 6));    // segment 6 of 6
+}
+
+TEST_CASE("frame: a greeting says which wiring its connection is for") {
+  Frame hello;
+  hello.kind = FrameKind::hello;
+  hello.text = "alpha-0";
+  {
+    hello.wiring =
+        std::make_shared<const WiringCall>(WiringCall{"group", 7, 1ull << 60, {0x12, 0x34}});
+    const auto after = sent(hello);
+    REQUIRE(after);
+    REQUIRE(after->wiring);
+    CHECK(after->wiring->label == "group");
+    CHECK(after->wiring->number == 7);
+    CHECK(after->wiring->incarnation == 1ull << 60);
+    CHECK(after->wiring->plan == base::Digest{0x12, 0x34});
+  }
+  auto header = encode_header(hello);
+  header[26 + 7 + 20] = std::byte{2};  // neither with a wiring nor without
+  CHECK_FALSE(decode_frame(header, {}));
 }
 
 TEST_CASE("frame: texts too long for the wire lose their end between characters") {

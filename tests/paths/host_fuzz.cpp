@@ -341,15 +341,25 @@ class Game {
   Frame frame(FrameKind kind) {
     Frame made;
     made.kind = kind;
-    made.plan_high = sim_.plan().digest.high;
-    made.plan_low = sim_.plan().digest.low;
+    made.run_high = sim_.plan().digest.high;
+    made.run_low = sim_.plan().digest.low;
     made.from_host = guest;
+    if (kind == FrameKind::hello || kind == FrameKind::welcome) {
+      made.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 99, sim_.plan().digest});
+    }
     return made;
   }
   void spoil(Frame& made) {
-    perhaps(made.plan_high);
-    perhaps(made.plan_low);
+    perhaps(made.run_high);
+    perhaps(made.run_low);
     perhaps(made.from_host);
+    if (made.wiring != nullptr && random_.chance(wrong_)) {
+      WiringCall call = *made.wiring;
+      for (std::uint64_t* field : {&call.number, &call.incarnation, &call.plan.high})
+        perhaps(*field);
+      if (random_.chance(wrong_)) call.label = "x";
+      made.wiring = std::make_shared<const WiringCall>(std::move(call));
+    }
     perhaps(made.credits);
     perhaps(made.call);
     perhaps(made.stage);

@@ -53,11 +53,13 @@ std::string third_greeting() {
 std::string impostor(const paths::Plan& plan) {
   paths::Frame hello;
   hello.kind = paths::FrameKind::hello;
-  hello.plan_high = plan.digest.high;
-  hello.plan_low = plan.digest.low;
+  hello.run_high = plan.digest.high;
+  hello.run_low = plan.digest.low;
   hello.from_host = 1;
   hello.stage = plan.shares[0].entrances.at(0).stage;
   hello.text = "alpha-1";
+  hello.wiring =
+      std::make_shared<const paths::WiringCall>(paths::WiringCall{"", 1, 1, plan.digest});
   const auto header = paths::encode_header(hello);
   return message({reinterpret_cast<const char*>(header.data()), header.size()}, true) +
          message("", false);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/complaints.cpp — one line for each source, and so many in all.
+#include "paths/wire/complaints.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace paths {
+
+void Complaints::tell(const std::string& source, const std::string& what) {
+  const runtime::Lock lock(mutex_);
+  if (told_of_.size() > sources_max || !told_of_.insert(source).second) return;
+  if (told_of_.size() > sources_max) {
+    spdlog::warn("host {}: others that are turned away are not told of any more", host_);
+  } else if (source.empty()) {
+    spdlog::warn("host {}: {}", host_, what);
+  } else {
+    spdlog::warn("host {}: from {}: {}", host_, source, what);
+  }
+}
+
+}  // namespace paths

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/wiring_test.cpp — further plans on the hosts of a run, made and ended while it goes
+// on.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/usage_error.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using test_support::Sim;
+using test_support::SimResult;
+using test_support::thrown_text;
+
+/// One cluster of hosts h0.., each of one thread, which share an allreduce.
+std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "") {
+  std::vector<std::string> names;
+  for (const std::uint32_t host : hosts) names.push_back(fmt::format("h{}", host));
+  return fmt::format(
+      "deadline: 2s\n{}"
+      "clusters: {{alpha: {{hosts: [{}], threads: 1}}}}\n"
+      "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
+      more, fmt::join(names, ", "));
+}
+
+std::set<std::uint32_t> first_hosts(std::uint32_t count) {
+  std::set<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < count; ++host) hosts.insert(hosts.end(), host);
+  return hosts;
+}
+
+std::shared_ptr<const paths::Plan> plan_of(const std::set<std::uint32_t>& hosts,
+                                           const std::string& more = "") {
+  return Sim(config_of(hosts, more)).shared_plan();
+}
+
+double sum_of(const std::set<std::uint32_t>& hosts) {
+  double sum = 0;
+  for (const std::uint32_t host : hosts) sum += host;
+  return sum;
+}
+
+/// This thread's host in a wiring, made, used for some rounds and ended; what a sum was.
+double use(paths::Thread& thread, const std::string& label,
+           const std::shared_ptr<const paths::Plan>& plan, int rounds = 3) {
+  const auto wiring = thread.host().wire(label, plan);
+  double sum = 0;
+  {
+    paths::Thread member(*wiring, 0, 1);
+    for (int round = 0; round < rounds; ++round)
+      sum = member.path("sum").move_value(double(thread.rank())).payload.read<double>();
+  }
+  const std::string wrong = wiring->finish();
+  if (!wrong.empty()) throw std::runtime_error(wrong);
+  return sum;
+}
+
+template <class Error>
+std::string thrown(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+constexpr auto clocks = {runtime::ClockKind::virtual_time, runtime::ClockKind::steady};
+
+}  // namespace
+
+TEST_CASE("wiring: hosts wire a further plan, use it and end it while their own paths go on") {
+  for (const auto clock : clocks) {
+    const Sim sim(config_of(first_hosts(4)));
+    const auto some = plan_of({1, 3});
+    const SimResult result = sim.run(
+        [&](paths::Thread& thread) {
+          auto& path = thread.path("sum");
+          CHECK(path.move_value(1.0).payload.read<double>() == 4);
+          if (thread.rank() % 2 == 1)
+            for (int again = 0; again < 3; ++again) CHECK(use(thread, "odd", some) == 4);
+          CHECK(path.move_value(1.0).payload.read<double>() == 4);
+          CHECK(thread.host().space().names().size() <= 1);  // that of the config's plan
+        },
+        clock);
+    CHECK(result.broke == "");
+    CHECK(result.failures == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("wiring: its elements are in the host's space under its label, and go with it") {
+  const Sim sim(config_of(first_hosts(2)));
+  const auto plan = plan_of({0, 1});
+  std::set<std::string> seen;
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    const auto wiring = thread.host().wire("again", plan);
+    for (const auto& name : thread.host().space().names()) seen.insert(name);
+    for (const auto& element : plan->elements)
+      if (element.host == wiring->index()) CHECK(wiring->element(element.name) != nullptr);
+    { paths::Thread member(*wiring, 0, 1); }
+    wiring->finish();
+    for (const auto& name : thread.host().space().names())
+      CHECK(name.find('/') == std::string::npos);
+    CHECK_THROWS_AS(wiring->finish(), base::UsageError);
+  });
+  CHECK(result.ended_well());
+  for (const auto& element : plan->elements) CHECK(seen.contains("again/" + element.name));
+}
+
+TEST_CASE("wiring: a host that skips a call fails it for its peers, and the next one meets") {
+  const Sim sim(config_of(first_hosts(2)));
+  const auto plan = plan_of({0, 1});
+  for (const std::uint32_t skips : {0u, 1u}) {
+    std::string failure;
+    const SimResult result = sim.run([&](paths::Thread& thread) {
+      if (thread.rank() != skips)
+        failure = thrown<paths::TravelError>([&] { use(thread, "both", plan); });
+      else
+        thread.sleep_for(5s);
+      CHECK(use(thread, "both", plan) == 1);
+    });
+    CHECK(result.broke == "");
+    CHECK(result.failures == std::vector<std::string>{});
+    CHECK_THAT(failure, Catch::Contains(fmt::format("host h{}", skips)) &&
+                            Catch::Contains("did not come within 2s"));
+  }
+}
+
+TEST_CASE("wiring: unequal plans under one label fail both sides, each of which names both") {
+  const Sim sim(config_of(first_hosts(2)));
+  const auto one = plan_of({0, 1}), other = plan_of({0, 1}, "stack: 1MiB\n");
+  REQUIRE_FALSE(one->digest == other->digest);
+  std::vector<std::string> failures(2);
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    failures[thread.rank()] =
+        thrown<paths::TravelError>([&] { use(thread, "both", thread.rank() == 0 ? one : other); });
+    CHECK(use(thread, "both", one) == 1);
+  });
+  CHECK(result.broke == "");
+  CHECK(result.failures == std::vector<std::string>{});
+  for (const std::string& failure : failures)
+    CHECK_THAT(failure,
+               Catch::Contains(one->digest.text()) && Catch::Contains(other->digest.text()));
+}
+
+TEST_CASE("wiring: wrong use is told to whoever did it, and the run goes on") {
+  const Sim sim(config_of(first_hosts(2)));
+  const auto both = plan_of({0, 1});
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    paths::Host& host = thread.host();
+    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("", both); }),
+               Catch::Contains("a label is of letters"));
+    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("a/b", both); }), Catch::Contains("'a/b'"));
+    CHECK_THAT(thrown<base::UsageError>([&] {
+                 host.wire("more", plan_of({0, 1, 7}));
+               }),
+               Catch::Contains("hosts that the run does not have: h7"));
+    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("more", plan_of({1u - thread.rank()})); }),
+               Catch::Contains("no share for host " + host.name()));
+    const auto wiring = host.wire("used", both);
+    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("used", both); }),
+               Catch::Contains("'used' is in use here"));
+    { paths::Thread member(*wiring, 0, 1); }
+    wiring->finish();
+    CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == 2);
+  });
+  CHECK(result.broke == "");
+  CHECK(result.failures == std::vector<std::string>{});
+}
+
+TEST_CASE("wiring: one that a host leaves behind when it ends counts as lost with that host") {
+  const Sim sim(config_of(first_hosts(2)));
+  const auto both = plan_of({0, 1});
+  std::string failure;
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    const auto wiring = thread.host().wire("left", both);
+    if (thread.rank() == 1) return;
+    paths::Thread member(*wiring, 0, 1);
+    failure = thrown<paths::TravelError>([&] { member.path("sum").move_value(1.0); });
+  });
+  CHECK_THAT(failure, Catch::Contains("ended without ending wiring 'left'"));
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are skipped") {
+  for (const auto clock : clocks) {
+    constexpr std::uint32_t host_count = 12, wirings = 100;
+    const Sim sim(config_of(first_hosts(host_count)));
+    struct Planned {
+      std::set<std::uint32_t> hosts;
+      std::shared_ptr<const paths::Plan> plan;
+      std::uint32_t throws = host_count, skips = host_count;  // a host, or none
+      std::string label;
+    };
+    runtime::Random random(11, 0);
+    std::vector<Planned> all(wirings);
+    const bool is_virtual = clock == runtime::ClockKind::virtual_time;
+    for (std::uint32_t i = 0; i < wirings; ++i) {
+      Planned& one = all[i];
+      while (one.hosts.size() < 2 + i % 5)
+        one.hosts.insert(static_cast<std::uint32_t>(random.below(host_count)));
+      std::vector<std::uint32_t> members(one.hosts.begin(), one.hosts.end());
+      if (i % 4 == 1) one.throws = members[random.below(members.size())];
+      if (i % (is_virtual ? 5 : 25) == 2) one.skips = members[random.below(members.size())];
+      one.label = fmt::format("group.{}", i % 7);
+      one.plan = plan_of(one.hosts);
+    }
+    runtime::Mutex mutex;
+    std::uint32_t worked = 0, failed = 0;
+    const SimResult result = sim.run(
+        [&](paths::Thread& thread) {
+          for (const Planned& one : all) {
+            if (!one.hosts.contains(thread.rank())) continue;
+            if (one.skips == thread.rank()) continue;
+            bool has_worked = false;
+            try {
+              const auto wiring = thread.host().wire(one.label, one.plan);
+              try {
+                paths::Thread member(*wiring, 0, 1);
+                for (std::uint32_t round = 0; round < 3; ++round) {
+                  if (one.throws == thread.rank() && round == 2) {
+                    member.fail(thrown_text);
+                    break;
+                  }
+                  const double sum =
+                      member.path("sum").move_value(double(thread.rank())).payload.read<double>();
+                  if (sum != sum_of(one.hosts)) throw std::logic_error("another sum");
+                }
+                has_worked = true;
+              } catch (const paths::TravelError&) {
+              }
+              wiring->finish();
+            } catch (const paths::TravelError&) {
+            }
+            const runtime::Lock lock(mutex);
+            ++(has_worked ? worked : failed);
+          }
+          CHECK(thread.host().space().names().size() <= 1);
+          CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == host_count);
+        },
+        clock);
+    CHECK(result.broke == "");
+    CHECK(result.failures == std::vector<std::string>{});
+    INFO(worked << " worked, " << failed << " failed");
+    CHECK(worked > wirings);
+    CHECK(failed > 0);
+  }
+}
