@@ -8,7 +8,7 @@
 #include "paths/host/host.hpp"
 #include "paths/host/peers_of.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/transports.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/processes.hpp"
 
@@ -24,13 +24,13 @@ struct Cost {
   double near = 0, far = 0;  // allocations an operation
 };
 
-/// One of two hosts of this process, which meet over real sockets.
+/// One of two hosts of this process, which meet over real sockets or shared memory.
 void run_host(const Sim& sim, std::uint32_t index, const std::function<void(Thread&)>& function) {
   runtime::Runtime runtime;
   runtime.wake_from_outside([index] { test_support::allocate_for(static_cast<int>(index)); });
   runtime.run([&] {
     Host host(runtime, sim.shared_plan(), index, sim.kinds(),
-              make_zmq_transport(runtime, peers_of(sim.plan()), index));
+              make_transports(runtime, peers_of(sim.plan()), index));
     host.start();
     {
       Thread thread(host.wiring(), 0, 1);
@@ -40,8 +40,9 @@ void run_host(const Sim& sim, std::uint32_t index, const std::function<void(Thre
   });
 }
 
-Cost cost_of(const std::function<void(Path&)>& operate) {
-  const Sim sim(test_support::network_line("ipc", 2) + R"(
+Cost cost_of(bool shared_memory, const std::function<void(Path&)>& operate) {
+  const std::string memory = shared_memory ? "" : "shared_memory: false\n";
+  const Sim sim(test_support::network_line("ipc", 2) + memory + R"(
 clusters: {alpha: {hosts: 2, threads: 1}}
 elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
 )");
@@ -71,16 +72,20 @@ elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
 }  // namespace
 
 TEST_CASE("allocations: a request and its reply take at most two on each side") {
-  const Cost read = cost_of([](Path& path) { path.first(); });
+  const bool shared_memory = GENERATE(false, true);
+  INFO((shared_memory ? "shared memory" : "sockets"));
+  const Cost read = cost_of(shared_memory, [](Path& path) { path.first(); });
   CHECK(read.near <= 2);
   CHECK(read.far <= 2);
-  const Cost moved = cost_of([](Path& path) { path.move_value(1.0); });
+  const Cost moved = cost_of(shared_memory, [](Path& path) { path.move_value(1.0); });
   CHECK(moved.near <= 2);
   CHECK(moved.far <= 2);
 }
 
 TEST_CASE("allocations: a push takes at most two on each side") {
-  const Cost pushed = cost_of([](Path& path) { path.send(base::Payload::of(1.0)); });
+  const bool shared_memory = GENERATE(false, true);
+  INFO((shared_memory ? "shared memory" : "sockets"));
+  const Cost pushed = cost_of(shared_memory, [](Path& path) { path.send(base::Payload::of(1.0)); });
   CHECK(pushed.near <= 2);
   CHECK(pushed.far <= 2);
 }

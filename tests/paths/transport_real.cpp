@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,15 @@ std::size_t open_descriptors() {
   std::size_t count = 0;
   while (readdir(folder) != nullptr) ++count;
   closedir(folder);
+  return count;
+}
+
+/// Of the memory that links are in.
+std::size_t shared_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("memfd:paths") == std::string::npos ? 0 : 1;
   return count;
 }
 
@@ -394,4 +404,29 @@ TEST_CASE("transport: an idle host uses no CPU") {
     runtime.sleep_for(1s);
     CHECK(processor_time() - before < 10ms);
   });
+}
+
+TEST_CASE("transports: hosts of one machine share memory, unless the config forbids it") {
+  const bool is_allowed = GENERATE(true, false);
+  TransportScene scene(GENERATE("tcp", "ipc"), 2);
+  INFO(scene.kind());
+  auto peers = std::make_shared<Peers>(*scene.peers());
+  peers->hosts.push_back({"far", "tcp://203.0.113.1:7700", 0});
+  peers->shared_memory = is_allowed;
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto memory = make_shared_memory_transport(runtime, peers, 0);
+    CHECK(memory->reaches(1) == is_allowed);
+    CHECK_FALSE(memory->reaches(2));
+    Inbox left, right;
+    const auto a = make_transports(runtime, peers, 0), b = make_transports(runtime, peers, 1);
+    CHECK(a->reaches(2));
+    right.echo = &*b;
+    a->start(left);
+    b->start(right);
+    a->send(a->connect(1, 0), numbered(0));
+    REQUIRE(left.wait_for_frames(runtime, 1));
+    CHECK((shared_mappings() > 0) == is_allowed);
+  });
+  CHECK(shared_mappings() == 0);
 }
