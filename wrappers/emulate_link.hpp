@@ -10,7 +10,7 @@
 
 #include "paths/host/host.hpp"
 #include "paths/host/wiring.hpp"
-#include "paths/lanes/links.hpp"
+#include "paths/lanes/emulated_links.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"
@@ -19,8 +19,8 @@ namespace wrappers {
 
 /// One direction of a link. Stages with the role `down` delay operations before they go on, those
 /// with `up` delay what comes back, failures too. All of them share the link, and lanes do, when it
-/// has a name (paths/lanes/links.hpp): each message waits until the one before it has left, and
-/// none arrives before an earlier one.
+/// has a name (paths/lanes/emulated_links.hpp): each message waits until the one before it has
+/// left, and none arrives before an earlier one.
 ///
 /// Why:     Bongo et al. 2004, §V-D, emulated wide-area networks by such wrappers; simulation uses
 ///          the same ones, so that delay has one home.
@@ -33,11 +33,11 @@ namespace wrappers {
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::Wrapper {
  public:
-  EmulateLink(paths::Wiring& wiring, std::shared_ptr<paths::Link> link)
+  EmulateLink(paths::Wiring& wiring, std::shared_ptr<paths::EmulatedLink> link)
       : wiring_(wiring), link_(std::move(link)) {}
   /// Over a link of its own.
   EmulateLink(paths::Wiring& wiring, tuning::LinkModel model)
-      : EmulateLink(wiring, std::make_shared<paths::Link>(std::move(model))) {}
+      : EmulateLink(wiring, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
   void drain() override;  ///< of pushes, which arrive long after the last one was sent
@@ -69,7 +69,7 @@ class EmulateLink final : public paths::Wrapper {
   void close_lane(LaneKey key);
 
   paths::Wiring& wiring_;
-  const std::shared_ptr<paths::Link> link_;
+  const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
   std::map<LaneKey, Lane> lanes_;  // there is one as long as a service context empties it
   runtime::WaitList emptied_;

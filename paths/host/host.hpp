@@ -12,9 +12,9 @@
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/host/wiring.hpp"
+#include "paths/lanes/emulated_links.hpp"
 #include "paths/lanes/lane_connections.hpp"
 #include "paths/lanes/lanes.hpp"
-#include "paths/lanes/links.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wire/reception.hpp"
 #include "paths/wire/transport.hpp"
@@ -38,7 +38,7 @@ class Host : public Site {
 
   pastset::Space& space() { return space_; }
   /// Over which what leaves here is delayed.
-  Links& links() { return links_; }
+  EmulatedLinks& links() { return links_; }
   /// From here to any other host of the run.
   Lanes& lanes() { return *lanes_; }
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
@@ -79,7 +79,7 @@ class Host : public Site {
 
   eventspace::Recorder recorder_;
   pastset::Space space_;
-  Links links_;
+  EmulatedLinks links_;
   const WrapperKinds& kinds_;
   const std::shared_ptr<const Peers> peers_;
   Reception reception_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paths/lanes/agenda.hpp"
-#include "paths/lanes/links.hpp"
+#include "paths/lanes/emulated_links.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/lane_frame.hpp"
 #include "runtime/runtime.hpp"
@@ -28,14 +28,14 @@ inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 class Departures {
  public:
   /// All outlive it.
-  Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t host, Links& links,
+  Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t host, EmulatedLinks& links,
              Agenda& agenda)
       : runtime_(runtime), plan_(plan), host_(host), links_(links), agenda_(agenda) {}
 
   /// A frame whose head is here at `head`. Answers when its link has taken it.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
   /// The link that what goes to that host leaves by; null when none is emulated.
-  Link* link_to(std::uint32_t target) { return step_to(target).link.get(); }
+  EmulatedLink* link_to(std::uint32_t target) { return step_to(target).link.get(); }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
   /// What is to be handed over now, in order, each with the host it goes to.
@@ -51,7 +51,7 @@ class Departures {
  private:
   struct Step {
     std::uint32_t to = 0;
-    std::shared_ptr<Link> link;
+    std::shared_ptr<EmulatedLink> link;
   };
   const Step& step_to(std::uint32_t target);
   void leave(std::uint32_t to, LaneFrame frame, base::Nanos head);
@@ -59,7 +59,7 @@ class Departures {
   runtime::Runtime& runtime_;
   const Plan& plan_;
   const std::uint32_t host_;
-  Links& links_;
+  EmulatedLinks& links_;
   Agenda& agenda_;
   std::unordered_map<std::uint32_t, Step> steps_;  // of targets in use
   Leaving leaving_;

@@ -56,7 +56,7 @@ class Lanes::Clock final : public runtime::Work {
 };
 
 Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
-             Links& links, LaneCarrier& carrier)
+             EmulatedLinks& links, LaneCarrier& carrier)
     : runtime_(runtime),
       plan_(std::move(plan)),
       host_(host),

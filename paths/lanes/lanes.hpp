@@ -14,7 +14,7 @@
 
 #include "paths/lanes/group.hpp"
 #include "paths/lanes/incoming.hpp"
-#include "paths/lanes/outgoing.hpp"
+#include "paths/lanes/outgoing_lanes.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -42,7 +42,7 @@ class Lanes {
  public:
   /// All outlive it. `plan` is the run's, which counts the hosts.
   Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
-        Links& links, LaneCarrier& carrier);
+        EmulatedLinks& links, LaneCarrier& carrier);
   ~Lanes();  ///< stop()
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
@@ -154,7 +154,7 @@ class Lanes {
   mutable runtime::Mutex mutex_;
   Agenda agenda_;
   Departures departures_;
-  Outgoing outgoing_;
+  OutgoingLanes outgoing_;
   Inbox inbox_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Group>> groups_;
   std::set<std::uint64_t> ended_groups_;

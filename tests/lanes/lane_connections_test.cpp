@@ -27,7 +27,7 @@ struct Network {
     }
   }
   struct One {
-    paths::Links links;
+    paths::EmulatedLinks links;
     std::unique_ptr<paths::Lanes> lanes;
     std::unique_ptr<paths::LaneConnections> connections;
   };

@@ -20,8 +20,8 @@ inline base::Settings link_settings(const std::string& text) {
   return text.empty() ? base::Settings() : base::parse_settings(text, "test");
 }
 
-/// Clusters of so many hosts each, one thread on each; the first of a cluster is its exit. Links
-/// lead between all of them.
+/// Clusters of so many hosts each, one thread on each; the first of a cluster is its exit.
+/// EmulatedLinks lead between all of them.
 inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& sizes,
                                               const std::string& network, const std::string& wan) {
   auto plan = std::make_shared<paths::Plan>();
@@ -56,7 +56,7 @@ class LaneHosts {
     for (auto& host : hosts_) host->lanes.stop();
   }
   paths::Lanes& operator[](std::uint32_t host) { return hosts_[host]->lanes; }
-  paths::Links& links(std::uint32_t host) { return hosts_[host]->links; }
+  paths::EmulatedLinks& links(std::uint32_t host) { return hosts_[host]->links; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(hosts_.size()); }
   std::vector<std::uint32_t> all() const {
     std::vector<std::uint32_t> numbers(hosts_.size());
@@ -87,7 +87,7 @@ class LaneHosts {
     const std::uint32_t number;
     std::set<std::uint32_t> met;
     bool is_dead = false;
-    paths::Links links;
+    paths::EmulatedLinks links;
     paths::Lanes lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;

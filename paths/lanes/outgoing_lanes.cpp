@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/lanes/outgoing.cpp — whose frame is next.
-#include "paths/lanes/outgoing.hpp"
+// paths/lanes/outgoing_lanes.cpp — whose frame is next.
+#include "paths/lanes/outgoing_lanes.hpp"
 
 #include <algorithm>
 
@@ -15,13 +15,13 @@ base::Payload part_of(const base::Payload& message, std::uint64_t offset, std::u
 
 }  // namespace
 
-Outgoing::Outlet& Outgoing::outlet_to(std::uint32_t target) {
-  if (const Link* link = departures_.link_to(target)) return by_link_[link];
+OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
+  if (const EmulatedLink* link = departures_.link_to(target)) return by_link_[link];
   return by_host_[departures_.next_host(target)];
 }
 
-void Outgoing::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
-                    std::shared_ptr<LaneWait> wait) {
+void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
+                         std::shared_ptr<LaneWait> wait) {
   LaneOut::Channel& channel = lane.channels[number];
   channel.lane = &lane;
   const MessageName name{number, channel.next_ordinal++};
@@ -30,7 +30,7 @@ void Outgoing::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
   pump(outlet_to(lane.target));
 }
 
-void Outgoing::unblock(LaneOut& lane, base::Nanos moment) {
+void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
   for (auto& [number, channel] : lane.channels) {
     if (channel.messages.empty() || channel.is_listed) continue;
     for (LaneOut::Message& message : channel.messages)
@@ -40,20 +40,20 @@ void Outgoing::unblock(LaneOut& lane, base::Nanos moment) {
   pump(outlet_to(lane.target));
 }
 
-void Outgoing::list(LaneOut::Channel& channel) {
+void OutgoingLanes::list(LaneOut::Channel& channel) {
   if (channel.is_listed || movable(channel) == nullptr) return;
   channel.is_listed = true;
   Outlet& outlet = outlet_to(channel.lane->target);
   (channel.was_idle ? outlet.fresh : outlet.turns).push_back(&channel);
 }
 
-std::uint64_t Outgoing::next_bytes(const LaneOut::Message& message) const {
+std::uint64_t OutgoingLanes::next_bytes(const LaneOut::Message& message) const {
   const std::uint64_t rest = message.payload.size() - message.sent;
   return frame_bytes_ == 0 ? rest : std::min(rest, frame_bytes_);
 }
 
 /// Credit goes to the first message that was not granted; one that was granted overtakes it.
-LaneOut::Message* Outgoing::movable(LaneOut::Channel& channel) const {
+LaneOut::Message* OutgoingLanes::movable(LaneOut::Channel& channel) const {
   const Window& window = channel.lane->window;
   bool may_pay = true;
   for (LaneOut::Message& message : channel.messages) {
@@ -64,7 +64,7 @@ LaneOut::Message* Outgoing::movable(LaneOut::Channel& channel) const {
   return nullptr;
 }
 
-LaneOut::Channel* Outgoing::choose(Outlet& outlet, LaneOut::Message*& message) {
+LaneOut::Channel* OutgoingLanes::choose(Outlet& outlet, LaneOut::Message*& message) {
   for (auto* from : {&outlet.fresh, &outlet.turns})
     while (!from->empty()) {
       LaneOut::Channel* channel = from->front();
@@ -75,7 +75,7 @@ LaneOut::Channel* Outgoing::choose(Outlet& outlet, LaneOut::Message*& message) {
   return nullptr;
 }
 
-void Outgoing::pump(Outlet& outlet) {
+void OutgoingLanes::pump(Outlet& outlet) {
   while (!outlet.is_waiting) {
     LaneOut::Message* message = nullptr;
     LaneOut::Channel* channel = choose(outlet, message);
@@ -91,7 +91,8 @@ void Outgoing::pump(Outlet& outlet) {
   }
 }
 
-base::Nanos Outgoing::offer(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
+base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& message,
+                                 base::Nanos at) {
   LaneOut& lane = *channel.lane;
   const std::uint64_t bytes = next_bytes(message);
   LaneFrame frame;
@@ -113,7 +114,7 @@ base::Nanos Outgoing::offer(LaneOut::Channel& channel, LaneOut::Message& message
   return taken;
 }
 
-void Outgoing::end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
+void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
   LaneOut& lane = *channel.lane;
   lane.window.forget(message.name);
   ++lane.messages_sent;
@@ -128,7 +129,7 @@ void Outgoing::end(LaneOut::Channel& channel, LaneOut::Message& message, base::N
   }
 }
 
-std::vector<std::shared_ptr<LaneWait>> Outgoing::drop(LaneOut& lane) {
+std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
   std::vector<std::shared_ptr<LaneWait>> waiting;
   Outlet& outlet = outlet_to(lane.target);
   for (auto& [number, channel] : lane.channels) {

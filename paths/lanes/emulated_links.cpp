@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/lanes/links.cpp — links found or made.
-#include "paths/lanes/links.hpp"
+// paths/lanes/emulated_links.cpp — links found or made.
+#include "paths/lanes/emulated_links.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,12 @@
 
 namespace paths {
 
-std::shared_ptr<Link> Links::named(std::string_view name, const tuning::LinkModel& model) {
-  if (name.empty()) return std::make_shared<Link>(model);
+std::shared_ptr<EmulatedLink> EmulatedLinks::named(std::string_view name,
+                                                   const tuning::LinkModel& model) {
+  if (name.empty()) return std::make_shared<EmulatedLink>(model);
   runtime::Lock lock(mutex_);
   auto& link = links_[std::string(name)];
-  if (link == nullptr) link = std::make_shared<Link>(model);
+  if (link == nullptr) link = std::make_shared<EmulatedLink>(model);
   if (link->instance.model() != model)
     throw base::UsageError(fmt::format(
         "link {}: this host has one of that name with another latency or bandwidth", name));

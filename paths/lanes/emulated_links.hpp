@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/lanes/links.hpp — the emulated links of one host, by name.
+// paths/lanes/emulated_links.hpp — the emulated links of one host, by name.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,8 +15,8 @@
 namespace paths {
 
 /// One direction of an emulated link, and the mutex that guards it.
-struct Link {
-  explicit Link(tuning::LinkModel model) : instance(std::move(model)) {}
+struct EmulatedLink {
+  explicit EmulatedLink(tuning::LinkModel model) : instance(std::move(model)) {}
   runtime::Mutex mutex;
   tuning::LinkInstance instance;
 };
@@ -25,15 +25,15 @@ struct Link {
 /// and lanes. So each has one home, under the name of its wrapper.
 ///
 /// Sharing: any context may call.
-class Links {
+class EmulatedLinks {
  public:
   /// The link of that name, made by the first who asks; "" is one of its own each time. Throws
   /// UsageError when there is one of that name that behaves otherwise.
-  std::shared_ptr<Link> named(std::string_view name, const tuning::LinkModel& model);
+  std::shared_ptr<EmulatedLink> named(std::string_view name, const tuning::LinkModel& model);
 
  private:
   runtime::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Link>, std::less<>> links_;
+  std::map<std::string, std::shared_ptr<EmulatedLink>, std::less<>> links_;
 };
 
 /// The model of the link of a step that has one. Throws ConfigError when its trace cannot be read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/lanes/outgoing.hpp — messages that a host sends, cut into frames that take turns.
+// paths/lanes/outgoing_lanes.hpp — messages that a host sends, cut into frames that take turns.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -44,11 +44,11 @@ struct LaneOut {
 /// just become active goes first. So a small message beside large ones waits for one frame.
 ///
 /// Sharing: guarded by its owner's mutex. A lane stays where it is while it has messages here.
-class Outgoing {
+class OutgoingLanes {
  public:
   /// All outlive it. `frame_bytes`: 0 for whole messages.
-  Outgoing(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
-           Departures& departures, Agenda& agenda)
+  OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
+                Departures& departures, Agenda& agenda)
       : runtime_(runtime),
         host_(host),
         frame_bytes_(frame_bytes),
