@@ -30,7 +30,7 @@ struct Two {
     a->start(left);
     b->start(right);
   }
-  Inbox left, right;
+  Mailbox left, right;
   std::unique_ptr<Transport> a, b;
 };
 
@@ -123,7 +123,7 @@ TEST_CASE("transport: bodies of all sizes cross whole and outlive the transport"
                                        100};
   runtime::Runtime runtime;
   runtime.run([&] {
-    std::vector<Inbox::Arrived> arrived;
+    std::vector<Mailbox::Arrived> arrived;
     {
       Two two(scene, runtime);
       two.right.echo = two.b.get();
@@ -203,7 +203,7 @@ TEST_CASE("transport: a killed peer is reported within a second, on both kinds o
   PeerProcess peer(scene, 1, [](runtime::Runtime&, Transport& transport) {
     transport.send(transport.connect(0, 0), numbered(0));
   });
-  Inbox inbox;
+  Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
     auto a = scene.transport(runtime, 0);
@@ -218,7 +218,7 @@ TEST_CASE("transport: a killed peer is reported within a second, on both kinds o
     CHECK(inbox.lost().at(to_b) == "host alpha-1 has closed the connection or died");
 
     // A successor at the same address is another run: nothing reaches it.
-    Inbox successor;
+    Mailbox successor;
     auto b = scene.transport(runtime, 1);
     b->start(successor);
     a->send(to_b, numbered(1));
@@ -244,7 +244,7 @@ TEST_CASE("transport: what came of a peer that is killed while it sends is whole
       if (i % 100 == 99) runtime.sleep_for(1ms);
     }
   });
-  Inbox inbox;
+  Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
     auto a = scene.transport(runtime, 0);
@@ -371,7 +371,7 @@ TEST_CASE("transport: stopping never waits long for a dead or absent peer") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 3);
   INFO(scene.kind());
   PeerProcess peer(scene, 1);
-  Inbox inbox;
+  Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
     auto a = scene.transport(runtime, 0);
@@ -418,7 +418,7 @@ TEST_CASE("transports: hosts of one machine share memory, unless the config forb
     const auto memory = make_shared_memory_transport(runtime, peers, 0);
     CHECK(memory->reaches(1) == is_allowed);
     CHECK_FALSE(memory->reaches(2));
-    Inbox left, right;
+    Mailbox left, right;
     const auto a = make_transports(runtime, peers, 0), b = make_transports(runtime, peers, 1);
     CHECK(a->reaches(2));
     right.echo = &*b;

@@ -57,7 +57,7 @@ TEST_CASE("transport: 10,000 connections that come and go leave nothing behind")
   const std::uint64_t count = asked_for("PATHS_RECONNECTIONS", 10'000);
   runtime::Runtime runtime;
   runtime.run([&] {
-    Inbox left, right;
+    Mailbox left, right;
     auto a = scene.transport(runtime, 0), b = scene.transport(runtime, 1);
     right.echo = b.get();
     a->start(left);
@@ -91,7 +91,7 @@ TEST_CASE("transport: a body of 5 GiB crosses whole") {
   const auto at = [](std::uint64_t place) { return static_cast<std::byte>(place * 13 / 4096); };
   runtime::Runtime runtime;
   runtime.run([&] {
-    Inbox left, right;
+    Mailbox left, right;
     auto a = scene.transport(runtime, 0), b = scene.transport(runtime, 1);
     a->start(left);
     b->start(right);
@@ -130,7 +130,7 @@ TEST_CASE(
         if (i % 50 == 49) inner.sleep_for(500us);
       }
     });
-    Inbox inbox;
+    Mailbox inbox;
     runtime::Runtime runtime;
     runtime.run([&] {
       auto a = scene.transport(runtime, 0);

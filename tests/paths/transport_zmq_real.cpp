@@ -20,7 +20,7 @@ using namespace test_support;
 
 TEST_CASE("transport_zmq: an address in use is refused by name") {
   TransportScene scene(GENERATE("tcp", "ipc"), 1);
-  Inbox inbox;
+  Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
     auto first = scene.transport(runtime, 0);
@@ -47,7 +47,7 @@ TEST_CASE("transport_zmq: a file left behind by a killed run is no obstacle") {
     for (int i = 0; i < 200 && access(file.c_str(), F_OK) != 0; ++i) pause(10ms);
     REQUIRE(access(file.c_str(), F_OK) == 0);
   }
-  Inbox inbox;
+  Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] { scene.transport(runtime, 0)->start(inbox); });
 }
@@ -57,7 +57,7 @@ TEST_CASE("transport_zmq: addresses that nobody can listen on are refused") {
        {"tcp://203.0.113.1:7700", "ipc:///proc/no/such/folder/socket"}) {
     auto peers = std::make_shared<Peers>(*TransportScene("tcp", 1).peers());
     peers->hosts[0].address = address;
-    Inbox inbox;
+    Mailbox inbox;
     runtime::Runtime runtime;
     runtime.run([&] {
       const auto transport = make_zmq_transport(runtime, peers, 0);

@@ -41,7 +41,7 @@ class Partial final : public Transport {
 
 TEST_CASE("transports: a peer is met by the first transport that reaches it, and answers there") {
   LocalNetwork near(3), far(3);
-  Inbox inboxes[3];
+  Mailbox inboxes[3];
   std::unique_ptr<Transports> hosts[3];
   Partial* nearest[3];
   for (std::uint32_t i = 0; i < 3; ++i) {

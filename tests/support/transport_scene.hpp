@@ -52,7 +52,7 @@ inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
 }
 
 /// Keeps what arrives; optionally answers every frame on the connection it came on.
-class Inbox : public paths::Receiver {
+class Mailbox : public paths::Receiver {
  public:
   using Arrived = std::pair<paths::ConnectionId, paths::Frame>;
   paths::Transport* echo = nullptr;
@@ -114,7 +114,7 @@ class Inbox : public paths::Receiver {
 
 /// Of one connection: each once, from 0 on, with its bytes. Counts without stopping at each: Catch
 /// is slow.
-inline bool in_order(const std::vector<Inbox::Arrived>& frames, paths::ConnectionId connection) {
+inline bool in_order(const std::vector<Mailbox::Arrived>& frames, paths::ConnectionId connection) {
   std::uint64_t expected = 0;
   for (const auto& [from, frame] : frames) {
     if (from != connection) continue;
@@ -161,7 +161,7 @@ class PeerProcess {
     if (pid_ != 0) return;
     runtime::Runtime runtime;
     runtime.run([&] {
-      Inbox inbox;
+      Mailbox inbox;
       auto transport = scene.transport(runtime, host);
       inbox.echo = transport.get();
       transport->start(inbox);
