@@ -49,7 +49,7 @@ int run(const std::string& config) {
   const auto plan = std::make_shared<const paths::Plan>(paths::load_plan(config, kinds));
   const auto host = paths::identity(*plan);  // PATHS_HOST, or an MPI launcher's rank
   paths::RunOptions options;
-  options.is_one_host = host.has_value();
+  options.is_one_host = host && plan->hosts.size() > 1;
   options.host = host.value_or(0);
   paths::Session session(plan, kinds, options);
 

@@ -46,8 +46,8 @@ Owner::Use::Use(Owner& owner, std::string_view what, std::string_view subject,
     : owner_(owner) {
   owner.check(what, subject, name);
   if (!owner.used_for_.empty())
-    throw base::UsageError(fmt::format("{} {}: {} from inside another operation, {}", subject, name,
-                                       what, owner.used_for_));
+    throw base::UsageError(fmt::format("{}{}{}: {} from inside another operation, {}", subject,
+                                       name.empty() ? "" : " ", name, what, owner.used_for_));
   owner.used_for_ = what;
 }
 

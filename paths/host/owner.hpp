@@ -31,7 +31,9 @@ class Owner {
   void end() { context_ = nullptr; }
   bool has_ended() const { return context_ == nullptr; }
   /// It is nobody's until a context takes it, which is the owner then.
-  void leave() { context_ = &nobody; }
+  void leave() {
+    if (!has_ended()) context_ = &nobody;
+  }
   void take();
   std::string thread() const;  ///< "thread alpha-0/3"
 

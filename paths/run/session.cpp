@@ -51,11 +51,16 @@ runtime::RuntimeOptions runtime_options(const Plan& plan, const RunOptions& opti
   return all;
 }
 
-/// Before anything is made.
 void refuse_inside_a_run(std::string_view what) {
   if (runtime::is_inside_a_run())
     throw base::UsageError(
         fmt::format("{} by a thread that is attached or of a run already", what));
+}
+
+/// Kept for ever: what it is made of cannot be ended by this process.
+template <class Kept>
+void keep_for_ever(Kept kept) {
+  [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
 }
 
 }  // namespace
@@ -79,9 +84,12 @@ class Attached::State {
   std::vector<std::string> finish();
   /// Nobody will end it any more but the last who leaves, if somebody has not left.
   void abandon() noexcept;
+  /// A process made by fork has the memory, but not the threads.
+  bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
  private:
   Seat& find(std::string_view host, std::uint32_t index);
+  void refuse_here(std::string_view what) const;
   void leave(Seat& seat, runtime::Lock& lock);
   void finish_unobserved(runtime::Lock& lock) noexcept;
   std::vector<std::string> taken();
@@ -89,6 +97,7 @@ class Attached::State {
 
   const std::shared_ptr<const Plan> plan_;
   const RunOptions options_;
+  const std::uint32_t forks_ = runtime::forks_until_here();
   runtime::Runtime runtime_;
   ProcessHosts hosts_;
   runtime::Mutex mutex_;
@@ -96,6 +105,13 @@ class Attached::State {
   bool is_over_ = false;
   bool is_abandoned_ = false;
 };
+
+/// Who may neither attach nor end.
+void Attached::State::refuse_here(std::string_view what) const {
+  if (!is_of_this_process())
+    throw base::UsageError(fmt::format("{} in a process that was made by fork", what));
+  refuse_inside_a_run(what);
+}
 
 void Attached::State::start() {
   const runtime::Visit visit(runtime_, {"begin of a session"});
@@ -139,7 +155,7 @@ Attached::Seat& Attached::State::find(std::string_view host, std::uint32_t index
 
 Attached::Seat& Attached::State::attach(std::string_view host, std::uint32_t index) {
   Seat& seat = find(host, index);
-  refuse_inside_a_run("attach to " + seat.name);
+  refuse_here("attach to " + seat.name);
   runtime::Lock lock(mutex_);
   seat.look();
   const auto refuse = [&](std::string_view why) {
@@ -160,6 +176,8 @@ Attached::Seat& Attached::State::attach(std::string_view host, std::uint32_t ind
 }
 
 void Attached::State::detach(Seat& seat, std::uint64_t taking) {
+  if (!is_of_this_process())
+    throw base::UsageError(seat.name + ": detach in a process that was made by fork");
   runtime::Lock lock(mutex_);
   if (seat.takings != taking || !seat.is_taken() || !seat.visit->is_of_caller())
     throw base::UsageError(fmt::format("{}: detach by {}: it is that thread's alone", seat.name,
@@ -211,7 +229,7 @@ std::vector<std::string> Attached::State::taken() {
 }
 
 void Attached::State::begin_end() {
-  refuse_inside_a_run("the end of a session");
+  refuse_here("the end of a session");
   runtime::Lock lock(mutex_);
   if (is_over_) throw base::UsageError("the end of a session that has ended");
   const std::vector<std::string> attached = taken();
@@ -233,8 +251,11 @@ void Attached::State::abandon() noexcept {
 
 std::vector<std::string> Attached::State::finish() {
   const runtime::Visit visit(runtime_, {"end of a session"});
+  struct AtEnd {
+    runtime::Runtime& runtime;
+    ~AtEnd() { runtime.close(); }
+  } const at_end{runtime_};
   hosts_.run([this](Host& host, std::uint32_t index) { end_place(host, index); });
-  runtime_.close();
   tell_launcher(ThreadsState::ended);
   return hosts_.failures();
 }
@@ -267,7 +288,11 @@ Attached& Attached::operator=(Attached&& other) noexcept {
 }
 
 Attached::~Attached() {
-  if (seat_ != nullptr) state_->drop(*seat_, taking_);
+  if (seat_ == nullptr) return;
+  if (state_->is_of_this_process())
+    state_->drop(*seat_, taking_);
+  else
+    keep_for_ever(std::move(state_));
 }
 
 Thread& Attached::thread() const {
@@ -288,13 +313,21 @@ void Attached::detach() {
 Session::Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
                  const RunOptions& options) {
   refuse_inside_a_run("a session begun");
+  if (options.is_one_host && options.host >= plan->hosts.size())
+    throw base::UsageError(fmt::format("a session as host number {}, counted from 0, of {}",
+                                       options.host, plan->hosts.size()));
   runtime::count_forks();
   state_ = std::make_shared<Attached::State>(std::move(plan), kinds, options);
   state_->start();
   tell_launcher(ThreadsState::running);
 }
 
-Session::~Session() { state_->abandon(); }
+Session::~Session() {
+  if (state_->is_of_this_process())
+    state_->abandon();
+  else
+    keep_for_ever(std::move(state_));
+}
 
 Attached Session::attach(std::string_view host, std::uint32_t index) {
   return {state_, state_->attach(host, index)};

@@ -166,3 +166,33 @@ elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
   REQUIRE(living.lines("told: ").size() == 1);
   CHECK_THAT(living.lines("told: ")[0], Catch::Contains("host alpha-1 is gone"));
 }
+
+TEST_CASE("session: a process made by fork is told that it has none, and may end") {
+  HostProcess process([](const Say& say) {
+    const Sim sim(two_hosts);
+    Session session = session_of(sim);
+    std::optional<Attached> attached = session.attach("alpha-0", 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      say("attach: " + mistake_of([&] { session.attach("alpha-0", 1); }));
+      say("end: " + mistake_of([&] { session.end(); }));
+      say("move: " + mistake_of([&] { sum(*attached, 1); }));
+      say("detach: " + mistake_of([&] { attached->detach(); }));
+      attached.reset();
+      return 0;  // and session is destroyed
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    attached.reset();
+    return status == 0 && session.end().empty() ? 0 : 1;
+  });
+  CHECK(process.end() == 0);
+  const std::string by_fork = " in a process that was made by fork";
+  CHECK(process.lines("attach: ") ==
+        std::vector<std::string>{"attach to thread alpha-0/1" + by_fork});
+  CHECK(process.lines("end: ") == std::vector<std::string>{"the end of a session" + by_fork});
+  REQUIRE(process.lines("move: ").size() == 1);
+  CHECK_THAT(process.lines("move: ")[0], Catch::EndsWith("this process was made by fork"));
+  CHECK(process.lines("detach: ") ==
+        std::vector<std::string>{"thread alpha-0/0: detach" + by_fork});
+}

@@ -106,6 +106,15 @@ TEST_CASE("session: the virtual clock is refused in words") {
              Catch::Contains("the virtual clock cannot stop"));
 }
 
+TEST_CASE("session: a host that the plan does not have is refused in words") {
+  const Sim sim(two_hosts);
+  paths::RunOptions options;
+  options.is_one_host = true;
+  options.host = 2;
+  CHECK(mistake_of([&] { session_of(sim, options); }) ==
+        "a session as host number 2, counted from 0, of 2");
+}
+
 TEST_CASE("session: wrong use is an error with words, and the session goes on") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
@@ -123,6 +132,8 @@ TEST_CASE("session: wrong use is an error with words, and the session goes on") 
         "'alpha-0'?");
   CHECK(mistake_of([&] { session.attach("alpha-0", 1); }) ==
         "attach to thread alpha-0/1 by a thread that is attached or of a run already");
+  CHECK(mistake_of([&] { session.attach("alpha-0", 0); }) ==
+        "attach to thread alpha-0/0 by a thread that is attached or of a run already");
   CHECK(mistake_of([&] { session_of(sim); }) ==
         "a session begun by a thread that is attached or of a run already");
   CHECK(mistake_of([&] { paths::run_plan(sim.shared_plan(), sim.kinds(), {}, [](auto&) {}); }) ==
