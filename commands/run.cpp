@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/run.cpp — `paths run`: a config's hosts as processes of this machine.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "paths/run/launch.hpp"
 #include "paths/run/needs.hpp"
 #include "paths/wire/socket_folder.hpp"
+#include "runtime/runtime.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {

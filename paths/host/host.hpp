@@ -57,7 +57,8 @@ class Host : public Site {
   /// the calls that belong together find each other also when a host skipped one: what is then left
   /// over fails, and the next call meets (paths/wire/agreement.hpp).
   ///
-  /// A label is of letters, digits, '_', '-' and '.'.
+  /// A label is of letters, digits, '_', '-' and '.'. What happens in further wirings is not
+  /// traced.
   ///
   /// Throws TravelError when a peer does not come, has another plan under that label, or its call
   /// failed: of those who called, some may then have a wiring, of which this host is lost.

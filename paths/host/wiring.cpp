@@ -51,7 +51,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
 
 /// Of a run that ended well, finish() has done all this.
 Wiring::~Wiring() {
-  abandon(fmt::format("host {} ended without ending wiring '{}'", name(), label()));
+  leave(fmt::format("host {} ended without ending wiring '{}'", name(), label()));
   reception_.end(*call_, "it failed");  // of one whose finish() was cancelled
   connections_.close();
   gives_up_.store(true);
@@ -637,16 +637,23 @@ void Wiring::end_elements() {
 }
 
 void Wiring::abandon(const std::string& why) {
+  if (!leave(why)) return;
+  end_services();
+  if (patience_) patience_->stop();
+}
+
+/// True once.
+bool Wiring::leave(const std::string& why) {
   {
     const runtime::Lock lock(mutex_);
-    if (std::exchange(is_ending_, true)) return;
+    if (std::exchange(is_ending_, true)) return false;
   }
   reception_.end(*call_, why);
+  reception_.hear(*call_, connections_.number_heard());
   if (!label().empty()) connections_.abandon(why);
   connections_.close();
-  if (label().empty()) return;
-  end_elements();
-  if (patience_) patience_->stop();
+  if (!label().empty()) end_elements();
+  return true;
 }
 
 /// A cancelled context gives up its present wait; one that was about to wait, the next time.

@@ -70,7 +70,8 @@ class Wiring : public Site {
   /// Answers what went wrong at the end: empty, or whom it waited for in vain. Once, by whatever
   /// context. Throws UsageError when it was called before.
   std::string finish();
-  /// Ends it at once: peers are told why, and count this host as lost. Does nothing after finish().
+  /// Ends it: peers are told why, and count this host as lost. Waits for what still serves here.
+  /// Does nothing once finish() has begun.
   void abandon(const std::string& why);
   /// A thread of this host failed; peers hear of it at the end.
   void note_failure(const std::string& failure) { connections_.note_failure(failure); }
@@ -135,6 +136,7 @@ class Wiring : public Site {
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void meet();
   void end_elements();
+  bool leave(const std::string& why);
   std::string name_in_space(std::string_view element) const;
   void serve(ConnectionId connection, Frame frame);
   bool runs_at_once(const Frame& frame, bool is_alone) const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "paths/wire/connection.hpp"
@@ -155,6 +156,8 @@ void Connections::deliver(ConnectionId id, Frame frame) {
           reason = connection.lost;
           break;
         case FrameKind::refuse:
+          if (frame.wiring != nullptr && frame.wiring->label == call_->label)
+            number_heard_ = std::max(number_heard_, frame.wiring->number);
           lose(connection, frame.text, wakes);
           reason = connection.lost;
           is_refused = connection.known && forsake(connection.peer, Which::all, reason, wakes);

@@ -72,6 +72,8 @@ class Connections final : public Receiver {
   /// Tells every peer why, and gives up all connections: of a call that failed, or a wiring that
   /// was left.
   void abandon(const std::string& why);
+  /// The highest number of its label that a peer which refused us named.
+  std::uint64_t number_heard() const;
   /// Connections that peers made, on which they have not said goodbye.
   std::vector<ConnectionId> open_arrivals() const;
   /// For one who waits for peers to release their paths, every `look_pause()`: asks them for a sign
@@ -207,6 +209,7 @@ class Connections final : public Receiver {
   std::string failure_;
   bool is_wired_;              // or needs not all
   std::string failed_;         // why the call has, before it was wired
+  std::uint64_t number_heard_ = 0;
   runtime::WaitList meeting_;  // for peers
   runtime::WaitList parting_;  // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all

@@ -121,6 +121,11 @@ void Connections::abandon(const std::string& why) {
   send_posted();
 }
 
+std::uint64_t Connections::number_heard() const {
+  const runtime::Lock lock(mutex_);
+  return number_heard_;
+}
+
 std::vector<ConnectionId> Connections::open_arrivals() const {
   const runtime::Lock lock(mutex_);
   std::vector<ConnectionId> open;

@@ -12,7 +12,7 @@ namespace paths {
 
 namespace {
 
-constexpr std::size_t waiting_max = 4096;  // greetings of calls that this host has not made
+constexpr std::size_t greetings_max = 4096;  // greetings of calls that this host has not made
 
 std::string name_of(const WiringCall& call) {
   return fmt::format("number {} of wiring '{}'", call.number, call.label);
@@ -76,6 +76,11 @@ void Reception::end(const WiringCall& call, const std::string& how,
   after_end_.insert(arrivals.begin(), arrivals.end());
 }
 
+void Reception::hear(const WiringCall& call, std::uint64_t number) {
+  const runtime::Lock lock(mutex_);
+  labels_.at(call.label).agreement.hear(number);
+}
+
 void Reception::open_lanes(Multiplexer::Share& share) {
   const runtime::Lock lock(mutex_);
   lanes_ = &share;
@@ -131,8 +136,8 @@ Reception::Verdict Reception::judge_wiring(ConnectionId connection, Frame& hello
       break;  // it is being made
     case Agreement::Meaning::ended: {
       WiringCall last = call;
-      last.number = agreement.number();
-      const bool is_last = call.number == last.number && !agreement.is_under_way();
+      const bool is_last = call.number == agreement.number();
+      last.number = agreement.number() + (agreement.is_under_way() ? 0 : 1);  // where to meet
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
                               is_last ? ": " : "", is_last ? agreement.how_it_ended() : ""),
@@ -144,7 +149,7 @@ Reception::Verdict Reception::judge_wiring(ConnectionId connection, Frame& hello
       if (label.connections != nullptr) label.connections->outgrown(hello.text, call);
       break;
   }
-  if (waits_.size() >= waiting_max)
+  if (waits_.size() >= greetings_max)
     return refused(
         fmt::format("host {} has {} calls waiting that it has not made", host_, waits_.size()));
   std::erase_if(label.waiting, [&](const Waiting& one) {

@@ -47,6 +47,9 @@ class Reception final : public Receiver {
   void end(const WiringCall& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
+  /// A peer said which number of that label could meet it.
+  void hear(const WiringCall& call, std::uint64_t number);
+
   /// Who gets connections whose first frame is a lane's, and compares what that says. A share that
   /// has been started.
   void open_lanes(Multiplexer::Share& share);

@@ -21,14 +21,15 @@ using test_support::SimResult;
 using test_support::thrown_text;
 
 /// One cluster of hosts h0.., each of one thread, which share an allreduce.
-std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "") {
+std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "",
+                      const std::string& deadline = "2s") {
   std::vector<std::string> names;
   for (const std::uint32_t host : hosts) names.push_back(fmt::format("h{}", host));
   return fmt::format(
-      "deadline: 2s\n{}"
+      "deadline: {}\n{}"
       "clusters: {{alpha: {{hosts: [{}], threads: 1}}}}\n"
       "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
-      more, fmt::join(names, ", "));
+      deadline, more, fmt::join(names, ", "));
 }
 
 std::set<std::uint32_t> first_hosts(std::uint32_t count) {
@@ -124,8 +125,12 @@ TEST_CASE("wiring: a host that skips a call fails it for its peers, and the next
       if (thread.rank() != skips)
         failure = thrown<paths::TravelError>([&] { use(thread, "both", plan); });
       else
-        thread.sleep_for(5s);
-      CHECK(use(thread, "both", plan) == 1);
+        thread.sleep_for(3s);
+      // Who only connects learns by its first call where to meet.
+      double sum = 0;
+      for (int tries = 0; tries < 2 && sum == 0; ++tries)
+        thrown<paths::TravelError>([&] { sum = use(thread, "both", plan); });
+      CHECK(sum == 1);
     });
     CHECK(result.broke == "");
     CHECK(result.failures == std::vector<std::string>{});
@@ -182,6 +187,7 @@ TEST_CASE("wiring: one that a host leaves behind when it ends counts as lost wit
   std::string failure;
   const SimResult result = sim.run([&](paths::Thread& thread) {
     const auto wiring = thread.host().wire("left", both);
+    thread.path("sum").move_value(1.0);  // both have it
     if (thread.rank() == 1) return;
     paths::Thread member(*wiring, 0, 1);
     failure = thrown<paths::TravelError>([&] { member.path("sum").move_value(1.0); });
@@ -193,7 +199,7 @@ TEST_CASE("wiring: one that a host leaves behind when it ends counts as lost wit
 TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are skipped") {
   for (const auto clock : clocks) {
     constexpr std::uint32_t host_count = 12, wirings = 100;
-    const Sim sim(config_of(first_hosts(host_count)));
+    const Sim sim(config_of(first_hosts(host_count), "", "600s"));
     struct Planned {
       std::set<std::uint32_t> hosts;
       std::shared_ptr<const paths::Plan> plan;
@@ -210,14 +216,15 @@ TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are 
       std::vector<std::uint32_t> members(one.hosts.begin(), one.hosts.end());
       if (i % 4 == 1) one.throws = members[random.below(members.size())];
       if (i % (is_virtual ? 5 : 25) == 2) one.skips = members[random.below(members.size())];
-      one.label = fmt::format("group.{}", i % 7);
-      one.plan = plan_of(one.hosts);
+      one.label = fmt::format("group.{}", i);
+      one.plan = Sim(config_of(one.hosts, "", is_virtual ? "2s" : "300ms")).shared_plan();
     }
     runtime::Mutex mutex;
     std::uint32_t worked = 0, failed = 0;
     const SimResult result = sim.run(
         [&](paths::Thread& thread) {
           for (const Planned& one : all) {
+            thread.path("sum").move_value(1.0);
             if (!one.hosts.contains(thread.rank())) continue;
             if (one.skips == thread.rank()) continue;
             bool has_worked = false;
