@@ -52,19 +52,19 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-struct Outcome {
+struct Launched {
   int code = 0;
   std::string out, err;
   base::Nanos took{0};
 };
 
-Outcome launched(const std::vector<Launch>& processes) {
+Launched launched(const std::vector<Launch>& processes) {
   const std::string out = temporary_file(), err = temporary_file();
   const LaunchStreams streams{open(out.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC),
                               open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)};
   runtime::Runtime clock({.clock = runtime::ClockKind::steady});
   const base::Nanos before = clock.now();
-  Outcome outcome;
+  Launched outcome;
   outcome.code = launch(processes, streams);
   outcome.took = clock.now() - before;
   outcome.out = text_of(out);
@@ -118,7 +118,7 @@ std::string identity_error(const std::map<std::string, std::string>& variables) 
 TEST_CASE("launch: all end with 0; lines carry their host's name but the plain one's") {
   Launch first = shell("alpha-0", "echo table; echo progress >&2");
   first.plain = true;
-  const Outcome outcome = launched(
+  const Launched outcome = launched(
       {first, shell("alpha-1", "echo one; echo two; printf end"), shell("beta-0", "echo no >&2")});
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("table\n") != std::string::npos);
@@ -133,7 +133,7 @@ TEST_CASE("launch: all end with 0; lines carry their host's name but the plain o
 TEST_CASE("launch: lines of many processes are never mixed") {
   const std::string script =
       "i=0; while [ $i -lt 500 ]; do echo abcdefghijklmnop; i=$((i+1)); done";
-  const Outcome outcome = launched({shell("a", script), shell("b", script), shell("c", script)});
+  const Launched outcome = launched({shell("a", script), shell("b", script), shell("c", script)});
   std::istringstream lines(outcome.out);
   std::map<std::string, int> count;
   for (std::string line; std::getline(lines, line);) ++count[line];
@@ -148,14 +148,14 @@ TEST_CASE("launch: each process sees its own variables and ours") {
   one.variables = {{"PATHS_HOST", "a"}};
   Launch two = shell("b", "echo $PATHS_HOST $PATHS_LAUNCH_TEST");
   two.variables = {{"PATHS_HOST", "b"}, {"PATHS_LAUNCH_TEST", "changed"}};
-  const Outcome outcome = launched({one, two});
+  const Launched outcome = launched({one, two});
   unsetenv("PATHS_LAUNCH_TEST");
   CHECK(outcome.out.find("a| a ours\n") != std::string::npos);
   CHECK(outcome.out.find("b| b changed\n") != std::string::npos);
 }
 
 TEST_CASE("launch: the first that fails stops the others and is named") {
-  const Outcome outcome = launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "exit 3"),
+  const Launched outcome = launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "exit 3"),
                                     shell("beta-0", "exec sleep 60")});
   CHECK(outcome.code == 1);
   CHECK(outcome.err == "paths run: host alpha-1 ended with exit code 3; the others were stopped\n");
@@ -163,7 +163,7 @@ TEST_CASE("launch: the first that fails stops the others and is named") {
 }
 
 TEST_CASE("launch: exit code 2 is passed on") {
-  const Outcome outcome = launched({shell("alpha-0", "exit 2")});
+  const Launched outcome = launched({shell("alpha-0", "exit 2")});
   CHECK(outcome.code == 2);
   CHECK(outcome.err == "paths run: host alpha-0 ended with exit code 2\n");
 }
@@ -205,7 +205,7 @@ TEST_CASE("a program whose threads take long", "[.launched-long]") {
 }
 
 TEST_CASE("launch: a host that exits with 0 before its threads have ended is a failure") {
-  const Outcome outcome = launched({hidden("a", "launched-exits"), shell("b", "sleep 60")});
+  const Launched outcome = launched({hidden("a", "launched-exits"), shell("b", "sleep 60")});
   CHECK(outcome.code == 1);
   CHECK(outcome.err ==
         "paths run: host a ended with exit code 0 before its threads had ended; the others were "
@@ -222,7 +222,7 @@ TEST_CASE("launch: a host that exits with 0 without running any thread is one if
   slow.command = {"/bin/sh", "-c", "sleep 0.3; exec " + own_file() + " '[.launched-long]'"};
   const Launch fast = hidden("a", "launched-long");
   const Launch none = shell("b", is_first ? "exit 0" : "sleep 0.02; exit 0");
-  const Outcome outcome = launched({is_first ? slow : fast, none});
+  const Launched outcome = launched({is_first ? slow : fast, none});
   CHECK(outcome.code == 1);
   CHECK(outcome.err ==
         "paths run: host b ended with exit code 0 and never ran its threads; the others were "
@@ -230,7 +230,7 @@ TEST_CASE("launch: a host that exits with 0 without running any thread is one if
 }
 
 TEST_CASE("launch: a killed process is a failure with its signal") {
-  const Outcome outcome =
+  const Launched outcome =
       launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "kill -KILL $$")});
   CHECK(outcome.code == 1);
   CHECK(outcome.err ==
@@ -238,7 +238,7 @@ TEST_CASE("launch: a killed process is a failure with its signal") {
 }
 
 TEST_CASE("launch: who does not heed SIGTERM is killed after two seconds") {
-  const Outcome outcome =
+  const Launched outcome =
       launched({shell("alpha-0", "trap '' TERM; echo here; while :; do read line </dev/zero; done"),
                 shell("alpha-1", "sleep 0.3; exit 1")});
   CHECK(outcome.code == 1);
@@ -248,7 +248,7 @@ TEST_CASE("launch: who does not heed SIGTERM is killed after two seconds") {
 }
 
 TEST_CASE("launch: what a process leaves running does not keep the launcher") {
-  const Outcome outcome = launched({shell("a", "sleep 20 & echo done"), shell("b", "echo done")});
+  const Launched outcome = launched({shell("a", "sleep 20 & echo done"), shell("b", "echo done")});
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("a| done\n") != std::string::npos);
   CHECK(outcome.took < 5s);
@@ -258,7 +258,7 @@ TEST_CASE("launch: a program that cannot be started is a failure") {
   Launch launch;
   launch.host = "alpha-0";
   launch.command = {"/no/such/program"};
-  const Outcome outcome = launched({launch, shell("alpha-1", "exec sleep 60")});
+  const Launched outcome = launched({launch, shell("alpha-1", "exec sleep 60")});
   CHECK(outcome.code == 1);
   CHECK(
       outcome.err.find("paths run: host alpha-0 could not start /no/such/program; the others were "
