@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/lanes_run_test.cpp — programs whose threads send each other messages over lanes.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <string>
 
-#include "base/text_file.hpp"
-#include "bench/lane_traffic/lane_traffic.hpp"
 #include "paths/host/host.hpp"
 #include "tests/support/sim.hpp"
 
@@ -130,22 +127,4 @@ TEST_CASE("lanes in a program: who waits for a thread that has ended is told") {
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
-}
-
-TEST_CASE("lanes in a program: random messages of all sizes arrive, once and in order") {
-  const char* const wanted = std::getenv("PATHS_LANE_MESSAGES");
-  bench::LaneTrafficOptions options;
-  options.messages = wanted != nullptr ? std::stoull(wanted) : 10'000;
-  const Sim sim(base::load_text(PATHS_SOURCE_DIR "/bench/lane_traffic/lanes.yaml", 1 << 20));
-  REQUIRE(sim.plan().thread_count() == 32);
-  bench::LaneTraffic traffic(options);
-  traffic.prepare(sim.plan());
-  const SimResult result = sim.run([&](paths::Thread& thread) { traffic.run(thread); });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
-  CHECK(traffic.figures().received == options.messages);
-  CHECK(traffic.figures().inbox_held_most <= sim.plan().lanes.inbox_bytes);
-  WARN("virtual time " << base::format_time(traffic.figures().took) << ", "
-                       << base::format_bytes(traffic.figures().bytes) << ", held at most "
-                       << base::format_bytes(traffic.figures().inbox_held_most));
 }
