@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "pastset/tuple.hpp"
 #include "paths/host/host.hpp"
 #include "paths/host/peers_of.hpp"
 #include "paths/host/thread.hpp"
@@ -127,13 +128,13 @@ clusters:
 links: [{between: [alpha, beta], latency: 1us}]
 elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
 )");
+  const pastset::Template bytes = *pastset::Template::parse("bytes");
   std::vector<Payload> moved, observed;
   std::map<std::string, Seen> seen;
   run_hosts(sim, seen, [&](Thread& thread) {
     for (const std::size_t size : sizes) {
-      base::Buffer value(size);
-      for (std::byte& one : value.bytes()) one = static_cast<std::byte>(size % 251);
-      moved.push_back(std::move(value).freeze());
+      const std::vector<std::byte> value(size, static_cast<std::byte>(size % 251));
+      moved.push_back(pastset::TupleWriter(bytes).put_bytes(value).payload());
       thread.path("work").move(moved.back());
       observed.push_back(thread.path("work").observe().payload);
     }
