@@ -191,6 +191,7 @@ Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_
 }
 
 void Executor::begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work) {
+  launch_begun();
   if (!is_virtual() && (role == ContextRole::thread || !runs_fibers())) {
     begin_os_thread(role, name, work);
   } else if (role == ContextRole::thread || !begin_again(name, work)) {
@@ -209,11 +210,27 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   context->stack = stack;
   context->work_ = &work;
   work.give_context(*context);
-  if (on_own_thread()) {
-    launch_fiber(*context);
-  } else {
-    post([this, context] { launch_fiber(*context); });
+  if (on_own_thread()) return launch_fiber(*context);
+  {
+    std::lock_guard lock(posted_mutex_);
+    begun_.push_back(context);
+    has_begun_.store(true);
+    has_posted_.store(true);
   }
+  notify();
+}
+
+/// What was begun from outside comes before whatever is begun here after it: frames that different
+/// threads receive one after the other enter in that order.
+void Executor::launch_begun() {
+  if (!has_begun_.load() || !on_own_thread()) return;
+  {
+    std::lock_guard lock(posted_mutex_);
+    begun_now_.swap(begun_);
+    has_begun_.store(false);
+  }
+  for (Context* context : begun_now_) launch_fiber(*context);
+  begun_now_.clear();
 }
 
 /// In the fiber of a service that has ended; false when there is none.
@@ -530,6 +547,7 @@ void Executor::notify() {
 
 void Executor::run_posted() {
   if (!has_posted_.load()) return;
+  launch_begun();
   {
     std::lock_guard lock(posted_mutex_);
     posted_now_.swap(posted_);

@@ -90,6 +90,7 @@ class Executor {
                   std::function<void()> work);
   void begin_fiber(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work);
   bool begin_again(ContextName name, Work& work);
+  void launch_begun();
   void begin_os_thread(ContextRole role, ContextName name, Work& work);
   void launch_fiber(Context& context);
   void run_fiber(Context& context);
@@ -147,7 +148,10 @@ class Executor {
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   std::vector<Context*> unparked_;
-  std::atomic<bool> has_posted_{false};            // either; looked at without the mutex
+  std::vector<Context*> begun_;                    // from outside, to be launched
+  std::atomic<bool> has_posted_{false};            // any of them; looked at without the mutex
+  std::atomic<bool> has_begun_{false};
+  std::vector<Context*> begun_now_;                // by launch_begun(), which keeps their memory
   std::vector<std::function<void()>> posted_now_;  // by poll(), which keeps their memory
   std::vector<Context*> unparked_now_;
   enum State : int { running, sleeping, notified };

@@ -167,6 +167,7 @@ void Connections::deliver(ConnectionId id, Frame frame) {
         case FrameKind::request: ++connection.to_give_back; [[fallthrough]];
         case FrameKind::one_way:
           serves = true;
+          if (failure_.empty()) failure_ = frame.text;
           // Replies may be long in coming, and others need those credits to be answered.
           if (connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
           break;

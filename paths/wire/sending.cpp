@@ -132,6 +132,8 @@ void Connections::post(Connection& connection, Frame frame) {
                                             : counted_[peers_->graph_of_path[frame.operation.path]];
   counted.all += one;
   if (is_wan) counted.wan += one;
+  // A gateway may have ended before our goodbye, which says it too, comes.
+  if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   posted_.emplace_back(connection.id, std::move(frame));
 }
 
