@@ -57,8 +57,12 @@ TEST_CASE("peer: one that is killed is named in the error of every thread, withi
   INFO(transport << ", " << algorithm << ", " << victim);
   const Sim sim(config(transport, algorithm));
   auto processes = start_hosts(sim, go_on);
-  for (auto& [name, process] : processes)
-    if (name != "beta-gate") REQUIRE(process.says("is at work"));
+  for (auto& [name, process] : processes) {
+    if (name == "beta-gate") continue;
+    const bool is_at_work = process.says("is at work");
+    INFO(name << ": " << process.text());
+    REQUIRE(is_at_work);
+  }
   processes.at(victim).kill_it();
   for (auto& [name, process] : processes) {
     if (name == victim) continue;
