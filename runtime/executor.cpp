@@ -547,13 +547,13 @@ void Executor::notify() {
 
 void Executor::run_posted() {
   if (!has_posted_.load()) return;
-  launch_begun();
   {
     std::lock_guard lock(posted_mutex_);
     posted_now_.swap(posted_);
     unparked_now_.swap(unparked_);
     has_posted_.store(false);
   }
+  launch_begun();  // what comes from now on says so again
   struct Forget {  // also when one throws
     Executor& executor;
     ~Forget() {
