@@ -148,8 +148,8 @@ class Executor {
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   std::vector<Context*> unparked_;
-  std::vector<Context*> begun_;                    // from outside, to be launched
-  std::atomic<bool> has_posted_{false};            // any of them; looked at without the mutex
+  std::vector<Context*> begun_;          // from outside, to be launched
+  std::atomic<bool> has_posted_{false};  // any of them; looked at without the mutex
   std::atomic<bool> has_begun_{false};
   std::vector<Context*> begun_now_;                // by launch_begun(), which keeps their memory
   std::vector<std::function<void()>> posted_now_;  // by poll(), which keeps their memory

@@ -207,8 +207,8 @@ class Connections final : public Receiver {
   std::unordered_map<std::uint32_t, Peer> met_;  // not of all hosts: there may be very many
   std::vector<std::string> given_up_;
   std::string failure_;
-  bool is_wired_;              // or needs not all
-  std::string failed_;         // why the call has, before it was wired
+  bool is_wired_;       // or needs not all
+  std::string failed_;  // why the call has, before it was wired
   std::uint64_t number_heard_ = 0;
   runtime::WaitList meeting_;  // for peers
   runtime::WaitList parting_;  // for answers to our goodbyes

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of all sizes between all threads of three clusters, on the virtual clock.
+#include "bench/lane_traffic/lane_traffic.hpp"
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <string>
 
 #include "base/text_file.hpp"
-#include "bench/lane_traffic/lane_traffic.hpp"
 #include "tests/support/sim.hpp"
 
 TEST_CASE("lane_traffic: random messages of all sizes arrive, once and in order") {

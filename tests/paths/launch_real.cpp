@@ -156,7 +156,7 @@ TEST_CASE("launch: each process sees its own variables and ours") {
 
 TEST_CASE("launch: the first that fails stops the others and is named") {
   const Launched outcome = launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "exit 3"),
-                                    shell("beta-0", "exec sleep 60")});
+                                     shell("beta-0", "exec sleep 60")});
   CHECK(outcome.code == 1);
   CHECK(outcome.err == "paths run: host alpha-1 ended with exit code 3; the others were stopped\n");
   CHECK(outcome.took < 1500ms);
