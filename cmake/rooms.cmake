@@ -42,14 +42,6 @@ function(paths_library name)
   endif()
   add_library(PATHS::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-  if(PATHS_UNITY AND sources)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-    # Their names for themselves are those of others, too.
-    set_source_files_properties(base/reduce.cpp commands/draw_svg.cpp paths/config/read_hosts.cpp
-                                paths/run/command_line.cpp paths/wire/shared_memory_links.cpp
-                                paths/wire/zmq_receiving.cpp
-                                PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endif()
   if(arg_INTERNAL)
     list(JOIN arg_INTERNAL "|" internal)
     set(internal_headers ${headers})

@@ -45,7 +45,11 @@ struct ExitWatch {
                             describe_current_context()));
   }
 };
-thread_local ExitWatch exit_watch;
+/// Made at its first use, and not with the other thread_locals that a compiler may make with it.
+ExitWatch& exit_watch() {
+  thread_local ExitWatch watch;
+  return watch;
+}
 
 }  // namespace
 
@@ -69,8 +73,8 @@ void refuse_run_inside_run() {
     throw base::UsageError("a run may not begin inside a thread of another run");
 }
 
-ApplicationCode::ApplicationCode() { ++exit_watch.inside; }
-ApplicationCode::~ApplicationCode() { --exit_watch.inside; }
+ApplicationCode::ApplicationCode() { ++exit_watch().inside; }
+ApplicationCode::~ApplicationCode() { --exit_watch().inside; }
 
 void end_process(const std::string& sentence) {
   base::say(sentence + '\n');

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/payload.hpp"
@@ -34,7 +36,7 @@ class Sending {
 
  private:
   friend class LaneGroup;
-  Lanes* lanes_ = nullptr;
+  std::weak_ptr<Lanes> lanes_;
   std::shared_ptr<LaneWait> wait_;
   std::string what_;
 };
@@ -50,7 +52,7 @@ class Receiving {
 
  private:
   friend class LaneGroup;
-  Lanes* lanes_ = nullptr;
+  std::weak_ptr<Lanes> lanes_;
   std::shared_ptr<LaneWait> wait_;
   std::string what_;
 };
@@ -73,10 +75,10 @@ struct GroupOptions {
 ///          message that nobody receives may never be sent, and one that somebody waits for always
 ///          is.
 /// Sharing: any context may call anything; of two that use one channel of one lane at once, either
-///          may be first. The lanes outlive it and what it answers.
+///          may be first. It may outlive its host, and is of no use then; not while the host ends.
 /// Blocks:  only leave() and the handles' wait().
 /// Throws:  UsageError for a host outside the group, the caller's own, a channel that there is not,
-///          and after leave(). What the world does comes with the handles: TravelError.
+///          after leave(), and when the host has ended. What the world does comes with the handles: TravelError.
 class LaneGroup {
  public:
   ~LaneGroup();  ///< leaves it without waiting: what was not sent never will be
@@ -95,16 +97,17 @@ class LaneGroup {
 
  private:
   friend class Lanes;
-  LaneGroup(Lanes& lanes, std::string name, std::uint64_t id, std::vector<std::uint32_t> hosts,
-            GroupOptions options)
-      : lanes_(lanes),
+  LaneGroup(std::weak_ptr<Lanes> lanes, std::string name, std::uint64_t id,
+            std::vector<std::uint32_t> hosts, GroupOptions options)
+      : lanes_(std::move(lanes)),
         name_(std::move(name)),
         id_(id),
         hosts_(std::move(hosts)),
         options_(options) {}
-  void check_use(std::string_view what, std::uint32_t peer, std::uint64_t channel) const;
+  /// Throws UsageError for what nobody may ask.
+  Lanes& lanes_for(std::string_view what, std::uint32_t peer, std::uint64_t channel) const;
 
-  Lanes& lanes_;
+  const std::weak_ptr<Lanes> lanes_;
   const std::string name_;
   const std::uint64_t id_;
   const std::vector<std::uint32_t> hosts_;  // as the run's plan counts them

@@ -23,6 +23,13 @@ constexpr std::size_t early_frames_max = 65'536;
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
 
+/// Of a handle. Throws UsageError when the host has ended.
+Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view whose) {
+  // Nobody uses a handle while its host ends: what is there now is there until the call is over.
+  if (const auto lanes = held.lock()) return *lanes;
+  throw base::UsageError(fmt::format("{}: its host has ended", whose));
+}
+
 }  // namespace
 
 /// Runs while something is due, in a service context.
@@ -66,7 +73,10 @@ Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::u
       inbox_(plan_->lanes.inbox_bytes),
       clock_(std::make_unique<Clock>(*this)) {}
 
-Lanes::~Lanes() { stop(); }
+Lanes::~Lanes() {
+  self_.reset();
+  stop();
+}
 
 // ---- groups and handles --------------------------------------------------------------------
 
@@ -123,64 +133,70 @@ std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::
     for (LaneFrame& frame : early.mapped()) take_control(std::move(frame), runtime_.now());
   }
   std::unique_ptr<LaneGroup> handle(
-      new LaneGroup(*this, group.name, group.id, group.hosts, group.options));
+      new LaneGroup(self_, group.name, group.id, group.hosts, group.options));
   settle(lock);
   return handle;
 }
 
-LaneGroup::~LaneGroup() { lanes_.leave(id_); }
+LaneGroup::~LaneGroup() {
+  if (const auto lanes = lanes_.lock()) lanes->leave(id_);
+}
 
-void LaneGroup::check_use(std::string_view what, std::uint32_t peer, std::uint64_t channel) const {
+Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
+                            std::uint64_t channel) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(fmt::format("group {}: {}: {}", name_, what, why));
   };
-  if (peer == lanes_.host_) refuse("a host has no lane to itself");
+  Lanes& lanes = lanes_of(lanes_, "group " + name_);
+  if (peer == lanes.host_) refuse("a host has no lane to itself");
   if (!std::binary_search(hosts_.begin(), hosts_.end(), peer))
-    refuse(fmt::format("host {} is not in it", lanes_.host_text(peer)));
+    refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
   if (channel >= options_.channels)
     refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
+  return lanes;
 }
 
 Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
-  check_use("send", to, channel);
+  Lanes& lanes = lanes_for("send", to, channel);
   Sending sending;
-  sending.lanes_ = &lanes_;
+  sending.lanes_ = lanes_;
   sending.wait_ = std::make_shared<LaneWait>();
   sending.what_ = fmt::format("group {}: a message to host {} on channel {}", name_,
-                              lanes_.host_text(to), channel);
-  lanes_.send(id_, to, channel, std::move(message), sending.wait_);
+                              lanes.host_text(to), channel);
+  lanes.send(id_, to, channel, std::move(message), sending.wait_);
   return sending;
 }
 
 Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
-  check_use("receive", from, channel);
+  Lanes& lanes = lanes_for("receive", from, channel);
   Receiving receiving;
-  receiving.lanes_ = &lanes_;
+  receiving.lanes_ = lanes_;
   receiving.wait_ = std::make_shared<LaneWait>();
   receiving.what_ = fmt::format("group {}: a message from host {} on channel {}", name_,
-                                lanes_.host_text(from), channel);
-  lanes_.receive(id_, from, channel, receiving.wait_);
+                                lanes.host_text(from), channel);
+  lanes.receive(id_, from, channel, receiving.wait_);
   return receiving;
 }
 
 void LaneGroup::leave() {
-  const auto unsent = lanes_.unsent(id_);
+  Lanes& lanes = lanes_of(lanes_, "group " + name_);
+  const auto unsent = lanes.unsent(id_);
   Failure failure;
   for (const auto& wait : unsent) {
     try {
-      lanes_.wait(*wait, fmt::format("group {}: the last messages", name_));
+      lanes.wait(*wait, fmt::format("group {}: the last messages", name_));
     } catch (const TravelError& error) {
       failure = std::make_shared<TravelError>(error);
     }
   }
-  lanes_.leave(id_);
+  lanes.leave(id_);
   if (failure) throw TravelError(*failure);
 }
 
-void Sending::wait() { lanes_->wait(*wait_, what_); }
+void Sending::wait() { lanes_of(lanes_, what_).wait(*wait_, what_); }
 
 base::Payload Receiving::wait() {
-  lanes_->wait(*wait_, what_);
+  lanes_of(lanes_, what_).wait(*wait_, what_);
   return wait_->message;
 }
 

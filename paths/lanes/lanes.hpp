@@ -151,6 +151,7 @@ class Lanes {
   const std::shared_ptr<const Plan> plan_;
   const std::uint32_t host_;
   LaneCarrier& carrier_;
+  std::shared_ptr<Lanes> self_{this, [](Lanes*) {}};  // by which handles know that it is there
   mutable runtime::Mutex mutex_;
   Agenda agenda_;
   Departures departures_;

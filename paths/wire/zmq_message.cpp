@@ -19,9 +19,14 @@ base::Payload payload_of(zmq::message_t message) {
   return base::Payload::adopt(bytes_of(*held), [held]() mutable { held.reset(); });
 }
 
-/// False when there is nothing (more) to receive.
+/// False when there is nothing (more) to receive. Not with socket.recv(), which takes zmq_msg_recv's
+/// int for the size, and a body of 2 GiB or more for a mistake.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
-  return uninterrupted([&] { return socket.recv(part, zmq::recv_flags::dontwait); }).has_value();
+  return uninterrupted([&] {
+    if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;
+    if (zmq_errno() != EAGAIN) throw zmq::error_t();
+    return false;
+  });
 }
 
 }  // namespace

@@ -428,3 +428,23 @@ TEST_CASE("lanes: very large groups have credit where something is sent") {
     groups[8]->receive(9, 0).wait();
   });
 }
+
+TEST_CASE("lanes: a group and its messages may outlive their host, and are of no use then") {
+  FourHosts t;
+  std::unique_ptr<paths::LaneGroup> group;
+  paths::Sending sending;
+  paths::Receiving receiving;
+  t.runtime.run([&] {
+    LaneHosts made(t.runtime, t.plan);
+    group = made[0].group("all", made.all());
+    sending = group->send(1, 0, numbered(1));
+    receiving = group->receive(1, 0);
+  });
+  CHECK(thrown<base::UsageError>([&] { group->send(1, 0, numbered(2)); }) ==
+        "group all: its host has ended");
+  CHECK(thrown<base::UsageError>([&] { group->leave(); }) == "group all: its host has ended");
+  CHECK(thrown<base::UsageError>([&] { sending.wait(); }) ==
+        "group all: a message to host alpha-1 on channel 0: its host has ended");
+  CHECK(thrown<base::UsageError>([&] { receiving.wait(); }) ==
+        "group all: a message from host alpha-1 on channel 0: its host has ended");
+}
