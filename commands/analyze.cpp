@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/analyze.cpp — `paths analyze`: where the time of a traced run went.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -124,6 +128,24 @@ bool needs_clocks(const AnalyzeOptions& options) {
          !options.perfetto.empty();
 }
 
+/// Where else to look: a line, or nothing.
+std::string further_wirings(const std::vector<std::string>& directories) {
+  constexpr std::size_t shown_max = 3;
+  std::set<std::string> names;
+  for (const std::string& directory : directories) {
+    const auto folder = std::filesystem::path(directory) / eventspace::wirings_folder_name;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+      names.insert(entry.path().string());
+  }
+  if (names.empty()) return {};
+  const auto shown_end = std::next(names.begin(), std::min(names.size(), shown_max));
+  return fmt::format(
+      "\nFurther wirings, each a trace of its own: {}{}\n",
+      fmt::join(names.begin(), shown_end, ", "),
+      names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
+}
+
 /// Whether there was anything to say.
 bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
@@ -133,7 +155,8 @@ bool run(const AnalyzeOptions& options) {
   write_exports(trace, clocks, options);
   if (options.compare.empty()) {
     if (!options.json.empty()) write_file(options.json, to_json(report).dump(1) + "\n");
-    if (options.json != "-") std::cout << to_text(report, options.rows);
+    if (options.json != "-")
+      std::cout << to_text(report, options.rows) << further_wirings(options.directories);
     return !is_unusable(report);
   }
   const TraceDirectory with(options.compare);

@@ -114,6 +114,7 @@ std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<con
     throw;
   }
   wiring->start();
+  tell_of(*wiring, &WiringWatcher::wired);
   const runtime::Lock lock(mutex_);
   further_[label] = wiring;
   return wiring;

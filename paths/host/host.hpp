@@ -2,6 +2,7 @@
 // paths/host/host.hpp — one process, or one simulated machine: its space, its wire, what plans made
 // on it.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/host/wiring.hpp"
+#include "paths/host/wiring_watcher.hpp"
 #include "paths/lanes/emulated_links.hpp"
 #include "paths/lanes/lane_connections.hpp"
 #include "paths/lanes/lanes.hpp"
@@ -57,14 +59,16 @@ class Host : public Site {
   /// the calls that belong together find each other also when a host skipped one: what is then left
   /// over fails, and the next call meets (paths/wire/agreement.hpp).
   ///
-  /// A label is of letters, digits, '_', '-' and '.'. What happens in further wirings is not
-  /// traced.
+  /// A label is of letters, digits, '_', '-' and '.'.
   ///
   /// Throws TravelError when a peer does not come, has another plan under that label, or its call
   /// failed: of those who called, some may then have a wiring, of which this host is lost.
   /// UsageError when a host is not of the run, this host is not of the plan, or the label is no
   /// such word or in use here. ConfigError when the plan's settings are wrong.
   std::shared_ptr<Wiring> wire(const std::string& label, std::shared_ptr<const Plan> plan);
+
+  /// Has it told of wirings that wire() makes from now on; null: nobody. It outlives them.
+  void watch_wirings(WiringWatcher* watcher) { watcher_ = watcher; }
 
   /// Listens, then starts the wiring of the config's plan.
   void start();
@@ -76,6 +80,9 @@ class Host : public Site {
   friend class Wiring;
   std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& plan) const;
   void forget(const Wiring& wiring);
+  void tell_of(Wiring& wiring, void (WiringWatcher::*what)(Wiring&)) {
+    if (WiringWatcher* const watcher = watcher_) (watcher->*what)(wiring);
+  }
   std::vector<std::shared_ptr<Wiring>> left_open();
 
   eventspace::Recorder recorder_;
@@ -88,6 +95,7 @@ class Host : public Site {
   Multiplexer::Share* lane_share_ = nullptr;
   std::unique_ptr<Lanes> lanes_;
   std::unique_ptr<LaneConnections> lane_connections_;
+  std::atomic<WiringWatcher*> watcher_ = nullptr;
   runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended
 };

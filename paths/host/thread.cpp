@@ -16,6 +16,7 @@ namespace paths {
 Thread::Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed)
     : wiring_(&wiring),
       index_(index),
+      life_(begin_life()),
       owner_(wiring, index),
       random_(seed, wiring.plan().hosts[wiring.index()].first_thread + index) {
   const Plan& plan = wiring.plan();
@@ -27,6 +28,16 @@ Thread::Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed)
 }
 
 Thread::~Thread() { end(); }
+
+/// That it began is recorded at once.
+eventspace::EventRecord Thread::begin_life() {
+  eventspace::EventRecord life;
+  life.place = rank();
+  life.kind = static_cast<std::uint8_t>(eventspace::EventKind::thread);
+  life.down_nanos = life.up_nanos = now().count();
+  wiring_->recorder().add(life);
+  return life;
+}
 
 std::uint32_t Thread::rank() const {
   return wiring_->plan().hosts[wiring_->index()].first_thread + index_;
@@ -97,6 +108,8 @@ void Thread::end() {
   if (!owner_.is_caller()) return;
   release_paths(*last_failure_);
   owner_.end();
+  life_.up_nanos = now().count();
+  wiring_->recorder().add(life_);
 }
 
 }  // namespace paths

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "eventspace/record.hpp"
 #include "paths/host/host.hpp"
 #include "paths/host/path.hpp"
 #include "runtime/random.hpp"
@@ -15,7 +16,8 @@ namespace paths {
 
 /// A thread's place in the program, its paths and its clock. The application is one function of
 /// this, the same for both clocks: it must block through this and its paths only. It ends by
-/// returning and fails by throwing; exit() ends the process with the code 1.
+/// returning and fails by throwing; exit() ends the process with the code 1. Its life is in the
+/// trace.
 ///
 /// Sharing: the thread's own, until its function returns; the context that makes it is the thread.
 /// Throws:  UsageError where another thread calls, or the function has returned.
@@ -61,11 +63,13 @@ class Thread {
 
  private:
   friend class Place;  // where the threads of a session come and go, and the paths stay
+  eventspace::EventRecord begin_life();
   void check_leaves();
   bool is_over() const;
   void release_paths(const Failure& failure);
   Wiring* wiring_;
   std::uint32_t index_;
+  eventspace::EventRecord life_;
   Owner owner_;
   std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();
   std::list<Path> paths_;  // which do not move

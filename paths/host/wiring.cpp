@@ -22,7 +22,8 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
                std::shared_ptr<const Plan> plan, std::uint32_t index,
                std::vector<std::uint32_t> numbers, const WrapperKinds& kinds,
                std::shared_ptr<const Peers> peers)
-    : Site(host.runtime(), std::move(plan), index, call->label.empty() ? host.recorder() : unused_),
+    : Site(host.runtime(), std::move(plan), index,
+           call->label.empty() ? host.recorder() : records_),
       host_(host),
       reception_(reception),
       call_(std::move(call)),
@@ -37,6 +38,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
           }),
       admission_(std::make_unique<Admission>(*plan_, index, kinds)) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
+  if (!label().empty()) host_.tell_of(*this, &WiringWatcher::made);
   const Plan::Share& share = plan_->shares[index];
   thread_releases_.expected = share.thread_releases;
   background_releases_.expected = share.background_releases;
@@ -67,6 +69,8 @@ Wiring::~Wiring() {
     }
   }
   ENSURE(!has_services());
+  lock.unlock();
+  if (!label().empty()) host_.tell_of(*this, &WiringWatcher::ended);
 }
 
 void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {

@@ -161,7 +161,7 @@ class Wiring : public Site {
   void wait_for(const Releases& releases, const char* what);
   bool services_end_in_time();
   Host& host_;
-  eventspace::Recorder unused_;  // of a further wiring, whose places no trace has announced
+  eventspace::Recorder records_;  // of a further wiring, whose places are its own
   Reception& reception_;
   const std::shared_ptr<const WiringCall> call_;
   std::unique_ptr<Multiplexer::Share> share_made_;  // until the connections have it

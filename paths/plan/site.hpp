@@ -31,7 +31,7 @@ class Site {
   std::uint32_t index() const { return index_; }
   const Plan& plan() const { return *plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
-  /// The host's, whatever plans it is in.
+  /// Where what happens here is recorded. A further wiring has its own.
   eventspace::Recorder& recorder() { return recorder_; }
   /// The deadline of a wait that begins now, as the config says.
   runtime::Deadline deadline() const;

@@ -52,25 +52,7 @@ std::string failed_elsewhere(const Host& host) {
 // ---- a thread's place ----------------------------------------------------------------------
 
 Place::Place(Host& host, std::uint32_t index, std::uint64_t seed)
-    : name_(fmt::format("thread {}/{}", host.name(), index)),
-      life_(begin_life(host, index)),
-      thread_(host.wiring(), index, seed) {}
-
-/// That it began is recorded at once.
-eventspace::EventRecord Place::begin_life(Host& host, std::uint32_t index) {
-  eventspace::EventRecord life;
-  life.place = host.plan().hosts[host.index()].first_thread + index;
-  life.kind = static_cast<std::uint8_t>(eventspace::EventKind::thread);
-  life.down_nanos = life.up_nanos = host.runtime().now().count();
-  host.recorder().add(life);
-  return life;
-}
-
-void Place::end() {
-  thread_.end();
-  life_.up_nanos = thread_.now().count();
-  thread_.host().recorder().add(life_);
-}
+    : name_(fmt::format("thread {}/{}", host.name(), index)), thread_(host.wiring(), index, seed) {}
 
 void Place::wait_for_started() {
   for (Path& path : thread_.paths_) path.wait_for_started();

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/record.hpp"
 #include "paths/host/thread.hpp"
 #include "paths/run/run_options.hpp"
 #include "paths/run/tracing.hpp"
@@ -16,8 +15,8 @@
 
 namespace paths {
 
-/// A thread of the plan in this process: its paths, and in the trace its life. Who runs it may
-/// change; at any time it is one context or nobody.
+/// A thread of the plan in this process. Who runs it may change; at any time it is one context or
+/// nobody.
 class Place {
  public:
   /// The context that makes it is the thread.
@@ -27,8 +26,7 @@ class Place {
 
   Thread& thread() { return thread_; }
   const std::string& name() const { return name_; }  ///< "thread alpha-0/3"
-  /// The thread ends, and its life.
-  void end();
+  void end() { thread_.end(); }
 
   /// The calling context is the thread from now on. Nobody was.
   void take() { thread_.owner_.take(); }
@@ -43,9 +41,7 @@ class Place {
   bool is_over() const { return thread_.is_over(); }
 
  private:
-  static eventspace::EventRecord begin_life(Host& host, std::uint32_t index);
   const std::string name_;
-  eventspace::EventRecord life_;
   Thread thread_;
 };
 

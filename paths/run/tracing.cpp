@@ -14,36 +14,79 @@
 
 namespace paths {
 
+namespace {
+
+/// The files of a trace that are the same for all hosts.
+void describe(const std::filesystem::path& directory, const Plan& plan, const WrapperKinds& kinds) {
+  eventspace::write_config(directory, print_plan(plan, kinds));
+  eventspace::write_structure(directory, structure_of(plan, kinds));
+}
+
+}  // namespace
+
 Tracing::Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds& kinds,
                  std::uint64_t seed, TraceOptions options)
-    : runtime_(runtime), options_(std::move(options)), seed_(seed) {
-  eventspace::write_config(options_.directory, print_plan(plan, kinds));
-  eventspace::write_structure(options_.directory, structure_of(plan, kinds));
+    : runtime_(runtime), kinds_(kinds), options_(std::move(options)), seed_(seed) {
+  describe(options_.directory, plan, kinds_);
+}
+
+Tracing::~Tracing() {
+  for (Host* host : hosts_) host->watch_wirings(nullptr);
 }
 
 void Tracing::add(Host& host) {
-  const std::size_t hosts = host.plan().hosts.size();
-  if (runtime_.is_virtual()) {
-    host.recorder().reserve(std::clamp<std::size_t>(virtual_records / hosts, 256, 1 << 14),
-                            eventspace::WhenFull::flush);
-  } else {
-    host.recorder().reserve(lane_records, eventspace::WhenFull::drop);
-  }
-  traced_.push_back({&host, std::make_unique<eventspace::TraceWriter>(
-                                options_.directory, header_of(host), host.recorder())});
+  trace(options_.directory, host, fmt::format("host {}", host.name()),
+        std::clamp<std::size_t>(virtual_records / host.plan().hosts.size(), 256, 1 << 14));
+  hosts_.push_back(&host);
+  host.watch_wirings(this);
 }
 
-eventspace::TraceHeader Tracing::header_of(const Host& host) const {
-  eventspace::TraceHeader header;
-  header.host = host.name();
-  header.host_number = host.index();
-  header.plan = host.plan().digest.text();
-  header.clock = runtime_.is_virtual() ? "virtual" : "steady";
-  if (!runtime_.is_virtual()) header.origin_utc_nanos = runtime_.utc_at_zero().count();
-  header.seed = seed_;
-  header.command = options_.command;
-  header.started = runtime_.utc_text();
-  return header;
+void Tracing::trace(const std::filesystem::path& directory, Site& site, std::string name,
+                    std::size_t virtual_lane_records) {
+  if (runtime_.is_virtual())
+    site.recorder().reserve(virtual_lane_records, eventspace::WhenFull::flush);
+  else
+    site.recorder().reserve(lane_records, eventspace::WhenFull::drop);
+  auto writer =
+      std::make_unique<eventspace::TraceWriter>(directory, header_of(site), site.recorder());
+  const runtime::Lock lock(mutex_);
+  traced_.push_back({&site, std::move(name), std::move(writer)});
+}
+
+void Tracing::made(Wiring& wiring) {
+  constexpr std::size_t lane_records_of_wiring = 1 << 10;  // there may be very many
+  const auto directory = std::filesystem::path(options_.directory) /
+                         eventspace::wirings_folder_name /
+                         fmt::format("{}.{}", wiring.label(), wiring.number());
+  try {
+    describe(directory, wiring.plan(), kinds_);
+    trace(directory, wiring, fmt::format("host {} in wiring '{}'", wiring.name(), wiring.label()),
+          lane_records_of_wiring);
+  } catch (const std::runtime_error& error) {
+    spdlog::warn("{}; wiring '{}' of host {} is not traced", error.what(), wiring.label(),
+                 wiring.name());
+  }
+}
+
+void Tracing::wired(Wiring& wiring) {
+  if (runtime_.is_virtual() || !wiring.recorder().is_on()) return;
+  runtime::Task clocks = watch_clocks_of(wiring);
+  const runtime::Lock lock(mutex_);
+  for (Traced& one : traced_)
+    if (one.site == &wiring) one.clocks = std::move(clocks);
+}
+
+void Tracing::ended(Wiring& wiring) noexcept {
+  std::list<Traced> found;
+  {
+    const runtime::Lock lock(mutex_);
+    for (auto one = traced_.begin(); one != traced_.end(); ++one)
+      if (one->site == &wiring) {
+        found.splice(found.begin(), traced_, one);
+        break;
+      }
+  }
+  finish(found);
 }
 
 void Tracing::start() {
@@ -55,22 +98,26 @@ void Tracing::start() {
       flush_all();
     }
   });
-  for (const Traced& one : traced_) {
-    auto watch = runtime_.spawn(runtime::ContextRole::service, {"clocks of", one.host->name(), 0},
-                                [this, &host = *one.host] { watch_clocks(host); });
-    one.host->wiring().before_end([watch]() mutable {
-      watch.cancel();
-      watch.join();
-    });
-  }
+  for (Host* host : hosts_) watch_clocks_of(host->wiring());
 }
 
-void Tracing::watch_clocks(Host& host) {
-  std::vector<std::uint32_t> peers = host.wiring().peers_below();
+/// Until the wiring ends.
+runtime::Task Tracing::watch_clocks_of(Wiring& wiring) {
+  auto watch = runtime_.spawn(runtime::ContextRole::service, {"clocks of", wiring.name(), 0},
+                              [this, &wiring] { watch_clocks(wiring); });
+  wiring.before_end([watch]() mutable {
+    watch.cancel();
+    watch.join();
+  });
+  return watch;
+}
+
+void Tracing::watch_clocks(Wiring& wiring) {
+  std::vector<std::uint32_t> peers = wiring.peers_below();
   while (!peers.empty()) {
     std::erase_if(peers, [&](std::uint32_t peer) {
       try {
-        look_at_clock(host, peer);
+        look_at_clock(wiring, peer);
         return false;
       } catch (const TravelError&) {
         return true;  // it is gone; those who need it say so
@@ -80,10 +127,10 @@ void Tracing::watch_clocks(Host& host) {
   }
 }
 
-void Tracing::look_at_clock(Host& host, std::uint32_t peer) {
-  Wiring::ClockReading best = host.wiring().read_clock(peer);
+void Tracing::look_at_clock(Wiring& wiring, std::uint32_t peer) {
+  Wiring::ClockReading best = wiring.read_clock(peer);
   for (int look = 1; look < clock_looks; ++look) {
-    const Wiring::ClockReading reading = host.wiring().read_clock(peer);
+    const Wiring::ClockReading reading = wiring.read_clock(peer);
     if (reading.answered - reading.asked < best.answered - best.asked) best = reading;
   }
   eventspace::EventRecord record;
@@ -92,17 +139,18 @@ void Tracing::look_at_clock(Host& host, std::uint32_t peer) {
   record.sequence = static_cast<std::uint64_t>(best.shown.count());
   record.down_nanos = best.asked.count();
   record.up_nanos = best.answered.count();
-  host.recorder().add(record);
+  wiring.recorder().add(record);
 }
 
 void Tracing::flush_all() {
+  const runtime::Lock lock(mutex_);
   for (Traced& one : traced_) {
     try {
       one.writer->flush();
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
       // At once, too: the run may be long, or killed.
-      spdlog::warn("{}; nothing more of host {} is traced", one.failure, one.host->name());
+      spdlog::warn("{}; nothing more of {} is traced", one.failure, one.name);
     }
   }
 }
@@ -112,25 +160,38 @@ std::vector<std::string> Tracing::finish() {
     flushing_.cancel();
     flushing_.join();
   }
-  std::vector<std::string> lacks;
-  for (Traced& one : traced_) {
+  std::list<Traced> all;
+  {
+    const runtime::Lock lock(mutex_);
+    all.swap(traced_);
+  }
+  finish(all);
+  return lacks_;
+}
+
+void Tracing::finish(std::list<Traced>& ended) {
+  for (Traced& one : ended) {
+    if (one.clocks) {
+      one.clocks.cancel();
+      one.clocks.join();
+    }
     try {
       one.writer->finish();
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
     }
+    const runtime::Lock lock(mutex_);
     options_.outcome->written += one.writer->written();
-    options_.outcome->lacking += one.writer->lost() + one.host->recorder().dropped();
+    options_.outcome->lacking += one.writer->lost() + one.site->recorder().dropped();
     std::string lack = lack_of(one);
-    if (!lack.empty()) lacks.push_back(std::move(lack));
+    if (!lack.empty()) lacks_.push_back(std::move(lack));
   }
-  return lacks;
 }
 
 std::string Tracing::lack_of(const Traced& one) {
-  const std::uint64_t dropped = one.host->recorder().dropped();
+  const std::uint64_t dropped = one.site->recorder().dropped();
   if (one.failure.empty() && dropped == 0) return {};
-  std::string text = fmt::format("the trace of host {} lacks", one.host->name());
+  std::string text = fmt::format("the trace of {} lacks", one.name);
   if (dropped > 0)
     text += fmt::format(" {} records that came faster than they could be written", dropped);
   if (!one.failure.empty())

@@ -2,6 +2,8 @@
 // paths/run/tracing.hpp — has the hosts of a process write what they record into a trace directory.
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +26,8 @@ struct TraceOptions {
   std::shared_ptr<TraceOutcome> outcome = std::make_shared<TraceOutcome>();
 };
 
-/// Writes what hosts of one process record, from their start to their end.
+/// Writes what hosts of one process record, from their start to their end. What happens in a
+/// further wiring is a trace of its own, in the folder wirings/LABEL.NUMBER of the trace.
 ///
 /// Context: on the steady clock a thread of its own writes every flush_every, so that whoever
 ///          records never waits for a file; who records more than lane_records in that time loses
@@ -32,7 +35,7 @@ struct TraceOptions {
 ///          is lost.
 /// Owns:    the writers; borrows runtime and hosts, which outlive it.
 /// Throws:  std::runtime_error, naming the file, when one cannot be made or is there already.
-class Tracing {
+class Tracing final : public WiringWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
   /// Looks at the clocks of hosts below, the fastest of so many, as often as this.
@@ -42,8 +45,10 @@ class Tracing {
   /// Of all recorders together on the virtual clock, where there may be thousands.
   static constexpr std::size_t virtual_records = 1 << 21;
 
+  /// The kinds outlive it.
   Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds& kinds,
           std::uint64_t seed, TraceOptions options);
+  ~Tracing() override;
 
   void add(Host& host);  ///< before its start()
   void start();          ///< in a context of the runtime, when all are added
@@ -52,22 +57,37 @@ class Tracing {
   std::vector<std::string> finish();
 
  private:
-  void watch_clocks(Host& host);
-  void look_at_clock(Host& host, std::uint32_t peer);
-  eventspace::TraceHeader header_of(const Host& host) const;
-  void flush_all();
-
-  runtime::Runtime& runtime_;
-  const TraceOptions options_;
-  const std::uint64_t seed_;
+  /// A host, or its share of a further wiring.
   struct Traced {
-    Host* host;
+    Site* site = nullptr;
+    std::string name;  ///< for people
     std::unique_ptr<eventspace::TraceWriter> writer;
     std::string failure = {};  ///< of its writer
+    runtime::Task clocks = {};
   };
-  /// What is not in a host's trace, and why; nothing when all is.
+  void made(Wiring& wiring) override;
+  void wired(Wiring& wiring) override;
+  void ended(Wiring& wiring) noexcept override;
+
+  void trace(const std::filesystem::path& directory, Site& site, std::string name,
+             std::size_t virtual_lane_records);
+  runtime::Task watch_clocks_of(Wiring& wiring);
+  void watch_clocks(Wiring& wiring);
+  void look_at_clock(Wiring& wiring, std::uint32_t peer);
+  eventspace::TraceHeader header_of(const Site& site) const;
+  void flush_all();
+  void finish(std::list<Traced>& ended);
+  /// What is not in a trace, and why; nothing when all is.
   static std::string lack_of(const Traced& one);
-  std::vector<Traced> traced_;
+
+  runtime::Runtime& runtime_;
+  const WrapperKinds& kinds_;
+  const TraceOptions options_;
+  const std::uint64_t seed_;
+  std::vector<Host*> hosts_;
+  runtime::Mutex mutex_;      // the following; also while all are flushed
+  std::list<Traced> traced_;  // nodes do not move
+  std::vector<std::string> lacks_;
   runtime::Task flushing_;
 };
 

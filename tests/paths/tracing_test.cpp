@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,11 +51,13 @@ paths::Overrides traced() {
   return overrides;
 }
 
-void run(const Sim& sim, const std::filesystem::path& directory) {
+void run(const Sim& sim, const std::filesystem::path& directory,
+         const std::function<void(paths::Thread&)>& thread = compute_and_move,
+         runtime::ClockKind clock = runtime::ClockKind::virtual_time) {
   paths::RunOptions options;
-  options.clock = runtime::ClockKind::virtual_time;
+  options.clock = clock;
   options.trace = {directory.string(), {"test", "--of", "tracing"}};
-  const auto failures = paths::run_plan(sim.shared_plan(), sim.kinds(), options, compute_and_move);
+  const auto failures = paths::run_plan(sim.shared_plan(), sim.kinds(), options, thread);
   REQUIRE(failures == std::vector<std::string>());
 }
 
@@ -104,6 +107,61 @@ TEST_CASE("tracing: each thread says when it began and ended, each collector eac
     CHECK(thread.computation.count == iterations);
     CHECK(thread.computation.p50 == (1 + thread.rank) * 1'000'000);
   }
+}
+
+TEST_CASE("tracing: a further wiring is a trace of its own, which tells of nothing else") {
+  const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
+  const Folder folder;
+  const Sim sim(config, traced());
+  const Sim pair(
+      "clusters: {one: {hosts: [alpha-0], threads: 1}, other: {hosts: [beta-1], threads: 1}}\n"
+      "links: [{between: [one, other], latency: 1ms}]\n"
+      "collectives: {both: {operation: sum, template: f64}}\n",
+      traced());
+  const auto thread_function = [&](paths::Thread& thread) {
+    const std::string& name = thread.host().name();
+    for (int again = 0; again < 2 && thread.index() == 0; ++again) {
+      if (name != "alpha-0" && name != "beta-1") break;
+      const auto wiring = thread.host().wire("pair", pair.shared_plan());
+      {
+        paths::Thread member(*wiring, 0, 1);
+        for (int i = 0; i < 7; ++i) {
+          member.sleep_for(1ms + member.rank() * 2ms);
+          member.path("both").move_value(1.0);
+        }
+      }
+      wiring->finish();
+    }
+    compute_and_move(thread);
+  };
+  run(sim, folder.path(), thread_function, clock);
+  for (const char* const name : {"pair.1", "pair.2"}) {
+    const eventspace::TraceDirectory trace(folder.path() / "wirings" / name);
+    CHECK(trace.structure == paths::structure_of(pair.plan(), pair.kinds()));
+    CHECK(trace.missing_hosts.empty());
+    eventspace::MergedTrace merged(trace);
+    std::map<std::uint64_t, int> kinds;
+    std::uint32_t host = 0;
+    std::span<const eventspace::EventRecord> records;
+    while (merged.next(host, records))
+      for (const auto& record : records) ++kinds[record.kind];
+    CHECK(kinds[static_cast<std::uint64_t>(EventKind::thread)] == 2 * 2);
+    CHECK(kinds[static_cast<std::uint64_t>(EventKind::link)] == 2 * 7);
+    for (const auto& file : merged.files()) {
+      CHECK(file.ended);
+      CHECK(file.losses.has_none());
+    }
+    const auto report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+    CHECK(report.coverage.unknown == 0);
+    CHECK(report.coverage.without_computation == 0);
+    for (const auto& one : report.threads) CHECK(one.computation.count == 7);
+  }
+  const auto report =
+      analyze_trace(eventspace::TraceDirectory(folder.path()),
+                    eventspace::HostClocks::own(eventspace::TraceDirectory(folder.path())))
+          .report;
+  CHECK(report.coverage.unknown == 0);
+  for (const auto& one : report.threads) CHECK(one.computation.count == iterations);
 }
 
 TEST_CASE("tracing: what threads computed can be taken out again") {

@@ -2,51 +2,23 @@
 // tests/paths/wiring_test.cpp — further plans on the hosts of a run, made and ended while it goes
 // on.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <catch2/catch.hpp>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/usage_error.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/support/wiring_scene.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-using test_support::Sim;
-using test_support::SimResult;
-using test_support::thrown_text;
-
-/// One cluster of hosts h0.., each of one thread, which share an allreduce.
-std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "",
-                      const std::string& deadline = "2s") {
-  std::vector<std::string> names;
-  for (const std::uint32_t host : hosts) names.push_back(fmt::format("h{}", host));
-  return fmt::format(
-      "deadline: {}\n{}"
-      "clusters: {{alpha: {{hosts: [{}], threads: 1}}}}\n"
-      "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
-      deadline, more, fmt::join(names, ", "));
-}
-
-std::set<std::uint32_t> first_hosts(std::uint32_t count) {
-  std::set<std::uint32_t> hosts;
-  for (std::uint32_t host = 0; host < count; ++host) hosts.insert(hosts.end(), host);
-  return hosts;
-}
+using namespace test_support;
 
 std::shared_ptr<const paths::Plan> plan_of(const std::set<std::uint32_t>& hosts,
                                            const std::string& more = "") {
   return Sim(config_of(hosts, more)).shared_plan();
-}
-
-double sum_of(const std::set<std::uint32_t>& hosts) {
-  double sum = 0;
-  for (const std::uint32_t host : hosts) sum += host;
-  return sum;
 }
 
 /// This thread's host in a wiring, made, used for some rounds and ended; what a sum was.
@@ -200,53 +172,17 @@ TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are 
   for (const auto clock : clocks) {
     constexpr std::uint32_t host_count = 12, wirings = 100;
     const Sim sim(config_of(first_hosts(host_count), "", "600s"));
-    struct Planned {
-      std::set<std::uint32_t> hosts;
-      std::shared_ptr<const paths::Plan> plan;
-      std::uint32_t throws = host_count, skips = host_count;  // a host, or none
-      std::string label;
-    };
-    runtime::Random random(11, 0);
-    std::vector<Planned> all(wirings);
     const bool is_virtual = clock == runtime::ClockKind::virtual_time;
-    for (std::uint32_t i = 0; i < wirings; ++i) {
-      Planned& one = all[i];
-      while (one.hosts.size() < 2 + i % 5)
-        one.hosts.insert(static_cast<std::uint32_t>(random.below(host_count)));
-      std::vector<std::uint32_t> members(one.hosts.begin(), one.hosts.end());
-      if (i % 4 == 1) one.throws = members[random.below(members.size())];
-      if (i % (is_virtual ? 5 : 25) == 2) one.skips = members[random.below(members.size())];
-      one.label = fmt::format("group.{}", i);
-      one.plan = Sim(config_of(one.hosts, "", is_virtual ? "2s" : "300ms")).shared_plan();
-    }
+    const auto all =
+        many_wirings(wirings, host_count, is_virtual ? 5 : 25, is_virtual ? "2s" : "300ms");
     runtime::Mutex mutex;
     std::uint32_t worked = 0, failed = 0;
     const SimResult result = sim.run(
         [&](paths::Thread& thread) {
-          for (const Planned& one : all) {
+          for (const PlannedWiring& one : all) {
             thread.path("sum").move_value(1.0);
-            if (!one.hosts.contains(thread.rank())) continue;
-            if (one.skips == thread.rank()) continue;
-            bool has_worked = false;
-            try {
-              const auto wiring = thread.host().wire(one.label, one.plan);
-              try {
-                paths::Thread member(*wiring, 0, 1);
-                for (std::uint32_t round = 0; round < 3; ++round) {
-                  if (one.throws == thread.rank() && round == 2) {
-                    member.fail(thrown_text);
-                    break;
-                  }
-                  const double sum =
-                      member.path("sum").move_value(double(thread.rank())).payload.read<double>();
-                  if (sum != sum_of(one.hosts)) throw std::logic_error("another sum");
-                }
-                has_worked = true;
-              } catch (const paths::TravelError&) {
-              }
-              wiring->finish();
-            } catch (const paths::TravelError&) {
-            }
+            if (!one.hosts.contains(thread.rank()) || one.skips == thread.rank()) continue;
+            const bool has_worked = take_part(thread, one);
             const runtime::Lock lock(mutex);
             ++(has_worked ? worked : failed);
           }

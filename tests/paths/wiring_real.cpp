@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/wiring_real.cpp — what further plans leave behind in a process: nothing.
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/processes.hpp"
+#include "tests/support/wiring_scene.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+/// What this process has now. Contexts are counted by their stacks, which are mappings, and OS
+/// threads apart.
+struct Has {
+  std::uint64_t descriptors = 0, threads = 0, mappings = 0, heap_bytes = 0;
+
+  static Has now() {
+    const auto entries = [](const char* folder) {
+      return static_cast<std::uint64_t>(std::distance(std::filesystem::directory_iterator(folder),
+                                                      std::filesystem::directory_iterator()));
+    };
+    Has has;
+    has.descriptors = entries("/proc/self/fd");
+    has.threads = entries("/proc/self/task");
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) ++has.mappings;
+    has.heap_bytes = mallinfo2().uordblks;
+    return has;
+  }
+  std::string text() const {
+    return fmt::format("{} {} {} {}", descriptors, threads, mappings, heap_bytes);
+  }
+  static Has of(const std::string& text) {
+    Has has;
+    std::istringstream(text) >> has.descriptors >> has.threads >> has.mappings >> has.heap_bytes;
+    return has;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("wiring: a hundred in processes leave no descriptor, context or memory behind") {
+  constexpr std::uint32_t host_count = 12, wirings = 100, first = 25;
+  const char* const more = std::getenv("PATHS_WIRINGS");
+  const std::uint32_t count = more == nullptr ? wirings : std::stoul(more);
+  const std::string transport = GENERATE("ipc", "tcp");
+  const std::string shared = GENERATE("", "shared_memory: false\n");
+  const Sim sim(
+      config_of(first_hosts(host_count), network_line(transport, host_count) + shared, "60s"));
+  const auto all = many_wirings(first + count, host_count, 25, "500ms");
+  // All have what a process takes once by then.
+  const auto thread_function = [&](paths::Thread& thread, const Say& say) {
+    std::uint32_t worked = 0, failed = 0;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      thread.path("sum").move_value(1.0);
+      if (i == first) {
+        thread.sleep_for(1s);
+        say("before: " + Has::now().text());
+        thread.path("sum").move_value(1.0);
+      }
+      if (!all[i].hosts.contains(thread.rank()) || all[i].skips == thread.rank()) continue;
+      ++(take_part(thread, all[i]) ? worked : failed);
+    }
+    thread.path("sum").move_value(1.0);
+    thread.sleep_for(1s);  // peers see connections go
+    say("after: " + Has::now().text());
+    thread.path("sum").move_value(1.0);
+    say(fmt::format("worked: {}", worked));
+    say(fmt::format("failed: {}", failed));
+  };
+  std::vector<HostProcess> processes;
+  for (std::uint32_t host = 0; host < host_count; ++host)
+    processes.emplace_back(sim, host, thread_function);
+  std::uint32_t worked = 0, failed = 0;
+  for (std::uint32_t host = 0; host < host_count; ++host) {
+    HostProcess& process = processes[host];
+    CHECK(process.end(120'000) == 0);
+    INFO("h" << host << ":\n" << process.text());
+    REQUIRE(process.lines("after: ").size() == 1);
+    const Has before = Has::of(process.lines("before: ")[0]);
+    const Has after = Has::of(process.lines("after: ")[0]);
+    CHECK(after.descriptors <= before.descriptors);
+    CHECK(after.threads <= before.threads);
+    CHECK(after.mappings <= before.mappings + 4);                 // arenas and pools
+    CHECK(after.heap_bytes <= before.heap_bytes + count * 1024);  // labels are remembered
+    worked += std::stoul(process.lines("worked: ")[0]);
+    failed += std::stoul(process.lines("failed: ")[0]);
+  }
+  CHECK(worked > count);
+  CHECK(failed > 0);
+}

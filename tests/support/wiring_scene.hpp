@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/wiring_scene.hpp — many wirings on changing hosts of a run, some of which fail and
+// some of which are skipped by a host.
+#pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/random.hpp"
+#include "tests/support/sim.hpp"
+
+namespace test_support {
+
+/// One cluster of hosts h0.., each of one thread, which share an allreduce.
+inline std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "",
+                             const std::string& deadline = "2s") {
+  std::vector<std::string> names;
+  for (const std::uint32_t host : hosts) names.push_back(fmt::format("h{}", host));
+  return fmt::format(
+      "deadline: {}\n{}"
+      "clusters: {{alpha: {{hosts: [{}], threads: 1}}}}\n"
+      "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
+      deadline, more, fmt::join(names, ", "));
+}
+
+inline std::set<std::uint32_t> first_hosts(std::uint32_t count) {
+  std::set<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < count; ++host) hosts.insert(hosts.end(), host);
+  return hosts;
+}
+
+inline double sum_of(const std::set<std::uint32_t>& hosts) {
+  double sum = 0;
+  for (const std::uint32_t host : hosts) sum += host;
+  return sum;
+}
+
+struct PlannedWiring {
+  std::set<std::uint32_t> hosts;
+  std::shared_ptr<const paths::Plan> plan;
+  std::uint32_t throws = UINT32_MAX, skips = UINT32_MAX;  // a host, or none
+  std::string label;
+};
+
+/// Of 2 to 6 hosts each; every fourth fails, and one of `skipped_every` is skipped by a host.
+inline std::vector<PlannedWiring> many_wirings(std::uint32_t count, std::uint32_t host_count,
+                                               std::uint32_t skipped_every,
+                                               const std::string& deadline) {
+  runtime::Random random(11, 0);
+  std::vector<PlannedWiring> all(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    PlannedWiring& one = all[i];
+    while (one.hosts.size() < 2 + i % 5)
+      one.hosts.insert(static_cast<std::uint32_t>(random.below(host_count)));
+    const std::vector<std::uint32_t> members(one.hosts.begin(), one.hosts.end());
+    if (i % 4 == 1) one.throws = members[random.below(members.size())];
+    if (i % skipped_every == 2) one.skips = members[random.below(members.size())];
+    one.label = fmt::format("group.{}", i);
+    one.plan = Sim(config_of(one.hosts, "", deadline)).shared_plan();
+  }
+  return all;
+}
+
+/// Makes it, uses it for three rounds and ends it; whether that went well. Who throws does so in
+/// the last round.
+inline bool take_part(paths::Thread& thread, const PlannedWiring& one) {
+  bool has_worked = false;
+  try {
+    const auto wiring = thread.host().wire(one.label, one.plan);
+    try {
+      paths::Thread member(*wiring, 0, 1);
+      for (std::uint32_t round = 0; round < 3; ++round) {
+        if (one.throws == thread.rank() && round == 2) {
+          member.fail(thrown_text);
+          break;
+        }
+        const double sum =
+            member.path("sum").move_value(double(thread.rank())).payload.read<double>();
+        if (sum != sum_of(one.hosts)) throw std::logic_error("another sum");
+      }
+      has_worked = true;
+    } catch (const paths::TravelError&) {
+    }
+    wiring->finish();
+  } catch (const paths::TravelError&) {
+  }
+  return has_worked;
+}
+
+}  // namespace test_support
