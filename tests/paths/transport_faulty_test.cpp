@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/transport_faulty_test.cpp — a run whose frames are late, whose connections are cut,
 // whose frames come twice.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +19,7 @@ namespace {
 
 using namespace paths;
 using namespace test_support;
+using namespace std::chrono_literals;
 
 constexpr int rounds = 40;
 
@@ -25,31 +29,15 @@ struct Reduced {
   int delays = 0, cuts = 0, duplicates = 0;
 };
 
-/// Three hosts that reduce, on the virtual clock, each with a thread; what they got.
-Reduced reduce_over(const Faults& faults) {
-  const Sim sim(R"(
-clusters: {alpha: {hosts: 3, threads: 1}}
-collectives: {sum: {operation: sum, template: f64}}
-)");
+/// A thread for each host of the config, over such a transport on the virtual clock; what there
+/// was of faults.
+Reduced run_over(const Sim& sim, const Faults& faults, const std::function<void(Host&)>& use) {
   const std::size_t count = sim.plan().hosts.size();
   Reduced outcome;
-  outcome.sums.resize(count);
-  outcome.errors.resize(count);
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
   LocalNetwork network(count);
   std::vector<std::unique_ptr<Host>> hosts;
   std::vector<FaultyTransport*> transports;
-  const auto use = [&](Host& host) {
-    Thread thread(host.wiring(), 0, 1);
-    try {
-      for (int i = 0; i < rounds; ++i)
-        outcome.sums[host.index()].push_back(
-            thread.path("sum").move_value(1.0 + i).payload.read<double>());
-    } catch (const TravelError& error) {
-      outcome.errors[host.index()] = error.what();
-      thread.fail(error);
-    }
-  };
   runtime.run([&] {
     for (std::uint32_t i = 0; i < count; ++i) {
       Faults own = faults;
@@ -74,6 +62,29 @@ collectives: {sum: {operation: sum, template: f64}}
       outcome.duplicates += transport->duplicates;
     }
   });
+  return outcome;
+}
+
+/// Three hosts that reduce, and what they got.
+Reduced reduce_over(const Faults& faults) {
+  const Sim sim(R"(
+clusters: {alpha: {hosts: 3, threads: 1}}
+collectives: {sum: {operation: sum, template: f64}}
+)");
+  std::vector<std::vector<double>> sums(3);
+  std::vector<std::string> errors(3);
+  Reduced outcome = run_over(sim, faults, [&](Host& host) {
+    Thread thread(host.wiring(), 0, 1);
+    try {
+      for (int i = 0; i < rounds; ++i)
+        sums[host.index()].push_back(thread.path("sum").move_value(1.0 + i).payload.read<double>());
+    } catch (const TravelError& error) {
+      errors[host.index()] = error.what();
+      thread.fail(error);
+    }
+  });
+  outcome.sums = std::move(sums);
+  outcome.errors = std::move(errors);
   return outcome;
 }
 
@@ -111,5 +122,75 @@ TEST_CASE("faulty transport: a frame that comes twice is refused in words, and n
       wrong += outcome.sums[host][i] == 3 * (1.0 + static_cast<double>(i)) ? 0 : 1;
     if (outcome.sums[host].size() < rounds) CHECK_FALSE(outcome.errors[host].empty());
   }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("faulty transport: who counts on a connection that is cut is told, and nobody hangs") {
+  Faults faults;
+  faults.cuts = 0.01;
+  faults.delays = 0.1;
+  faults.seed = GENERATE(range(1, 31));
+  INFO("seed " << faults.seed);
+  const Reduced outcome = reduce_over(faults);
+  for (std::size_t host = 0; host < outcome.sums.size(); ++host) {
+    for (std::size_t i = 0; i < outcome.sums[host].size(); ++i)
+      CHECK(outcome.sums[host][i] == 3 * (1.0 + static_cast<double>(i)));
+    if (outcome.sums[host].size() < rounds) {
+      CHECK(outcome.cuts > 0);
+      CHECK_FALSE(outcome.errors[host].empty());
+    }
+  }
+}
+
+TEST_CASE("faulty transport: frames of an earlier wiring of a label are none of a later one's") {
+  constexpr std::uint32_t host_count = 4;
+  constexpr int calls = 40;
+  Faults faults;
+  faults.delays = 0.3;
+  faults.longest_delay = 150ms;  // three deadlines
+  faults.seed = GENERATE(range(1, 11));
+  INFO("seed " << faults.seed);
+  const auto config = [](const char* deadline) {
+    return fmt::format(
+        "deadline: {}\nclusters: {{alpha: {{hosts: {}, threads: 1}}}}\n"
+        "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
+        deadline, host_count);
+  };
+  const Sim sim(config("600s")), again(config("50ms"));
+  int worked = 0, failed = 0, wrong = 0;
+  const Reduced outcome = run_over(sim, faults, [&](Host& host) {
+    runtime::Random random(faults.seed, host.index());
+    Thread thread(host.wiring(), 0, 1);
+    for (int call = 0; call < calls; ++call) {
+      if (random.chance(0.05)) continue;  // this host skips it
+      try {
+        const auto wiring = host.wire("again", again.shared_plan());
+        const auto number = static_cast<double>(wiring->number());
+        try {
+          Thread member(*wiring, 0, 1);
+          for (int round = 0; round < 3; ++round) {
+            if (random.chance(0.05)) {
+              member.fail("as the test wants it");
+              break;
+            }
+            const double sum =
+                member.path("sum").move_value(1000 * number + round).payload.read<double>();
+            ++worked;
+            wrong += sum == host_count * (1000 * number + round) ? 0 : 1;
+          }
+        } catch (const TravelError&) {
+          ++failed;
+        }
+        wiring->finish();
+      } catch (const TravelError&) {
+        ++failed;
+      }
+    }
+    // Who still calls meets nobody then.
+    thread.path("sum").move_value(1.0);
+  });
+  CHECK(outcome.delays > 0);
+  CHECK(worked > calls);
+  CHECK(failed > 0);
   CHECK(wrong == 0);
 }
