@@ -89,6 +89,19 @@ void Tracing::ended(Wiring& wiring) noexcept {
   finish(found);
 }
 
+eventspace::TraceHeader Tracing::header_of(const Site& site) const {
+  eventspace::TraceHeader header;
+  header.host = site.name();
+  header.host_number = site.index();
+  header.plan = site.plan().digest.text();
+  header.clock = runtime_.is_virtual() ? "virtual" : "steady";
+  if (!runtime_.is_virtual()) header.origin_utc_nanos = runtime_.utc_at_zero().count();
+  header.seed = seed_;
+  header.command = options_.command;
+  header.started = runtime_.utc_text();
+  return header;
+}
+
 void Tracing::start() {
   if (runtime_.is_virtual()) return;
   // A thread: the services' one would keep those waiting whom it serves.
