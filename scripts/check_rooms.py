@@ -28,6 +28,8 @@ LIBRARIES = {
                          "eventspace/analysis/report eventspace/analysis/input",
     "eventspace/page": "base eventspace eventspace/trace eventspace/analysis eventspace/export "
                        "eventspace/analysis/report eventspace/analysis/input",
+    "collectives": "base",
+    "collectives/algorithms": "base collectives",
     "tuning": "base",
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",

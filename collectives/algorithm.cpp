@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithm.cpp — values of parameters, and what every algorithm refuses.
+#include "collectives/algorithm.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <stdexcept>
+
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
+
+namespace collectives {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(at, from), text.size());
+    if (to > from) parts.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return parts;
+}
+
+bool read_number(const std::string& text, Count& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::string did_you_mean(const std::string& found, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  const auto near = base::near_match(found, candidates);
+  return fmt::format("expected {}, found '{}'{}", base::either_of(candidates), found,
+                     near ? fmt::format("; did you mean '{}'?", *near) : "");
+}
+
+/// What is wrong with a value, or nothing.
+std::string wrong(const Parameter& parameter, const std::string& value) {
+  if (parameter.words.empty()) {
+    Count number = 0;
+    if (read_number(value, number) && number >= parameter.least && number <= parameter.most)
+      return "";
+    const std::string most = parameter.most == std::numeric_limits<Count>::max()
+                                 ? " on"
+                                 : fmt::format(" to {}", parameter.most);
+    return fmt::format("{}: expected a number from {}{}, found '{}'", parameter.name,
+                       parameter.least, most, value);
+  }
+  const auto words = parameter.is_list ? split(value, '/') : std::vector{value};
+  if (words.empty()) return fmt::format("{}: expected words, found none", parameter.name);
+  for (const std::string& word : words)
+    if (std::find(parameter.words.begin(), parameter.words.end(), word) == parameter.words.end())
+      return fmt::format("{}: {}", parameter.name, did_you_mean(word, parameter.words));
+  return "";
+}
+
+}  // namespace
+
+std::string_view name_of(Order order) {
+  switch (order) {
+    case Order::canonical: return "canonical";
+    case Order::in_order: return "one grouping, in order";
+    case Order::permuted: return "one grouping, permuted";
+    case Order::by_block: return "by block";
+    case Order::differs: return "differs";
+  }
+  return "?";
+}
+
+Count Parameters::number(const std::string& name) const {
+  Count number = 0;
+  ENSURE(read_number(values_.at(name), number));
+  return number;
+}
+
+std::vector<std::string> Parameters::words(const std::string& name) const {
+  return split(values_.at(name), '/');
+}
+
+Parameters& Parameters::set(const std::string& name, const std::string& value) {
+  values_[name] = value;
+  return *this;
+}
+
+std::string Parameters::text() const {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : values_) parts.push_back(name + "=" + value);
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+Steps Program::all() const {
+  Steps steps;
+  for (Count portion = 0; portion < portions_; ++portion) make_(portion, steps);
+  return steps;
+}
+
+bool Algorithm::does(Collective collective) const {
+  return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
+}
+
+Parameters Algorithm::read(const std::string& text) const {
+  Parameters values;
+  std::vector<std::string> names;
+  std::vector<std::string> mistakes;
+  for (const Parameter& parameter : parameters) {
+    values.set(parameter.name, parameter.fallback);
+    names.push_back(parameter.name);
+  }
+  for (const std::string& word : split(text, ',')) {
+    const std::string key = word.substr(0, word.find('='));
+    const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
+    const auto known = std::find(names.begin(), names.end(), key);
+    const std::string mistake = known == names.end()
+                                    ? did_you_mean(key, names)
+                                    : wrong(parameters[std::size_t(known - names.begin())], value);
+    if (!mistake.empty()) mistakes.push_back(mistake);
+    values.set(key, value);
+  }
+  if (!mistakes.empty())
+    throw std::invalid_argument(fmt::format("{}: {}", name, fmt::join(mistakes, "; ")));
+  return values;
+}
+
+std::string Algorithm::why_not(const Task& task, const Parameters& values) const {
+  if (!does(task.collective)) return fmt::format("{} is no {}", name, name_of(task.collective));
+  if (has_root(task.collective) && task.root >= task.size())
+    return fmt::format("there is no participant {}: they are 0 to {}", task.root, task.size() - 1);
+  return refusal ? refusal(task, values) : "";
+}
+
+Schedule schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+  Schedule schedule;
+  for (Rank me = 0; me < task.size(); ++me)
+    schedule.push_back(algorithm.program(task, parameters, me).all());
+  return schedule;
+}
+
+}  // namespace collectives

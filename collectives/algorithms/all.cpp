@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/all.cpp — a line for each algorithm.
+#include "collectives/algorithms/all.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/near_match.hpp"
+#include "collectives/algorithms/recursive_doubling.hpp"
+#include "collectives/algorithms/tree_algorithms.hpp"
+
+namespace collectives {
+
+const std::vector<Algorithm>& all_algorithms() {
+  static const std::vector<Algorithm> all{
+      tree_algorithm(),
+      multilevel_algorithm(),
+      tournament_algorithm(),
+      recursive_doubling_algorithm(),
+  };
+  return all;
+}
+
+const Algorithm& algorithm_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    if (algorithm.name == name) return algorithm;
+    names.push_back(algorithm.name);
+  }
+  const auto near = base::near_match(name, names);
+  throw std::invalid_argument(fmt::format("expected {}, found '{}'{}", base::either_of(names), name,
+                                          near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+}  // namespace collectives

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/tree_algorithms.cpp — descriptions of what tree_program() does.
+#include "collectives/algorithms/tree_algorithms.hpp"
+
+#include "collectives/tree_program.hpp"
+
+namespace collectives {
+namespace {
+
+Tree one_level(const Task& task, const Parameters& parameters) {
+  return Tree::of_one_level(task.group(), shape_named(parameters.word("shape"), parameters),
+                            root_of(task));
+}
+
+Tree all_levels(const Task& task, const Parameters& parameters) {
+  std::vector<Shape> shapes;
+  for (const std::string& word : parameters.words("shapes"))
+    shapes.push_back(shape_named(word, parameters));
+  return {task.group(), std::move(shapes), root_of(task)};
+}
+
+Tree tournament(const Task& task) {
+  return Tree::of_one_level(task.group(), Shape{}, root_of(task));
+}
+
+std::vector<Parameter> with_shapes(Parameter shapes) {
+  std::vector<Parameter> parameters = shape_parameters();
+  shapes.words = shape_words();
+  parameters.insert(parameters.begin(), std::move(shapes));
+  return parameters;
+}
+
+}  // namespace
+
+Algorithm tree_algorithm() {
+  return {
+      .name = "tree",
+      .help = "One tree over all participants in the order of the config.",
+      .collectives = tree_collectives(),
+      .parameters = with_shapes({.name = "shape", .help = "Of the tree.", .fallback = "binomial"}),
+      .order = [](const Task& task,
+                  const Parameters& parameters) { return tree_order(one_level(task, parameters)); },
+      .refusal = {},
+      .program =
+          [](const Task& task, const Parameters& parameters, Rank me) {
+            return tree_program(task, one_level(task, parameters), parameters.number("segment"),
+                                me);
+          }};
+}
+
+Algorithm multilevel_algorithm() {
+  return {.name = "multilevel",
+          .help =
+              "A tree at each level of the topology, groups represented by one member (Karonis et "
+              "al. 2002).",
+          .collectives = tree_collectives(),
+          .parameters = with_shapes({.name = "shapes",
+                                     .help = "Of the trees, outermost level first.",
+                                     .fallback = "flat/binomial",
+                                     .is_list = true}),
+          .order =
+              [](const Task& task, const Parameters& parameters) {
+                return tree_order(all_levels(task, parameters));
+              },
+          .refusal = {},
+          .program =
+              [](const Task& task, const Parameters& parameters, Rank me) {
+                return tree_program(task, all_levels(task, parameters),
+                                    parameters.number("segment"), me);
+              }};
+}
+
+Algorithm tournament_algorithm() {
+  return {.name = "tournament",
+          .help =
+              "Losers of pairs tell winners, and the champion wakes them: a binomial tree, up "
+              "and down.",
+          .collectives = {Collective::barrier},
+          .parameters = {},
+          .order = [](const Task& task, const Parameters&) { return tree_order(tournament(task)); },
+          .refusal = {},
+          .program = [](const Task& task, const Parameters&,
+                        Rank me) { return tree_program(task, tournament(task), 0, me); }};
+}
+
+}  // namespace collectives

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/team.hpp — the members that do a part of a collective among themselves.
+#pragma once
+#include <span>
+
+#include "collectives/topology.hpp"
+
+namespace collectives {
+
+/// A list of participants, and where in it I stand; it goes round.
+struct Team {
+  std::span<const Rank> members;
+  std::size_t me = 0;
+
+  std::size_t size() const { return members.size(); }
+  /// Whose index is `distance` behind mine (or before it).
+  std::size_t after(std::size_t distance) const { return (me + distance) % size(); }
+  std::size_t before(std::size_t distance) const { return (me + size() - distance) % size(); }
+  Rank operator[](std::size_t index) const { return members[index]; }
+};
+
+/// All participants in the order of the config.
+inline Team everybody(const Topology& topology, Rank me) {
+  return {topology.order(), topology.position(me)};
+}
+/// Those of my cluster.
+inline Team my_cluster(const Topology& topology, Rank me) {
+  return {topology.cluster(topology.cluster_of(me)), topology.index_in_cluster(me)};
+}
+
+inline bool is_power_of_two(std::size_t number) { return (number & (number - 1)) == 0; }
+
+}  // namespace collectives

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tree_program.cpp — up, down, together and apart along a tree.
+#include "collectives/tree_program.hpp"
+
+#include "base/errors.hpp"
+#include "collectives/fold.hpp"
+#include "collectives/stretches.hpp"
+
+namespace collectives {
+namespace {
+
+using Node = Tree::Node;
+
+struct Place {
+  const Topology* topology;
+  Rank me;
+  bool is_root;
+  Node node;
+};
+
+void send_down(Steps& steps, const Place& place, Range cells) {
+  if (!place.is_root) steps.receive(place.node.parent, Block{out, cells});
+  for (const Tree::Child& child : place.node.children) steps.send(child.rank, Block{out, cells});
+}
+
+/// The sum of the subtree: first of what is nearest, level by level, in the order of the config. A
+/// root that is not the first of its groups would otherwise be summed up before them.
+Block sum_of_subtree(Steps& steps, const Place& place, Range cells, Range scratch) {
+  const std::vector<Tree::Child>& children = place.node.children;
+  const auto position = [&](Rank rank) { return place.topology->position(rank); };
+  Block sum{in, cells};
+  std::uint32_t folded = 0;
+  for (std::size_t end = children.size(); end > 0;) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && children[begin - 1].level == children[end - 1].level) --begin;
+    std::vector<Rank> ranks{place.me};
+    for (std::size_t at = begin; at < end; ++at) ranks.push_back(children[at].rank);
+    std::sort(ranks.begin(), ranks.end(),
+              [&](Rank left, Rank right) { return position(left) < position(right); });
+    std::vector<Block> operands;
+    for (const Rank rank : ranks)
+      operands.push_back(rank == place.me ? sum : Block{{Storage::child, rank}, scratch});
+    const bool is_last = place.is_root && begin == 0;
+    sum = fold(steps, operands,
+               is_last ? Block{out, cells} : Block{{Storage::folded, ++folded}, scratch});
+    end = begin;
+  }
+  return sum;
+}
+
+void send_up(Steps& steps, const Place& place, Range cells, Range scratch) {
+  for (const Tree::Child& child : place.node.children)
+    steps.receive(child.rank, Block{{Storage::child, child.rank}, scratch});
+  const Block sum = sum_of_subtree(steps, place, cells, scratch);
+  if (place.is_root)
+    steps.copy({out, cells}, sum);
+  else
+    steps.send(place.node.parent, sum);
+}
+
+/// A message in segments of at most that many elements.
+std::vector<Ref> in_segments(const Ref& whole, Count segment) {
+  if (segment == 0) return {whole};
+  std::vector<Ref> segments(1);
+  Count room = segment;
+  for (Block rest : whole.blocks()) {
+    while (rest.cells.count > 0) {
+      const Count count = std::min(room, rest.cells.count);
+      segments.back().add({rest.buffer, {rest.cells.offset, count}});
+      rest.cells = {rest.cells.offset + count, rest.cells.count - count};
+      room -= count;
+      if (room > 0) continue;
+      segments.emplace_back();
+      room = segment;
+    }
+  }
+  return segments;
+}
+
+/// The blocks of a subtree: who stands on top has its own in `own`, those below at their places in
+/// `others`.
+Ref blocks_of(const Task& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
+  Ref blocks;
+  for (const Rank rank : tree.subtree(top)) {
+    const Range block = task.counts.block(rank);
+    const bool is_apart = rank == top && own != others;
+    blocks.add(is_apart ? Block{own, {0, block.count}} : Block{others, block});
+  }
+  return blocks;
+}
+
+Program gather_program(const Task& task, const Tree& tree, Count segment, Rank me) {
+  return {1, [&task, tree, segment, me](Count, Steps& steps) {
+            const bool is_root = me == tree.root();
+            const Buffer others = is_root ? out : Buffer{Storage::subtree};
+            const Node node = tree.node(me);
+            if (is_root) steps.copy({out, task.counts.block(me)}, {in, in_range(task, me)});
+            for (const Tree::Child& child : node.children)
+              for (const Ref& message :
+                   in_segments(blocks_of(task, tree, child.rank, others, others), segment))
+                steps.receive(child.rank, message);
+            if (is_root) return;
+            for (const Ref& message : in_segments(blocks_of(task, tree, me, in, others), segment))
+              steps.send(node.parent, message);
+          }};
+}
+
+Program scatter_program(const Task& task, const Tree& tree, Count segment, Rank me) {
+  return {
+      1, [&task, tree, segment, me](Count, Steps& steps) {
+        const bool is_root = me == tree.root();
+        const Buffer others = is_root ? in : Buffer{Storage::subtree};
+        const Node node = tree.node(me);
+        if (!is_root)
+          for (const Ref& message : in_segments(blocks_of(task, tree, me, out, others), segment))
+            steps.receive(node.parent, message);
+        for (const Tree::Child& child : node.children)
+          for (const Ref& message :
+               in_segments(blocks_of(task, tree, child.rank, others, others), segment))
+            steps.send(child.rank, message);
+        if (is_root) steps.copy({out, out_range(task, me)}, {in, task.counts.block(me)});
+      }};
+}
+
+}  // namespace
+
+Program tree_program(const Task& task, const Tree& tree, Count segment, Rank me) {
+  if (task.collective == Collective::gather) return gather_program(task, tree, segment, me);
+  if (task.collective == Collective::scatter) return scatter_program(task, tree, segment, me);
+  const bool goes_up = task.collective != Collective::broadcast;
+  const bool goes_down = task.collective != Collective::reduce;
+  const Stretches segments(task.vector(), segment);
+  return {segments.count(), [=, place = Place{&task.group(), me, me == tree.root(), tree.node(me)}](
+                                Count portion, Steps& steps) {
+            const Range cells = segments[portion];
+            if (goes_up) send_up(steps, place, cells, segments.scratch(cells));
+            if (goes_down) send_down(steps, place, cells);
+          }};
+}
+
+std::vector<Collective> tree_collectives() {
+  return {Collective::broadcast, Collective::reduce, Collective::allreduce,
+          Collective::barrier,   Collective::gather, Collective::scatter};
+}
+
+Rank root_of(const Task& task) {
+  return has_root(task.collective) ? task.root : task.group().order().front();
+}
+
+Order tree_order(const Tree& tree) {
+  if (tree.is_canonical()) return Order::canonical;
+  return tree.keeps_order() ? Order::in_order : Order::permuted;
+}
+
+std::vector<Parameter> shape_parameters() {
+  return {{.name = "arity", .help = "Of kary and knomial.", .fallback = "2", .least = 2},
+          {.name = "latency",
+           .help = "Of postal: how many sends take as long as one to arrive.",
+           .fallback = "4",
+           .least = 1},
+          {.name = "segment",
+           .help = "The elements of a message at most; 0: all in one.",
+           .fallback = "0"}};
+}
+
+Shape shape_named(const std::string& name, const Parameters& parameters) {
+  return {name, parameters.number("arity"), parameters.number("latency")};
+}
+
+}  // namespace collectives

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/collectives/verifier_test.cpp — every schedule of small groups holds; mutated ones do not.
+#include "collectives/verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <iostream>
+#include <map>
+#include <random>
+
+#include "collectives/mutation.hpp"
+#include "tests/collectives/every_schedule.hpp"
+
+using namespace collectives;
+
+namespace {
+
+struct Tally {
+  std::size_t verified = 0;
+  std::map<std::string, std::string> failures;  // by algorithm and collective, the first one
+
+  void see(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+    ++verified;
+    const Verdict verdict = verify(algorithm, task, parameters);
+    if (!verdict.holds())
+      failures.emplace(fmt::format("{} {}", algorithm.name, name_of(task.collective)),
+                       ::text(algorithm, task, parameters) + ": " + verdict.mistake);
+  }
+  void check(std::size_t largest) {
+    for (const auto& [what, why] : failures) FAIL_CHECK(why);
+    std::cout << fmt::format("{} schedules verified, up to {} participants\n", verified, largest);
+    CHECK(failures.empty());
+  }
+};
+
+void verify_all(std::size_t largest) {
+  Tally tally;
+  for (std::size_t participants = 1; participants <= largest; ++participants)
+    for (const auto& sizes : splits(participants, 4))
+      for_every_schedule(clustered(sizes), [&](const auto&... what) { tally.see(what...); });
+  tally.check(largest);
+}
+
+/// A group with such paths, ranks in no order.
+std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  std::vector<Topology::Path> paths(1 + below(largest), Topology::Path(below(4)));
+  for (Topology::Path& path : paths)
+    for (std::uint32_t& number : path) number = static_cast<std::uint32_t>(below(3));
+  return std::make_shared<const Topology>(paths);
+}
+
+}  // namespace
+
+TEST_CASE("verifier: every schedule of up to 6 participants in up to 4 clusters holds") {
+  verify_all(6);
+}
+
+TEST_CASE("verifier: every schedule of up to 17 participants in up to 4 clusters holds",
+          "[.exhaustive]") {
+  verify_all(17);
+}
+
+TEST_CASE("verifier: schedules of random groups of several levels, ranks in no order, hold") {
+  const std::uint64_t seed = 12;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  Tally tally;
+  for (int round = 0; round < 40; ++round)
+    for_every_schedule(random_group(random, 17), [&](const auto&... what) {
+      if (random() % 40 == 0) tally.see(what...);
+    });
+  tally.check(17);
+}
+
+TEST_CASE("verifier: dropped steps, wrong peers, blocks and channels are found, each of them") {
+  const std::uint64_t seed = 12;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  std::map<Mutation, std::pair<std::size_t, std::size_t>> found;  // of how many
+  const auto mutate = [&](const Algorithm& algorithm, const Task& task, const Parameters& values) {
+    if (task.size() < 2 || random() % 50 > 0) return;
+    const Schedule schedule = schedule_of(algorithm, task, values);
+    const auto rank = static_cast<Rank>(random() % schedule.size());
+    if (schedule[rank].size() == 0) return;
+    const std::size_t step = random() % schedule[rank].size();
+    for (const Mutation mutation : all_mutations) {
+      const std::size_t choice = random() % 100;
+      const auto wrong = mutated(schedule, mutation, rank, step, choice);
+      if (!wrong) continue;
+      const bool holds = verify(task, *wrong).holds();
+      ++found[mutation].second;
+      if (!holds) ++found[mutation].first;
+      if (holds && is_always_wrong(mutation))
+        FAIL_CHECK(::text(algorithm, task, values)
+                   << ": " << name_of(mutation) << " " << step << " of " << rank << ", "
+                   << collectives::text(schedule[rank]));
+    }
+  };
+  for (std::size_t participants = 2; participants <= 8; ++participants)
+    for (const auto& sizes : splits(participants, 4)) for_every_schedule(clustered(sizes), mutate);
+  for (const auto& [mutation, counts] : found) {
+    std::cout << fmt::format("{}: {} of {} found\n", name_of(mutation), counts.first,
+                             counts.second);
+    CHECK(counts.second > 0);
+    if (is_always_wrong(mutation)) CHECK(counts.first == counts.second);
+  }
+}
