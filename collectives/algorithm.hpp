@@ -37,6 +37,7 @@ struct Parameter {
 /// The values of an algorithm's parameters.
 class Parameters {
  public:
+  bool has(const std::string& name) const { return values_.contains(name); }
   Count number(const std::string& name) const;
   const std::string& word(const std::string& name) const { return values_.at(name); }
   std::vector<std::string> words(const std::string& name) const;

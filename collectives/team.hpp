@@ -28,6 +28,13 @@ inline Team my_cluster(const Topology& topology, Rank me) {
   return {topology.cluster(topology.cluster_of(me)), topology.index_in_cluster(me)};
 }
 
+/// The members beginning with the one at `begin`, going round.
+inline std::vector<Rank> rotated(std::span<const Rank> members, std::size_t begin) {
+  std::vector<Rank> turned(members.begin(), members.end());
+  std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(begin), turned.end());
+  return turned;
+}
+
 inline bool is_power_of_two(std::size_t number) { return (number & (number - 1)) == 0; }
 
 }  // namespace collectives

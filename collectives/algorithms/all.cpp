@@ -7,8 +7,13 @@
 #include <stdexcept>
 
 #include "base/near_match.hpp"
+#include "collectives/algorithms/farfirst.hpp"
+#include "collectives/algorithms/matsuda.hpp"
 #include "collectives/algorithms/recursive_doubling.hpp"
+#include "collectives/algorithms/stretched.hpp"
 #include "collectives/algorithms/tree_algorithms.hpp"
+#include "collectives/algorithms/two_tier.hpp"
+#include "collectives/algorithms/van_de_geijn.hpp"
 
 namespace collectives {
 
@@ -18,6 +23,12 @@ const std::vector<Algorithm>& all_algorithms() {
       multilevel_algorithm(),
       tournament_algorithm(),
       recursive_doubling_algorithm(),
+      van_de_geijn_algorithm(),
+      farfirst_algorithm(),
+      two_tier_algorithm(),
+      modified_van_de_geijn_algorithm(),
+      modified_rabenseifner_algorithm(),
+      stretched_algorithm(),
   };
   return all;
 }

@@ -44,6 +44,47 @@ Topology twenty_processes() {
 
 }  // namespace
 
+TEST_CASE("golden: broadcast with one sender between two clusters, from a root that is not first") {
+  const auto steps =
+      schedule("modified_van_de_geijn", make_task(Collective::broadcast, clustered({2, 2}), 4, 1),
+               "senders=1,allgather=doubling");
+  CHECK(text(steps[0]) == "recv<1 out[2:4]; send>1 out[2:4]; send>1 out[2:4]; recv<1 out[0:2]");
+  CHECK(text(steps[1]) ==
+        "send>0 out[2:4]; recv<0 fw[2:4]; send>2 out[0:2]; send>3 fw[2:4]; send>0 out[0:2]; "
+        "recv<0 out[2:4]");
+  CHECK(text(steps[2]) == "recv<1 out[0:2]; send>3 out[0:2]; recv<3 out[2:4]");
+  CHECK(text(steps[3]) == "recv<1 out[2:4]; send>2 out[2:4]; recv<2 out[0:2]");
+}
+
+TEST_CASE("golden: stretched allreduce, one stretch, operands in the order of the config") {
+  const auto steps = schedule("stretched", make_task(Collective::allreduce, clustered({2, 2}), 4));
+  CHECK(text(steps[1]) ==
+        "send>0 in[0:2]; recv<0 rt0[2:4]; part[2:4]=rt0[2:4] op in[2:4]; send>3 part[2:4]; "
+        "recv<3 w1[2:4]; out[2:4]=part[2:4] op w1[2:4]; send>0 out[2:4]; recv<0 out[0:2]");
+}
+
+TEST_CASE("golden: stretched broadcast deals anew in the second stretch") {
+  const auto steps =
+      schedule("stretched", make_task(Collective::broadcast, clustered({2, 2}), 4), "stretch=2");
+  CHECK(text(steps[0]) == "send>1 out[0:2]; send>1 out[2:4] #1");
+  CHECK(text(steps[1]) ==
+        "recv<0 out[0:2]; send>2 out[0:1]; send>3 out[1:2]; recv<0 out[2:4] #1; "
+        "send>3 out[2:3] #1; send>2 out[3:4] #1");
+  CHECK(text(steps[2]) ==
+        "recv<1 out[0:1]; send>3 out[0:1]; recv<3 out[1:2]; recv<1 out[3:4] #1; "
+        "send>3 out[3:4] #1; recv<3 out[2:3] #1");
+  CHECK(text(steps[3]) ==
+        "recv<1 out[1:2]; send>2 out[1:2]; recv<2 out[0:1]; recv<1 out[2:3] #1; "
+        "send>2 out[2:3] #1; recv<2 out[3:4] #1");
+}
+
+TEST_CASE("verifier: stretched exchange of all over 66 clusters of one host needs a window of 66") {
+  const Task task =
+      make_task(Collective::allreduce, clustered(std::vector<std::size_t>(66, 1)), 66);
+  const Algorithm& stretched = algorithm_named("stretched");
+  CHECK(verify(stretched, task, stretched.read("")).least_window == 66);
+}
+
 TEST_CASE("golden: a reduce to a root that is not the first keeps the order of the config") {
   const auto steps =
       schedule("multilevel", make_task(Collective::reduce, clustered({2, 2}), 1, 3), "shapes=flat");

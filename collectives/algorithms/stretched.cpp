@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/stretched.cpp — scatter or reduce-scatter, cross, allgather; and again.
+#include "collectives/algorithms/stretched.hpp"
+
+#include "collectives/dealing.hpp"
+#include "collectives/exchange.hpp"
+#include "collectives/fold.hpp"
+#include "collectives/tree.hpp"
+
+namespace collectives {
+namespace {
+
+struct Choice {
+  std::string inner;     // exchange inside clusters
+  std::string exchange;  // of allreduce, between clusters
+  Shape over_clusters;   // of broadcast
+  bool deals;
+  Stretches stretches;
+};
+
+Count turn(const Choice& choice, Count stretch, std::size_t cluster) {
+  return choice.deals ? stretch * cluster : 0;
+}
+
+// --- allreduce ---
+
+std::vector<Dealing> all_dealings(const Topology& group, const Choice& choice, Count stretch) {
+  std::vector<Dealing> dealings;
+  for (std::size_t cluster = 0; cluster < group.clusters(); ++cluster)
+    dealings.emplace_back(choice.stretches[stretch], group.cluster(cluster),
+                          turn(choice, stretch, cluster));
+  return dealings;
+}
+
+/// My cluster's sum of a range goes to its owners everywhere, and theirs come to me.
+void exchange_all(Steps& steps, const Choice& choice, const std::vector<Rank>& owners,
+                  std::size_t mine, Range range, Block sum, Channel channel) {
+  const std::size_t clusters = owners.size();
+  for (std::size_t distance = 1; distance < clusters; ++distance)
+    steps.send(owners[(mine + distance) % clusters], sum, channel);
+  std::vector<Block> operands(clusters, sum);
+  for (std::size_t distance = 1; distance < clusters; ++distance) {
+    const std::size_t from = (mine + clusters - distance) % clusters;
+    operands[from] = {{Storage::across, static_cast<std::uint32_t>(from)},
+                      choice.stretches.scratch(range)};
+    steps.receive(owners[from], operands[from], channel);
+  }
+  steps.copy({out, range}, fold(steps, operands, {out, range}));
+}
+
+/// The owners of a range sum it up in two steps, a piece of it each: every byte crosses less often
+/// where there are three clusters and more.
+void exchange_two(Steps& steps, const Choice& choice, const std::vector<Rank>& owners,
+                  std::size_t mine, Range range, Block sum, Channel channel) {
+  const std::vector<Range> pieces = cut(range, owners.size());
+  const Team team{owners, mine};
+  const Block piece =
+      reduce_scatter_direct(steps, {team, pieces, &choice.stretches, sum.buffer, out, channel});
+  steps.copy({out, pieces[mine]}, piece);
+  allgather_direct(steps, {team, pieces, out, channel});
+}
+
+void allreduce(Steps& steps, const Task& task, const Choice& choice, Rank me, Count stretch) {
+  const Topology& group = task.group();
+  const auto channel = static_cast<Channel>(stretch);
+  const std::size_t mine = group.cluster_of(me);
+  const std::vector<Dealing> dealings = all_dealings(group, choice, stretch);
+  const std::vector<Range> pieces = dealings[mine].pieces();
+  const Team team = my_cluster(group, me);
+  const Buffer result = group.clusters() == 1 ? out : part;
+  const Block sum =
+      reduce_scatter(choice.inner, steps, {team, pieces, &choice.stretches, in, result, channel});
+  const Range own = pieces[team.me];
+  for_common_ranges(own, dealings, [&](Range range) {
+    std::vector<Rank> owners;
+    for (const Dealing& dealing : dealings) owners.push_back(dealing.owner(range.offset));
+    const Block mine_of_it{sum.buffer,
+                           {sum.cells.offset + (range.offset - own.offset), range.count}};
+    const auto exchange = choice.exchange == "two" ? exchange_two : exchange_all;
+    exchange(steps, choice, owners, mine, range, mine_of_it, channel);
+  });
+  allgather(choice.inner, steps, {team, pieces, out, channel});
+}
+
+// --- broadcast ---
+
+/// Who owns pieces in a cluster: everybody but the root, unless it is alone.
+std::vector<Rank> owners_in(const Task& task, std::size_t cluster) {
+  const std::span<const Rank> members = task.group().cluster(cluster);
+  std::vector<Rank> owners(members.begin(), members.end());
+  if (owners.size() > 1) std::erase(owners, task.root);
+  return owners;
+}
+
+/// Clusters in a tree, beginning with the root's and going round.
+struct Relatives {
+  std::size_t parent;
+  std::vector<std::size_t> children;
+};
+
+Relatives relatives_of(const Task& task, const Shape& shape, std::size_t cluster) {
+  const std::size_t clusters = task.group().clusters();
+  const std::size_t first = task.group().cluster_of(task.root);
+  const Shape::Node node = shape.node(clusters, (cluster + clusters - first) % clusters);
+  Relatives relatives{(first + node.parent) % clusters, {}};
+  for (const std::size_t child : node.children)
+    relatives.children.push_back((first + child) % clusters);
+  return relatives;
+}
+
+void broadcast(Steps& steps, const Task& task, const Choice& choice, Rank me, Count stretch) {
+  const Topology& group = task.group();
+  const auto channel = static_cast<Channel>(stretch);
+  const Range whole = choice.stretches[stretch];
+  const std::size_t mine = group.cluster_of(me);
+  const std::size_t first = group.cluster_of(task.root);
+  const std::vector<Rank> owners = owners_in(task, mine);
+  const Dealing dealing(whole, owners, turn(choice, stretch, mine));
+  if (me == task.root)
+    for (std::size_t owner = 0; owner < owners.size(); ++owner)
+      if (owners[owner] != me) steps.send(owners[owner], Block{out, dealing.piece(owner)}, channel);
+  const auto place = std::find(owners.begin(), owners.end(), me);
+  if (place == owners.end()) return;
+  const auto index = static_cast<std::size_t>(place - owners.begin());
+  const Range own = dealing.piece(index);
+  const auto with = [&](std::size_t cluster, const auto& see) {
+    const std::vector<Rank> theirs = owners_in(task, cluster);
+    const std::vector<Dealing> there{Dealing(whole, theirs, turn(choice, stretch, cluster))};
+    for_common_ranges(own, there, [&](Range range) {
+      see(there[0].owner(range.offset), Block{out, range});
+    });
+  };
+  const Relatives relatives = relatives_of(task, choice.over_clusters, mine);
+  if (mine != first)
+    with(relatives.parent, [&](Rank from, Block block) { steps.receive(from, block, channel); });
+  else if (me != task.root)
+    steps.receive(task.root, Block{out, own}, channel);
+  for (const std::size_t child : relatives.children)
+    with(child, [&](Rank to, Block block) { steps.send(to, block, channel); });
+  allgather(choice.inner, steps, {{owners, index}, dealing.pieces(), out, channel});
+}
+
+Program program(const Task& task, const Parameters& parameters, Rank me) {
+  const Choice choice{parameters.word("inner"), parameters.word("exchange"),
+                      Shape{.name = parameters.word("over_clusters")},
+                      parameters.word("dealing") == "on",
+                      Stretches(task.vector(), parameters.number("stretch"))};
+  return {choice.stretches.count(), [&task, choice, me](Count stretch, Steps& steps) {
+            const auto once = task.collective == Collective::broadcast ? broadcast : allreduce;
+            once(steps, task, choice, me, stretch);
+          }};
+}
+
+Order order(const Task& task, const Parameters& parameters) {
+  if (parameters.word("inner") != "direct") return Order::by_block;
+  return task.group().depth() <= 1 ? Order::canonical : Order::in_order;
+}
+
+std::string refusal(const Task& task, const Parameters& parameters) {
+  const Stretches stretches(task.vector(), parameters.number("stretch"));
+  if (stretches.count() <= std::numeric_limits<Channel>::max()) return "";
+  return "there are more stretches than channels, which are 32-bit numbers";
+}
+
+}  // namespace
+
+Algorithm stretched_algorithm() {
+  return {.name = "stretched",
+          .help =
+              "Scatter or reduce-scatter in a cluster, exchange between clusters, allgather; "
+              "again for each stretch.",
+          .collectives = {Collective::broadcast, Collective::allreduce},
+          .parameters = {{.name = "stretch",
+                          .help = "The elements that are done as one; 0: all of them.",
+                          .fallback = "0"},
+                         {.name = "inner",
+                          .help = "How pieces are exchanged inside clusters.",
+                          .fallback = "direct",
+                          .words = {"direct", "ring"}},
+                         {.name = "exchange",
+                          .help = "Allreduce between clusters: whole sums with all, or two steps.",
+                          .fallback = "all",
+                          .words = {"all", "two"}},
+                         {.name = "over_clusters",
+                          .help = "Broadcast: the tree over clusters.",
+                          .fallback = "flat",
+                          .words = {"flat", "chain", "binomial"}},
+                         {.name = "dealing",
+                          .help = "Whether other hosts talk in the next stretch.",
+                          .fallback = "on",
+                          .words = {"on", "off"}}},
+          .order = order,
+          .refusal = refusal,
+          .program = program};
+}
+
+}  // namespace collectives

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/two_tier.cpp — all that crosses passes the first host of a cluster.
+#include "collectives/algorithms/two_tier.hpp"
+
+#include "collectives/algorithms/van_de_geijn.hpp"
+#include "collectives/exchange.hpp"
+#include "collectives/exchange_parameters.hpp"
+#include "collectives/fold.hpp"
+
+namespace collectives {
+namespace {
+
+/// The clusters' sums to and from all first hosts, folded in order.
+void exchange(Steps& steps, const Topology& group, std::size_t mine, Block sum, Range whole) {
+  const std::size_t clusters = group.clusters();
+  for (std::size_t next = 1; next < clusters; ++next)
+    steps.send(group.cluster((mine + next) % clusters).front(), sum);
+  std::vector<Block> operands(clusters, sum);
+  for (std::size_t next = 1; next < clusters; ++next) {
+    const std::size_t from = (mine + clusters - next) % clusters;
+    operands[from] = {{Storage::across, static_cast<std::uint32_t>(from)}, whole};
+    steps.receive(group.cluster(from).front(), operands[from]);
+  }
+  steps.copy({out, whole}, fold(steps, operands, {out, whole}));
+}
+
+Program program(const Task& task, const Parameters& parameters, Rank me) {
+  return {1, [=, &task](Count, Steps& steps) {
+            const Topology& group = task.group();
+            const Range whole = task.vector();
+            const Stretches stretches(whole, 0);
+            const Team team = my_cluster(group, me);
+            const std::vector<Range> pieces = cut(whole, team.size());
+            reduce_scatter(parameters.word("reduce_scatter"), steps, {team, pieces, &stretches});
+            gather_binomial(steps, {team, pieces, part});
+            const Block sum{team.size() == 1 ? in : part, whole};
+            if (team.me == 0) exchange(steps, group, group.cluster_of(me), sum, whole);
+            van_de_geijn(steps, team, whole, parameters.word("allgather"));
+          }};
+}
+
+}  // namespace
+
+Algorithm two_tier_algorithm() {
+  return {.name = "two_tier",
+          .help =
+              "Clusters sum up at one host each, which exchange whole sums and broadcast "
+              "(Matsuda et al. 2006).",
+          .collectives = {Collective::allreduce},
+          .parameters = {reduce_scatter_parameter(), allgather_parameter()},
+          .order = order_of_clusters,
+          .refusal = wrong_for_clusters,
+          .program = program};
+}
+
+}  // namespace collectives

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/exchange_parameters.cpp — what halving and doubling need, and what sums come to.
+#include "collectives/exchange_parameters.hpp"
+
+#include <fmt/format.h>
+
+#include "collectives/exchange.hpp"
+
+namespace collectives {
+namespace {
+
+/// The word chosen that needs a power of two, if any.
+std::string needy_word(const Parameters& parameters) {
+  for (const char* name : {"reduce_scatter", "allgather"})
+    if (parameters.has(name) && needs_power_of_two(parameters.word(name)))
+      return parameters.word(name);
+  return "";
+}
+
+Order order_of(const Parameters& parameters, Order of_direct) {
+  if (parameters.word("reduce_scatter") == "ring") return Order::by_block;
+  return parameters.word("reduce_scatter") == "halving" ? Order::permuted : of_direct;
+}
+
+}  // namespace
+
+Parameter allgather_parameter(const std::string& fallback) {
+  return {.name = "allgather",
+          .help = "How pieces are gathered; doubling for powers of two only.",
+          .fallback = fallback,
+          .words = allgather_words()};
+}
+
+Parameter reduce_scatter_parameter(const std::string& fallback) {
+  return {.name = "reduce_scatter",
+          .help = "How pieces are summed up; halving for powers of two only.",
+          .fallback = fallback,
+          .words = reduce_scatter_words()};
+}
+
+std::string wrong_for_all(const Task& task, const Parameters& parameters) {
+  const std::string word = needy_word(parameters);
+  if (word.empty() || is_power_of_two(task.size())) return "";
+  return fmt::format("{} needs as many participants as a power of two, not {}", word, task.size());
+}
+
+std::string wrong_for_clusters(const Task& task, const Parameters& parameters) {
+  const std::string word = needy_word(parameters);
+  for (std::size_t number = 0; !word.empty() && number < task.group().clusters(); ++number) {
+    const std::size_t size = task.group().cluster(number).size();
+    if (!is_power_of_two(size))
+      return fmt::format("{} needs clusters of as many participants as a power of two; {} has {}",
+                         word, number, size);
+  }
+  return "";
+}
+
+Order order_of_all(const Task& task, const Parameters& parameters) {
+  return order_of(parameters, task.group().depth() == 0 ? Order::canonical : Order::in_order);
+}
+
+Order order_of_clusters(const Task& task, const Parameters& parameters) {
+  return order_of(parameters, task.group().depth() <= 1 ? Order::canonical : Order::in_order);
+}
+
+}  // namespace collectives

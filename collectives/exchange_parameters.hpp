@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/exchange_parameters.hpp — how algorithms let one choose among exchanges.
+#pragma once
+#include "collectives/algorithm.hpp"
+
+namespace collectives {
+
+/// The parameters `allgather` and `reduce_scatter`.
+Parameter allgather_parameter(const std::string& fallback = "doubling");
+Parameter reduce_scatter_parameter(const std::string& fallback = "halving");
+
+/// Why the words chosen for these parameters cannot be: among all, or in a cluster.
+std::string wrong_for_all(const Task& task, const Parameters& parameters);
+std::string wrong_for_clusters(const Task& task, const Parameters& parameters);
+
+/// The order of sums over members by the `reduce_scatter` chosen, among all; and over clusters in
+/// order after that in each.
+Order order_of_all(const Task& task, const Parameters& parameters);
+Order order_of_clusters(const Task& task, const Parameters& parameters);
+
+}  // namespace collectives
