@@ -75,6 +75,9 @@ class Ref {
   Ref(Block block) { add(block); }  // NOLINT: a block is the shortest list of blocks
   /// Nothing if it is empty; at the end of the last block if it goes on there.
   void add(Block block);
+  void append(const Ref& more) {
+    for (const Block& block : more.blocks_) add(block);
+  }
   void clear() { blocks_.clear(); }
   const std::vector<Block>& blocks() const { return blocks_; }
   Count count() const;

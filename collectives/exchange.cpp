@@ -130,6 +130,19 @@ Block reduce_scatter_halving(Steps& steps, const Summing& summing) {
   return summing.at(have, summing.pieces[team.me]);
 }
 
+void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
+                   Channel channel) {
+  for (std::size_t distance = 1; distance < team.size(); ++distance)
+    steps.send(team[team.after(distance)], sum, channel);
+  std::vector<Block> operands(team.size(), sum);
+  for (std::size_t distance = 1; distance < team.size(); ++distance) {
+    const std::size_t from = team.before(distance);
+    operands[from] = {{Storage::across, static_cast<std::uint32_t>(from)}, scratch};
+    steps.receive(team[from], operands[from], channel);
+  }
+  steps.copy({out, range}, fold(steps, operands, {out, range}));
+}
+
 namespace {
 
 /// All pieces of the subtree of a member of the binomial tree.

@@ -51,6 +51,11 @@ Block reduce_scatter_direct(Steps& steps, const Summing& summing);
 /// halving: half of what is left goes to a partner at half the distance; powers of two only.
 Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 
+/// Each sends its sum of a range to all others, and folds what comes in the order of the team into
+/// `out`. `scratch` is where the range lies in scratch.
+void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
+                   Channel channel = 0);
+
 /// Pieces travel down the binomial tree from the first member, which has all of them, each with
 /// those of all below its owner; and up it.
 void scatter_binomial(Steps& steps, const Gathering& gathering);

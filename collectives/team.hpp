@@ -28,6 +28,14 @@ inline Team my_cluster(const Topology& topology, Rank me) {
   return {topology.cluster(topology.cluster_of(me)), topology.index_in_cluster(me)};
 }
 
+/// The first member of each cluster, which represents it.
+inline std::vector<Rank> first_of_clusters(const Topology& topology) {
+  std::vector<Rank> first;
+  for (std::size_t number = 0; number < topology.clusters(); ++number)
+    first.push_back(topology.cluster(number).front());
+  return first;
+}
+
 /// The members beginning with the one at `begin`, going round.
 inline std::vector<Rank> rotated(std::span<const Rank> members, std::size_t begin) {
   std::vector<Rank> turned(members.begin(), members.end());

@@ -18,8 +18,11 @@ namespace {
 struct Value {
   Expressions::Id expression = Expressions::undefined;
   Count place = 0;
+  bool is_unread = false;  // since it was written
   bool is_defined() const { return expression != Expressions::undefined; }
-  friend bool operator==(const Value&, const Value&) = default;
+  friend bool operator==(const Value& left, const Value& right) {
+    return left.expression == right.expression && left.place == right.place;
+  }
 };
 
 struct Sent {
@@ -192,10 +195,11 @@ void Run::compute(Rank rank, const Step& step) {
 std::vector<Value> Run::read(Rank rank, std::span<const Block> blocks) {
   std::vector<Value> values;
   for (const Block& block : blocks) {
-    const std::vector<Value>& cells = participants_[rank].buffers[block.buffer];
+    std::vector<Value>& cells = participants_[rank].buffers[block.buffer];
     for (Count cell = block.cells.offset; cell < block.cells.end(); ++cell) {
       if (cell >= cells.size() || !cells[cell].is_defined())
         throw Wrong{fmt::format("reads {}[{}], which is undefined", text(block.buffer), cell)};
+      cells[cell].is_unread = false;
       values.push_back(cells[cell]);
     }
   }
@@ -208,8 +212,12 @@ void Run::write(Rank rank, const Block& block, const Value* values) {
     throw Wrong{"writes beyond the end of `out`"};
   std::vector<Value>& cells = participants_[rank].buffers[block.buffer];
   if (cells.size() < block.cells.end()) cells.resize(block.cells.end());
-  std::copy(values, values + block.cells.count,
-            cells.begin() + static_cast<std::ptrdiff_t>(block.cells.offset));
+  for (Count index = 0; index < block.cells.count; ++index) {
+    Value& cell = cells[block.cells.offset + index];
+    if (cell.is_unread) throw Wrong{"writes over what was never read"};
+    cell = values[index];
+    cell.is_unread = true;
+  }
 }
 
 void Run::check_ended() const {
@@ -219,6 +227,12 @@ void Run::check_ended() const {
       throw Wrong{fmt::format("participant {}, step {}, {}: waits for ever", rank, done,
                               text(schedule_[rank][done]))};
   }
+  for (Rank rank = 0; rank < schedule_.size(); ++rank)
+    for (const auto& [buffer, cells] : participants_[rank].buffers)
+      for (const Value& value : cells)
+        if (buffer != out && value.is_unread)
+          throw Wrong{fmt::format("participant {} never reads {}[{}]", rank, text(buffer),
+                                  &value - cells.data())};
   for (const auto& [ends, line] : lines_)
     if (!line.under_way.empty())
       throw Wrong{fmt::format(

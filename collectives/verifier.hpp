@@ -36,8 +36,9 @@ struct Verdict {
 };
 
 /// 1. Done one by one, sends buffered and receives blocking, it ends; messages of a channel have
-///    one length on both sides and none is left over; nothing undefined is read; `in` is never
-///    written, `out` not beyond its end; nobody sends to itself.
+///    one length on both sides and none is left over; nothing undefined is read and nothing written
+///    in vain (scratch never read, anything overwritten unread); `in` is never written, `out` not
+///    beyond its end; nobody sends to itself.
 /// 2. Done without any buffering, a message moving when both of its steps are admitted and free of
 ///    hazards and those before it in its channel have moved, it ends.
 /// 3. The result is right: each cell the one that it should be, or a sum with each contribution

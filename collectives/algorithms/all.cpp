@@ -7,9 +7,15 @@
 #include <stdexcept>
 
 #include "base/near_match.hpp"
+#include "collectives/algorithms/alltoall.hpp"
+#include "collectives/algorithms/barriers.hpp"
+#include "collectives/algorithms/clusters.hpp"
+#include "collectives/algorithms/composites.hpp"
+#include "collectives/algorithms/exchanges.hpp"
 #include "collectives/algorithms/farfirst.hpp"
 #include "collectives/algorithms/matsuda.hpp"
 #include "collectives/algorithms/recursive_doubling.hpp"
+#include "collectives/algorithms/scans.hpp"
 #include "collectives/algorithms/stretched.hpp"
 #include "collectives/algorithms/tree_algorithms.hpp"
 #include "collectives/algorithms/two_tier.hpp"
@@ -29,6 +35,23 @@ const std::vector<Algorithm>& all_algorithms() {
       modified_van_de_geijn_algorithm(),
       modified_rabenseifner_algorithm(),
       stretched_algorithm(),
+      clusters_algorithm(),
+      rabenseifner_algorithm(),
+      ring_algorithm(),
+      direct_algorithm(),
+      bruck_algorithm(),
+      doubling_algorithm(),
+      halving_algorithm(),
+      pairwise_algorithm(),
+      bruck_alltoall_algorithm(),
+      clusters_alltoall_algorithm(),
+      chain_scan_algorithm(),
+      clusters_scan_algorithm(),
+      dissemination_algorithm(),
+      ring_barrier_algorithm(),
+      gather_operate_algorithm(),
+      gather_broadcast_algorithm(),
+      gather_scatter_algorithm(),
   };
   return all;
 }

@@ -4,7 +4,6 @@
 
 #include "collectives/dealing.hpp"
 #include "collectives/exchange.hpp"
-#include "collectives/fold.hpp"
 #include "collectives/tree.hpp"
 
 namespace collectives {
@@ -32,31 +31,14 @@ std::vector<Dealing> all_dealings(const Topology& group, const Choice& choice, C
   return dealings;
 }
 
-/// My cluster's sum of a range goes to its owners everywhere, and theirs come to me.
-void exchange_all(Steps& steps, const Choice& choice, const std::vector<Rank>& owners,
-                  std::size_t mine, Range range, Block sum, Channel channel) {
-  const std::size_t clusters = owners.size();
-  for (std::size_t distance = 1; distance < clusters; ++distance)
-    steps.send(owners[(mine + distance) % clusters], sum, channel);
-  std::vector<Block> operands(clusters, sum);
-  for (std::size_t distance = 1; distance < clusters; ++distance) {
-    const std::size_t from = (mine + clusters - distance) % clusters;
-    operands[from] = {{Storage::across, static_cast<std::uint32_t>(from)},
-                      choice.stretches.scratch(range)};
-    steps.receive(owners[from], operands[from], channel);
-  }
-  steps.copy({out, range}, fold(steps, operands, {out, range}));
-}
-
 /// The owners of a range sum it up in two steps, a piece of it each: every byte crosses less often
 /// where there are three clusters and more.
-void exchange_two(Steps& steps, const Choice& choice, const std::vector<Rank>& owners,
-                  std::size_t mine, Range range, Block sum, Channel channel) {
-  const std::vector<Range> pieces = cut(range, owners.size());
-  const Team team{owners, mine};
+void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range range, Block sum,
+                     Channel channel) {
+  const std::vector<Range> pieces = cut(range, team.size());
   const Block piece =
       reduce_scatter_direct(steps, {team, pieces, &choice.stretches, sum.buffer, out, channel});
-  steps.copy({out, pieces[mine]}, piece);
+  steps.copy({out, pieces[team.me]}, piece);
   allgather_direct(steps, {team, pieces, out, channel});
 }
 
@@ -76,8 +58,11 @@ void allreduce(Steps& steps, const Task& task, const Choice& choice, Rank me, Co
     for (const Dealing& dealing : dealings) owners.push_back(dealing.owner(range.offset));
     const Block mine_of_it{sum.buffer,
                            {sum.cells.offset + (range.offset - own.offset), range.count}};
-    const auto exchange = choice.exchange == "two" ? exchange_two : exchange_all;
-    exchange(steps, choice, owners, mine, range, mine_of_it, channel);
+    const Team between{owners, mine};
+    if (choice.exchange == "two")
+      exchange_in_two(steps, choice, between, range, mine_of_it, channel);
+    else
+      exchange_sums(steps, between, mine_of_it, range, choice.stretches.scratch(range), channel);
   });
   allgather(choice.inner, steps, {team, pieces, out, channel});
 }

@@ -5,24 +5,9 @@
 #include "collectives/algorithms/van_de_geijn.hpp"
 #include "collectives/exchange.hpp"
 #include "collectives/exchange_parameters.hpp"
-#include "collectives/fold.hpp"
 
 namespace collectives {
 namespace {
-
-/// The clusters' sums to and from all first hosts, folded in order.
-void exchange(Steps& steps, const Topology& group, std::size_t mine, Block sum, Range whole) {
-  const std::size_t clusters = group.clusters();
-  for (std::size_t next = 1; next < clusters; ++next)
-    steps.send(group.cluster((mine + next) % clusters).front(), sum);
-  std::vector<Block> operands(clusters, sum);
-  for (std::size_t next = 1; next < clusters; ++next) {
-    const std::size_t from = (mine + clusters - next) % clusters;
-    operands[from] = {{Storage::across, static_cast<std::uint32_t>(from)}, whole};
-    steps.receive(group.cluster(from).front(), operands[from]);
-  }
-  steps.copy({out, whole}, fold(steps, operands, {out, whole}));
-}
 
 Program program(const Task& task, const Parameters& parameters, Rank me) {
   return {1, [=, &task](Count, Steps& steps) {
@@ -34,7 +19,9 @@ Program program(const Task& task, const Parameters& parameters, Rank me) {
             reduce_scatter(parameters.word("reduce_scatter"), steps, {team, pieces, &stretches});
             gather_binomial(steps, {team, pieces, part});
             const Block sum{team.size() == 1 ? in : part, whole};
-            if (team.me == 0) exchange(steps, group, group.cluster_of(me), sum, whole);
+            const std::vector<Rank> first = first_of_clusters(group);
+            if (team.me == 0)
+              exchange_sums(steps, {first, group.cluster_of(me)}, sum, whole, whole);
             van_de_geijn(steps, team, whole, parameters.word("allgather"));
           }};
 }

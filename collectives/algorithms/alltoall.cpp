@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/alltoall.cpp — pairwise, and Bruck's slots.
+#include "collectives/algorithms/alltoall.hpp"
+
+#include <bit>
+
+#include "collectives/team.hpp"
+
+namespace collectives {
+namespace {
+
+Program pairwise(const Task& task, const Parameters&, Rank me) {
+  return {1, [&task, me](Count, Steps& steps) {
+            const Team team = everybody(task.group(), me);
+            const std::vector<Range> blocks = taken(task, me);
+            steps.copy({out, blocks[me]}, {in, given(task, me, me)});
+            for (std::size_t round = 1; round < team.size(); ++round) {
+              const Rank to = team[team.after(round)];
+              const Rank from = team[team.before(round)];
+              steps.send(to, Block{in, given(task, me, to)});
+              steps.receive(from, Block{out, blocks[from]});
+            }
+          }};
+}
+
+/// Slot j has what is to go j members further in all. What came with an odd number of hops lies in
+/// the other buffer than what came with an even one: a slot is never received into while it is
+/// sent, which would wait for itself round the ring.
+class Slots {
+ public:
+  Slots(const Task& task, const Team& team, const std::vector<Range>& results)
+      : task_(task), team_(team), results_(results) {}
+
+  /// Slot `distance` here before the round of that bit, and after it.
+  Block before(std::size_t distance, std::size_t bit) const {
+    const std::size_t gone = distance & (bit - 1);
+    const Rank source = team_[team_.before(gone)];
+    const Rank target = team_[(team_.before(gone) + distance) % team_.size()];
+    const Range block = given(task_, source, target);
+    if (gone == 0) return {in, block};
+    return {buffer(gone), {distance * task_.counts.largest(), block.count}};
+  }
+  Block after(std::size_t distance, std::size_t bit) const {
+    const std::size_t gone = distance & (2 * bit - 1);
+    const Rank source = team_[team_.before(gone)];
+    if (gone == distance) return {out, results_[source]};
+    const Rank target = team_[(team_.before(gone) + distance) % team_.size()];
+    return {buffer(gone), {distance * task_.counts.largest(), given(task_, source, target).count}};
+  }
+
+ private:
+  static Buffer buffer(std::size_t gone) {
+    return {Storage::slot, static_cast<std::uint32_t>(std::popcount(gone) % 2)};
+  }
+  const Task& task_;
+  const Team& team_;
+  const std::vector<Range>& results_;
+};
+
+Program bruck(const Task& task, const Parameters&, Rank me) {
+  return {1, [&task, me](Count, Steps& steps) {
+            const Team team = everybody(task.group(), me);
+            const std::vector<Range> results = taken(task, me);
+            const Slots slots(task, team, results);
+            steps.copy({out, results[me]}, {in, given(task, me, me)});
+            for (std::size_t bit = 1; bit < team.size(); bit *= 2) {
+              Ref send, receive;
+              for (std::size_t distance = bit; distance < team.size(); ++distance) {
+                if ((distance & bit) == 0) continue;
+                send.add(slots.before(distance, bit));
+                receive.add(slots.after(distance, bit));
+              }
+              steps.send(team[team.after(bit)], send);
+              steps.receive(team[team.before(bit)], receive);
+            }
+          }};
+}
+
+}  // namespace
+
+Algorithm pairwise_algorithm() {
+  return {.name = "pairwise",
+          .help = "Each sends everybody its block, beginning with its right.",
+          .collectives = {Collective::alltoall},
+          .parameters = {},
+          .order = {},
+          .refusal = {},
+          .program = pairwise};
+}
+
+Algorithm bruck_alltoall_algorithm() {
+  return {.name = "bruck_alltoall",
+          .help = "Blocks travel by the powers of two of their distance: few messages, more bytes.",
+          .collectives = {Collective::alltoall},
+          .parameters = {},
+          .order = {},
+          .refusal = {},
+          .program = bruck};
+}
+
+}  // namespace collectives

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/barriers.cpp — sums of one token without bytes.
+#include "collectives/algorithms/barriers.hpp"
+
+#include "collectives/team.hpp"
+
+namespace collectives {
+namespace {
+
+constexpr Range token{0, 1};
+
+Block numbered(Storage storage, std::size_t index) {
+  return {{storage, static_cast<std::uint32_t>(index)}, token};
+}
+
+Program dissemination(const Task& task, const Parameters&, Rank me) {
+  return {1, [&task, me](Count, Steps& steps) {
+            const Team team = everybody(task.group(), me);
+            Block sum{in, token};
+            std::size_t round = 0;
+            for (std::size_t distance = 1; distance < team.size(); distance *= 2) {
+              const Rank from = team[team.before(distance)];
+              const Block theirs = numbered(Storage::child, from);
+              const Block both = numbered(Storage::folded, ++round);
+              steps.send(team[team.after(distance)], sum);
+              steps.receive(from, theirs);
+              steps.reduce(both, theirs, sum);
+              sum = both;
+            }
+            steps.copy({out, token}, sum);
+          }};
+}
+
+/// Once to hear that all have come, once to tell all.
+Program twice_round(const Task& task, const Parameters&, Rank me) {
+  return {1, [&task, me](Count, Steps& steps) {
+            const Team team = everybody(task.group(), me);
+            const Block result{out, token};
+            if (team.size() == 1) return steps.copy(result, {in, token});
+            const Rank right = team[team.after(1)];
+            const Rank left = team[team.before(1)];
+            const bool is_last = team.me + 1 == team.size();
+            const Block theirs = numbered(Storage::child, left);
+            const Block both = is_last ? result : numbered(Storage::folded, 1);
+            if (team.me > 0) {
+              steps.receive(left, theirs);
+              steps.reduce(both, theirs, {in, token});
+            }
+            if (!is_last) steps.send(right, team.me > 0 ? both : Block{in, token});
+            if (!is_last) steps.receive(left, result);
+            if (team.me + 2 != team.size()) steps.send(right, result);
+          }};
+}
+
+Order in_some_order(const Task&, const Parameters&) { return Order::permuted; }
+
+}  // namespace
+
+Algorithm dissemination_algorithm() {
+  return {.name = "dissemination",
+          .help = "Each tells those 1, 2, 4, ... behind it. Its sums differ: for barriers only.",
+          .collectives = {Collective::barrier},
+          .parameters = {},
+          .order = [](const Task&, const Parameters&) { return Order::differs; },
+          .refusal = {},
+          .program = dissemination};
+}
+
+Algorithm ring_barrier_algorithm() {
+  return {.name = "extended_ring",
+          .help = "A token goes round twice.",
+          .collectives = {Collective::barrier},
+          .parameters = {},
+          .order = in_some_order,
+          .refusal = {},
+          .program = twice_round};
+}
+
+}  // namespace collectives

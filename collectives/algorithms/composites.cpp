@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/composites.cpp — one collective after the other, on the same buffers.
+#include "collectives/algorithms/composites.hpp"
+
+#include <fmt/format.h>
+
+#include "collectives/exchange.hpp"
+#include "collectives/exchange_parameters.hpp"
+#include "collectives/fold.hpp"
+#include "collectives/tree_program.hpp"
+
+namespace collectives {
+namespace {
+
+constexpr Buffer gathered{Storage::subtree};
+
+// --- gather, then operate ---
+
+Program gather_operate(const Task& task, const Parameters& parameters, Rank me) {
+  return {1, [=, &task](Count, Steps& steps) {
+            const Topology& group = task.group();
+            const Count count = task.vector().count;
+            const bool is_reduce = task.collective == Collective::reduce;
+            const std::size_t first = is_reduce ? group.position(task.root) : 0;
+            const std::size_t size = group.size();
+            const std::vector<Rank> members = rotated(group.order(), first);
+            const Team team{members, (group.position(me) + size - first) % size};
+            std::vector<Range> vectors;
+            for (const Rank rank : members)
+              vectors.push_back({group.position(rank) * count, count});
+            const Gathering gathering{team, vectors, gathered};
+            steps.copy({gathered, vectors[team.me]}, {in, task.vector()});
+            if (is_reduce)
+              gather_binomial(steps, gathering);
+            else
+              allgather(parameters.word("allgather"), steps, gathering);
+            if (is_reduce && me != task.root) return;
+            std::vector<Block> operands;
+            for (std::size_t position = 0; position < size; ++position)
+              operands.push_back({gathered, {position * count, count}});
+            const Block result{out, task.vector()};
+            steps.copy(result, fold(steps, operands, result));
+          }};
+}
+
+std::string wrong_for_operate(const Task& task, const Parameters& parameters) {
+  const Count most = std::numeric_limits<Count>::max();
+  if (task.vector().count > most / task.size())
+    return "the vectors of all have together more elements than 64 bits can tell";
+  return task.collective == Collective::allreduce ? wrong_for_all(task, parameters) : "";
+}
+
+// --- gather, then broadcast ---
+
+/// The two halves, which programs borrow.
+struct Halves {
+  Task gather, broadcast;
+};
+
+Program gather_broadcast(const Task& task, const Parameters& parameters, Rank me) {
+  const Rank root = root_of(task);
+  auto halves = std::make_shared<Halves>(
+      Halves{{Collective::gather, task.topology, task.counts, root},
+             {Collective::broadcast, task.topology, Counts::each(task.counts.total(), 1), root}});
+  std::vector<Shape> shapes;
+  for (const std::string& word : parameters.words("shapes"))
+    shapes.push_back(shape_named(word, parameters));
+  const Tree tree(task.group(), std::move(shapes), root);
+  const Count segment = parameters.number("segment");
+  const Program up = tree_program(halves->gather, tree, segment, me);
+  const Program down = tree_program(halves->broadcast, tree, segment, me);
+  return {up.portions() + down.portions(), [halves, up, down](Count portion, Steps& steps) {
+            portion < up.portions() ? up.append(portion, steps)
+                                    : down.append(portion - up.portions(), steps);
+          }};
+}
+
+// --- gather, then scatter ---
+
+Program gather_scatter(const Task& task, const Parameters&, Rank me) {
+  return {1, [&task, me](Count, Steps& steps) {
+            const Team team = everybody(task.group(), me);
+            const std::size_t size = team.size();
+            const auto row = [&](Rank rank) {
+              const Count begin = task.counts.block(std::size_t{rank} * size).offset;
+              return Range{begin, in_range(task, rank).count};
+            };
+            std::vector<Range> rows;
+            for (const Rank rank : team.members) rows.push_back(row(rank));
+            steps.copy({gathered, rows[team.me]}, {in, in_range(task, me)});
+            gather_binomial(steps, {team, rows, gathered});
+            if (team.me > 0) return steps.receive(team[0], Block{out, out_range(task, me)});
+            for (std::size_t next = 1; next < size; ++next) {
+              Ref column;
+              for (Rank source = 0; source < size; ++source)
+                column.add({gathered, task.counts.block(source * size + team[next])});
+              steps.send(team[next], column);
+            }
+            const std::vector<Range> results = taken(task, me);
+            for (Rank source = 0; source < size; ++source)
+              steps.copy({out, results[source]}, {gathered, task.counts.block(source * size + me)});
+          }};
+}
+
+std::string too_many_blocks(const Task& task, const Parameters&) {
+  constexpr std::size_t most = 256;
+  if (task.size() <= most) return "";
+  return fmt::format("the root would part the blocks of {} participants for each; at most {}",
+                     task.size(), most);
+}
+
+}  // namespace
+
+Algorithm gather_operate_algorithm() {
+  return {.name = "gather_operate",
+          .help = "Everything is gathered where the sum is wanted, and summed up there.",
+          .collectives = {Collective::reduce, Collective::allreduce},
+          .parameters = {allgather_parameter("direct")},
+          .order =
+              [](const Task& task, const Parameters&) {
+                return task.group().depth() == 0 ? Order::canonical : Order::in_order;
+              },
+          .refusal = wrong_for_operate,
+          .program = gather_operate};
+}
+
+Algorithm gather_broadcast_algorithm() {
+  std::vector<Parameter> parameters = shape_parameters();
+  parameters.insert(parameters.begin(), {.name = "shapes",
+                                         .help = "Of the trees, outermost level first.",
+                                         .fallback = "flat/binomial",
+                                         .words = shape_words(),
+                                         .is_list = true});
+  return {.name = "gather_broadcast",
+          .help = "Gathered at the first of all up a multilevel tree, and broadcast down it.",
+          .collectives = {Collective::allgather},
+          .parameters = std::move(parameters),
+          .order = {},
+          .refusal = {},
+          .program = gather_broadcast};
+}
+
+Algorithm gather_scatter_algorithm() {
+  return {.name = "gather_scatter",
+          .help = "Gathered at the first of all, and scattered from there.",
+          .collectives = {Collective::alltoall},
+          .parameters = {},
+          .order = {},
+          .refusal = too_many_blocks,
+          .program = gather_scatter};
+}
+
+}  // namespace collectives

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/algorithms/scans.cpp — chains, of all or of each cluster.
+#include "collectives/algorithms/scans.hpp"
+
+#include "collectives/fold.hpp"
+#include "collectives/stretches.hpp"
+#include "collectives/team.hpp"
+#include "collectives/tree.hpp"
+
+namespace collectives {
+namespace {
+
+struct Sums {
+  Block before;  // of those before me, in the chain; empty if there is none
+  Block with_me;
+};
+
+/// Along the team: what comes is what those before me have. `into` says where sums go.
+/// Who is last needs its own only if somebody else `wants` it.
+Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both, bool wants) {
+  Sums sums{{}, {in, cells}};
+  if (team.me > 0) {
+    sums = {theirs, both};
+    steps.receive(team[team.me - 1], theirs);
+    if (wants || team.me + 1 < team.size()) steps.reduce(both, theirs, {in, cells});
+  }
+  if (team.me + 1 < team.size()) steps.send(team[team.me + 1], sums.with_me);
+  return sums;
+}
+
+Block child(Rank rank, Range scratch) { return {{Storage::child, rank}, scratch}; }
+
+Stretches segments_of(const Task& task, const Parameters& parameters) {
+  return {task.vector(), parameters.number("segment")};
+}
+
+Program chain_program(const Task& task, const Parameters& parameters, Rank me) {
+  const Stretches segments = segments_of(task, parameters);
+  return {segments.count(), [=, &task](Count portion, Steps& steps) {
+            const Range cells = segments[portion];
+            const Range scratch = segments.scratch(cells);
+            const bool is_scan = task.collective == Collective::scan;
+            const Block result{out, cells};
+            const Block theirs = is_scan ? child(me - 1, scratch) : result;
+            const Block both = is_scan ? result : Block{{Storage::folded, 1}, scratch};
+            std::vector<Rank> ranks(task.size());
+            for (Rank rank = 0; rank < task.size(); ++rank) ranks[rank] = rank;
+            const Sums sums = chain(steps, {ranks, me}, cells, theirs, both, is_scan);
+            if (is_scan) steps.copy(result, sums.with_me);
+          }};
+}
+
+/// The last of each cluster tells the first of all later ones, who sums up and tells its members
+/// what came before their cluster.
+Block before_cluster(Steps& steps, const Topology& group, Rank me, Block total, Range scratch) {
+  const Team team = my_cluster(group, me);
+  const std::size_t mine = group.cluster_of(me);
+  if (team.me + 1 == team.size())
+    for (std::size_t later = mine + 1; later < group.clusters(); ++later)
+      steps.send(group.cluster(later).front(), total, 1);
+  if (mine == 0) return {};
+  Block before{{Storage::forwarded}, scratch};
+  if (team.me == 0) {
+    std::vector<Block> operands;
+    for (std::size_t earlier = 0; earlier < mine; ++earlier) {
+      operands.push_back({{Storage::across, static_cast<std::uint32_t>(earlier)}, scratch});
+      steps.receive(group.cluster(earlier).back(), operands.back(), 1);
+    }
+    before = fold(steps, operands, before);
+  }
+  const Shape::Node node = Shape{}.node(team.size(), team.me);
+  if (team.me > 0) steps.receive(team[node.parent], before, 1);
+  for (const std::size_t next : node.children) steps.send(team[next], before, 1);
+  return before;
+}
+
+Program clusters_program(const Task& task, const Parameters& parameters, Rank me) {
+  const Stretches segments = segments_of(task, parameters);
+  return {segments.count(), [=, &task](Count portion, Steps& steps) {
+            const Range cells = segments[portion];
+            const Range scratch = segments.scratch(cells);
+            const Topology& group = task.group();
+            const Team team = my_cluster(group, me);
+            const bool is_scan = task.collective == Collective::scan;
+            const bool has_later = group.cluster_of(me) + 1 < group.clusters();
+            const Block both{{Storage::folded, 1}, scratch};
+            const Sums sums =
+                chain(steps, team, cells, child(me - 1, scratch), both, is_scan || has_later);
+            const Block before = before_cluster(steps, group, me, sums.with_me, scratch);
+            const Block mine = is_scan ? sums.with_me : sums.before;
+            const Block result{out, cells};
+            if (before.cells.count > 0 && mine.cells.count > 0)
+              steps.reduce(result, before, mine);
+            else if (before.cells.count > 0 || mine.cells.count > 0)
+              steps.copy(result, before.cells.count > 0 ? before : mine);
+          }};
+}
+
+Parameter segment_parameter() {
+  return {.name = "segment",
+          .help = "The elements of a message at most; 0: all in one.",
+          .fallback = "0"};
+}
+
+}  // namespace
+
+Algorithm chain_scan_algorithm() {
+  return {.name = "chain",
+          .help = "From rank to rank.",
+          .collectives = {Collective::scan, Collective::exscan},
+          .parameters = {segment_parameter()},
+          .order =
+              [](const Task& task, const Parameters&) {
+                return task.group().depth() == 0 ? Order::canonical : Order::in_order;
+              },
+          .refusal = {},
+          .program = chain_program};
+}
+
+Algorithm clusters_scan_algorithm() {
+  return {.name = "clusters_scan",
+          .help = "A chain in each cluster; clusters tell all later ones their sums.",
+          .collectives = {Collective::scan, Collective::exscan},
+          .parameters = {segment_parameter()},
+          .order =
+              [](const Task& task, const Parameters&) {
+                return task.group().depth() <= 1 ? Order::canonical : Order::in_order;
+              },
+          .refusal = [](const Task& task, const Parameters&) -> std::string {
+            return task.group().is_in_order() ? "" : "a cluster is no range of ranks";
+          },
+          .program = clusters_program};
+}
+
+}  // namespace collectives
