@@ -100,6 +100,20 @@ bool Algorithm::does(Collective collective) const {
   return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
 }
 
+bool Algorithm::matters(const Parameter& parameter, Collective collective,
+                        const Parameters& others) const {
+  const auto has = [](const auto& list, const auto& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  if (!parameter.only_for.empty() && !has(parameter.only_for, collective)) return false;
+  if (parameter.only_with.empty()) return true;
+  for (const Parameter& other : parameters)
+    if (!other.words.empty() && others.has(other.name))
+      for (const std::string& word : others.words(other.name))
+        if (has(parameter.only_with, word)) return true;
+  return false;
+}
+
 Parameters Algorithm::read(const std::string& text) const {
   Parameters values;
   std::vector<std::string> names;

@@ -32,6 +32,8 @@ struct Parameter {
   bool is_list = false;  ///< several words, "flat/binomial"; the last goes on for ever
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
+  std::vector<std::string> only_with = {};  ///< it matters only beside one of these words
+  std::vector<Collective> only_for = {};    ///< and only for these collectives; none: for all
 };
 
 /// The values of an algorithm's parameters.
@@ -81,6 +83,8 @@ struct Algorithm {
   std::function<Program(const Task&, const Parameters&, Rank me)> program;
 
   bool does(Collective collective) const;
+  /// Whether it makes a difference there what that parameter is.
+  bool matters(const Parameter& parameter, Collective collective, const Parameters& others) const;
   /// Values for all parameters from "segment=4,shape=chain"; what is not said is by itself.
   /// Throws: std::invalid_argument naming everything that is wrong.
   Parameters read(const std::string& text) const;

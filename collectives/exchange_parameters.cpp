@@ -10,10 +10,12 @@ namespace collectives {
 namespace {
 
 /// The word chosen that needs a power of two, if any.
-std::string needy_word(const Parameters& parameters) {
-  for (const char* name : {"reduce_scatter", "allgather"})
+std::string needy_word(const Task& task, const Parameters& parameters) {
+  for (const char* name : {"reduce_scatter", "allgather"}) {
+    if (task.collective == Collective::reduce && name == std::string("allgather")) continue;
     if (parameters.has(name) && needs_power_of_two(parameters.word(name)))
       return parameters.word(name);
+  }
   return "";
 }
 
@@ -24,28 +26,29 @@ Order order_of(const Parameters& parameters, Order of_direct) {
 
 }  // namespace
 
-Parameter allgather_parameter(const std::string& fallback) {
+Parameter allgather_parameter(const std::string& fallback, std::vector<Collective> only_for) {
   return {.name = "allgather",
           .help = "How pieces are gathered; doubling for powers of two only.",
           .fallback = fallback,
-          .words = allgather_words()};
+          .words = allgather_words(),
+          .only_for = std::move(only_for)};
 }
 
-Parameter reduce_scatter_parameter(const std::string& fallback) {
+Parameter reduce_scatter_parameter() {
   return {.name = "reduce_scatter",
           .help = "How pieces are summed up; halving for powers of two only.",
-          .fallback = fallback,
+          .fallback = "halving",
           .words = reduce_scatter_words()};
 }
 
 std::string wrong_for_all(const Task& task, const Parameters& parameters) {
-  const std::string word = needy_word(parameters);
+  const std::string word = needy_word(task, parameters);
   if (word.empty() || is_power_of_two(task.size())) return "";
   return fmt::format("{} needs as many participants as a power of two, not {}", word, task.size());
 }
 
 std::string wrong_for_clusters(const Task& task, const Parameters& parameters) {
-  const std::string word = needy_word(parameters);
+  const std::string word = needy_word(task, parameters);
   for (std::size_t number = 0; !word.empty() && number < task.group().clusters(); ++number) {
     const std::size_t size = task.group().cluster(number).size();
     if (!is_power_of_two(size))

@@ -6,8 +6,9 @@
 namespace collectives {
 
 /// The parameters `allgather` and `reduce_scatter`.
-Parameter allgather_parameter(const std::string& fallback = "doubling");
-Parameter reduce_scatter_parameter(const std::string& fallback = "halving");
+Parameter allgather_parameter(const std::string& fallback = "doubling",
+                              std::vector<Collective> only_for = {});
+Parameter reduce_scatter_parameter();
 
 /// Why the words chosen for these parameters cannot be: among all, or in a cluster.
 std::string wrong_for_all(const Task& task, const Parameters& parameters);

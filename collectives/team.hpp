@@ -13,9 +13,12 @@ struct Team {
   std::size_t me = 0;
 
   std::size_t size() const { return members.size(); }
-  /// Whose index is `distance` behind mine (or before it).
-  std::size_t after(std::size_t distance) const { return (me + distance) % size(); }
-  std::size_t before(std::size_t distance) const { return (me + size() - distance) % size(); }
+  /// Whose index is that far behind mine, or before it; at most once round.
+  std::size_t after(std::size_t distance) const { return round(me, distance); }
+  std::size_t before(std::size_t distance) const { return round(me, size() - distance); }
+  std::size_t round(std::size_t from, std::size_t distance) const {
+    return from + distance < size() ? from + distance : from + distance - size();
+  }
   Rank operator[](std::size_t index) const { return members[index]; }
 };
 

@@ -153,11 +153,16 @@ Order tree_order(const Tree& tree) {
 }
 
 std::vector<Parameter> shape_parameters() {
-  return {{.name = "arity", .help = "Of kary and knomial.", .fallback = "2", .least = 2},
+  return {{.name = "arity",
+           .help = "Of kary and knomial.",
+           .fallback = "2",
+           .least = 2,
+           .only_with = {"kary", "knomial"}},
           {.name = "latency",
            .help = "Of postal: how many sends take as long as one to arrive.",
            .fallback = "4",
-           .least = 1},
+           .least = 1,
+           .only_with = {"postal"}},
           {.name = "segment",
            .help = "The elements of a message at most; 0: all in one.",
            .fallback = "0"}};

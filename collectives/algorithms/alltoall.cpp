@@ -35,7 +35,7 @@ class Slots {
   Block before(std::size_t distance, std::size_t bit) const {
     const std::size_t gone = distance & (bit - 1);
     const Rank source = team_[team_.before(gone)];
-    const Rank target = team_[(team_.before(gone) + distance) % team_.size()];
+    const Rank target = team_[team_.round(team_.before(gone), distance)];
     const Range block = given(task_, source, target);
     if (gone == 0) return {in, block};
     return {buffer(gone), {distance * task_.counts.largest(), block.count}};
@@ -44,7 +44,7 @@ class Slots {
     const std::size_t gone = distance & (2 * bit - 1);
     const Rank source = team_[team_.before(gone)];
     if (gone == distance) return {out, results_[source]};
-    const Rank target = team_[(team_.before(gone) + distance) % team_.size()];
+    const Rank target = team_[team_.round(team_.before(gone), distance)];
     return {buffer(gone), {distance * task_.counts.largest(), given(task_, source, target).count}};
   }
 

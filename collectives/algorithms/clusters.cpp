@@ -251,7 +251,8 @@ Algorithm clusters_algorithm() {
                           .words = {"flat", "binomial", "chain"}},
                          {.name = "segment",
                           .help = "The elements of a message of allreduce at most; 0: all.",
-                          .fallback = "0"}},
+                          .fallback = "0",
+                          .only_for = {Collective::allreduce}}},
           .order = order,
           .refusal = {},
           .program = program};

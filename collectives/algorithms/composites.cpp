@@ -115,7 +115,7 @@ Algorithm gather_operate_algorithm() {
   return {.name = "gather_operate",
           .help = "Everything is gathered where the sum is wanted, and summed up there.",
           .collectives = {Collective::reduce, Collective::allreduce},
-          .parameters = {allgather_parameter("direct")},
+          .parameters = {allgather_parameter("direct", {Collective::allreduce})},
           .order =
               [](const Task& task, const Parameters&) {
                 return task.group().depth() == 0 ? Order::canonical : Order::in_order;

@@ -110,7 +110,8 @@ Algorithm rabenseifner_algorithm() {
   return {.name = "rabenseifner",
           .help = "Reduce-scatter, then allgather or a binomial gather to the root.",
           .collectives = {Collective::allreduce, Collective::reduce},
-          .parameters = {reduce_scatter_parameter(), allgather_parameter()},
+          .parameters = {reduce_scatter_parameter(),
+                         allgather_parameter("doubling", {Collective::allreduce})},
           .order = order_of_all,
           .refusal = wrong_for_all,
           .program = rabenseifner};

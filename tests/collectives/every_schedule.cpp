@@ -57,13 +57,16 @@ std::vector<std::vector<std::size_t>> splits(std::size_t participants, std::size
   return all;
 }
 
-std::vector<Parameters> variants(const Algorithm& algorithm) {
+std::vector<Parameters> variants(const Algorithm& algorithm, Collective collective) {
   std::vector<Parameters> all{Parameters()};
   for (const Parameter& parameter : algorithm.parameters) {
     std::vector<Parameters> longer;
     for (const Parameters& values : all)
-      for (const std::string& value : candidates(parameter))
-        longer.push_back(Parameters(values).set(parameter.name, value));
+      if (algorithm.matters(parameter, collective, values))
+        for (const std::string& value : candidates(parameter))
+          longer.push_back(Parameters(values).set(parameter.name, value));
+      else
+        longer.push_back(Parameters(values).set(parameter.name, parameter.fallback));
     all = longer;
   }
   return all;
@@ -79,11 +82,12 @@ std::vector<Task> tasks(Collective collective, std::shared_ptr<const Topology> g
 
 void for_every_schedule(const std::shared_ptr<const Topology>& group, const See& see) {
   for (const Algorithm& algorithm : collectives::all_algorithms()) {
-    const std::vector<Parameters> all = variants(algorithm);
-    for (const Collective collective : algorithm.collectives)
+    for (const Collective collective : algorithm.collectives) {
+      const std::vector<Parameters> all = variants(algorithm, collective);
       for (const Task& task : tasks(collective, group))
         for (const Parameters& parameters : all)
           if (algorithm.why_not(task, parameters).empty()) see(algorithm, task, parameters);
+    }
   }
 }
 

@@ -20,8 +20,8 @@ using collectives::Topology;
 /// Every way of so many participants into 1 to `clusters` clusters, ranks in order.
 std::vector<std::vector<std::size_t>> splits(std::size_t participants, std::size_t clusters);
 
-/// Values of all parameters: each word, numbers by themselves and small.
-std::vector<Parameters> variants(const Algorithm& algorithm);
+/// Values of all parameters that matter: each word, numbers by themselves and small.
+std::vector<Parameters> variants(const Algorithm& algorithm, Collective collective);
 
 /// Tasks of the collective on the group: every root; vectors that do not divide, some shorter than
 /// the group; counts of blocks that differ, with zeros.
