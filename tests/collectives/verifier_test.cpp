@@ -57,6 +57,19 @@ TEST_CASE("verifier: every schedule of up to 6 participants in up to 4 clusters 
   verify_all(1, 6);
 }
 
+TEST_CASE("verifier: one in thirty schedules of 7 and 8 participants holds") {
+  const std::uint64_t seed = 78;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  Tally tally;
+  for (const std::size_t participants : {7, 8})
+    for (const auto& sizes : splits(participants, 4))
+      for_every_schedule(clustered(sizes), [&](const auto&... what) {
+        if (random() % 30 == 0) tally.see(what...);
+      });
+  tally.check(8);
+}
+
 // Several cases, so that several processes can share them; docs/collectives.md has the times.
 TEST_CASE("verifier: every schedule of 7 to 12 participants in up to 4 clusters holds",
           "[.exhaustive]") {
@@ -85,6 +98,25 @@ TEST_CASE("verifier: schedules of random groups of several levels, ranks in no o
       if (random() % 40 == 0) tally.see(what...);
     });
   tally.check(17);
+}
+
+TEST_CASE("verifier: no algorithm declares a worse order of summation than it has") {
+  std::map<std::pair<std::string, Order>, bool> is_reached;
+  const auto see = [&](const Algorithm& algorithm, const Task& task, const Parameters& values) {
+    if (!is_reduction(task.collective) || task.collective == Collective::barrier) return;
+    const Order declared = algorithm.order(task, values);
+    bool& reached = is_reached[{algorithm.name, declared}];
+    if (!reached) reached = verify(algorithm, task, values).order == declared;
+  };
+  const std::vector<Topology::Path> nested{{0, 0}, {0, 0}, {0, 1}, {0, 1},
+                                           {1, 0}, {1, 0}, {1, 1}, {1, 1}};
+  for (const auto& group : {clustered({8}), clustered({4, 4}), clustered({3, 5}),
+                            std::make_shared<const Topology>(nested)})
+    for_every_schedule(group, see);
+  for (const auto& [what, reached] : is_reached) {
+    INFO(what.first << " declares " << name_of(what.second));
+    CHECK(reached);
+  }
 }
 
 TEST_CASE("verifier: dropped steps, wrong peers, blocks and channels are found, each of them") {
