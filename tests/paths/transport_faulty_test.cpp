@@ -143,7 +143,7 @@ TEST_CASE("faulty transport: who counts on a connection that is cut is told, and
 }
 
 TEST_CASE("faulty transport: frames of an earlier wiring of a label are none of a later one's") {
-  constexpr std::uint32_t host_count = 4;
+  static constexpr std::uint32_t host_count = 4;
   constexpr int calls = 40;
   Faults faults;
   faults.delays = 0.3;
