@@ -78,7 +78,8 @@ struct GroupOptions {
 ///          may be first. It may outlive its host, and is of no use then; not while the host ends.
 /// Blocks:  only leave() and the handles' wait().
 /// Throws:  UsageError for a host outside the group, the caller's own, a channel that there is not,
-///          after leave(), and when the host has ended. What the world does comes with the handles: TravelError.
+///          after leave(), and when the host has ended. What the world does comes with the
+///          handles: TravelError.
 class LaneGroup {
  public:
   ~LaneGroup();  ///< leaves it without waiting: what was not sent never will be

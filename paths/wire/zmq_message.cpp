@@ -19,8 +19,8 @@ base::Payload payload_of(zmq::message_t message) {
   return base::Payload::adopt(bytes_of(*held), [held]() mutable { held.reset(); });
 }
 
-/// False when there is nothing (more) to receive. Not with socket.recv(), which takes zmq_msg_recv's
-/// int for the size, and a body of 2 GiB or more for a mistake.
+/// False when there is nothing (more) to receive. Not with socket.recv(), which takes the int of
+/// zmq_msg_recv for the size, and a body of 2 GiB or more for a mistake.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;
