@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/collectives/reference_golden.cpp — the documentation lists the algorithms that there are.
+#include <catch2/catch.hpp>
+
+#include "collectives/algorithms/reference.hpp"
+#include "tests/support/golden.hpp"
+
+TEST_CASE("algorithms: the reference in the documentation is what their descriptions say") {
+  const std::string found =
+      "# Algorithms of collectives\n\n"
+      "Written by `paths algorithms`; a test compares it. Sums are those over two clusters of "
+      "four\n"
+      "hosts with parameters by themselves; [collectives.md](collectives.md) says what their "
+      "orders\n"
+      "mean.\n\n" +
+      collectives::algorithm_reference();
+  CHECK(found == test_support::golden("../../docs/algorithms.md", found));
+}
