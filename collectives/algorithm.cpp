@@ -39,9 +39,12 @@ std::string did_you_mean(const std::string& found, const std::vector<std::string
 /// What is wrong with a value, or nothing.
 std::string wrong(const Parameter& parameter, const std::string& value) {
   if (parameter.words.empty()) {
-    Count number = 0;
-    if (read_number(value, number) && number >= parameter.least && number <= parameter.most)
-      return "";
+    const auto is_right = [&](const std::string& one) {
+      Count number = 0;
+      return read_number(one, number) && number >= parameter.least && number <= parameter.most;
+    };
+    const auto list = parameter.is_list ? split(value, '/') : std::vector{value};
+    if (!list.empty() && std::all_of(list.begin(), list.end(), is_right)) return "";
     const std::string most = parameter.most == std::numeric_limits<Count>::max()
                                  ? " on"
                                  : fmt::format(" to {}", parameter.most);
@@ -73,6 +76,15 @@ Count Parameters::number(const std::string& name) const {
   Count number = 0;
   ENSURE(read_number(values_.at(name), number));
   return number;
+}
+
+std::vector<Count> Parameters::numbers(const std::string& name) const {
+  std::vector<Count> numbers;
+  for (const std::string& word : words(name)) {
+    numbers.emplace_back();
+    ENSURE(read_number(word, numbers.back()));
+  }
+  return numbers;
 }
 
 std::vector<std::string> Parameters::words(const std::string& name) const {

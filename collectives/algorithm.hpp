@@ -23,13 +23,13 @@ enum class Order {
 };
 std::string_view name_of(Order order);
 
-/// A knob of an algorithm: a number in a range, or one or several of some words.
+/// A knob of an algorithm: one or several numbers in a range, or of some words.
 struct Parameter {
   std::string name = {};
   std::string help = {};
   std::string fallback = {};
   std::vector<std::string> words = {};  ///< none: a number
-  bool is_list = false;  ///< several words, "flat/binomial"; the last goes on for ever
+  bool is_list = false;                 ///< several, "flat/binomial"; the last goes on for ever
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
   std::vector<std::string> only_with = {};  ///< it matters only beside one of these words
@@ -41,6 +41,7 @@ class Parameters {
  public:
   bool has(const std::string& name) const { return values_.contains(name); }
   Count number(const std::string& name) const;
+  std::vector<Count> numbers(const std::string& name) const;
   const std::string& word(const std::string& name) const { return values_.at(name); }
   std::vector<std::string> words(const std::string& name) const;
   /// As it is, without looking whether the algorithm has it: for the list and for composites.

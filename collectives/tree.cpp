@@ -108,7 +108,10 @@ Tree::Node Tree::node(Rank rank) const {
     };
     const std::size_t at = (own - inner.first + size - begin) % size;
     const Shape::Node place = shape(step).node(size, at);
-    if (at > 0) node.parent = rank_of(place.parent);
+    if (at > 0) {
+      node.parent = rank_of(place.parent);
+      node.level = step;
+    }
     for (const std::size_t child : place.children) node.children.push_back({rank_of(child), step});
   }
   return node;

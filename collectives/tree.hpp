@@ -43,7 +43,8 @@ class Tree {
     std::size_t level;  ///< 0: outermost
   };
   struct Node {
-    Rank parent = 0;  ///< of the root: itself
+    Rank parent = 0;        ///< of the root: itself
+    std::size_t level = 0;  ///< at which the parent is
     std::vector<Child> children;
   };
   Node node(Rank rank) const;

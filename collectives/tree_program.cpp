@@ -18,9 +18,46 @@ struct Place {
   Node node;
 };
 
-void send_down(Steps& steps, const Place& place, Range cells) {
-  if (!place.is_root) steps.receive(place.node.parent, Block{out, cells});
-  for (const Tree::Child& child : place.node.children) steps.send(child.rank, Block{out, cells});
+/// A vector on its way along an edge.
+class Edge {
+ public:
+  Edge(Range cells, Count segment) : segments_(cells, segment) {}
+  /// The segments that have something before `end`.
+  template <class See>
+  void beginning_before(Count end, const See& see) {
+    for (; next_ < segments_.count() && segments_[next_].offset < end; ++next_)
+      see(segments_[next_]);
+  }
+  /// The segments that have nothing behind it.
+  template <class See>
+  void ending_by(Count end, const See& see) {
+    for (; next_ < segments_.count() && segments_[next_].end() <= end; ++next_)
+      see(segments_[next_]);
+  }
+
+ private:
+  Stretches segments_;
+  Count next_ = 0;
+};
+
+std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segments& segments) {
+  std::vector<Edge> edges;
+  for (const Tree::Child& child : place.node.children)
+    edges.emplace_back(cells, segments.at(child.level));
+  return edges;
+}
+
+/// What has come goes on at once, as far as it fills segments of the levels below.
+void send_down(Steps& steps, const Place& place, Range cells, const Segments& segments) {
+  std::vector<Edge> edges = edges_to_children(place, cells, segments);
+  const Stretches parts(cells, place.is_root ? segments.least() : segments.at(place.node.level));
+  for (Count next = 0; next < parts.count(); ++next) {
+    if (!place.is_root) steps.receive(place.node.parent, Block{out, parts[next]});
+    for (std::size_t child = 0; child < edges.size(); ++child)
+      edges[child].ending_by(parts[next].end(), [&](Range segment) {
+        steps.send(place.node.children[child].rank, Block{out, segment});
+      });
+  }
 }
 
 /// The sum of the subtree: first of what is nearest, level by level, in the order of the config. A
@@ -48,14 +85,29 @@ Block sum_of_subtree(Steps& steps, const Place& place, Range cells, Range scratc
   return sum;
 }
 
-void send_up(Steps& steps, const Place& place, Range cells, Range scratch) {
-  for (const Tree::Child& child : place.node.children)
-    steps.receive(child.rank, Block{{Storage::child, child.rank}, scratch});
-  const Block sum = sum_of_subtree(steps, place, cells, scratch);
-  if (place.is_root)
-    steps.copy({out, cells}, sum);
-  else
-    steps.send(place.node.parent, sum);
+void send_up(Steps& steps, const Place& place, Range cells, const Stretches& stretches,
+             const Segments& segments) {
+  std::vector<Edge> edges = edges_to_children(place, cells, segments);
+  Edge up(cells, segments.at(place.node.level));
+  const Stretches parts(cells, segments.least());
+  for (Count next = 0; next < parts.count(); ++next) {
+    const Range cells_here = parts[next];
+    for (std::size_t child = 0; child < edges.size(); ++child)
+      edges[child].beginning_before(cells_here.end(), [&](Range segment) {
+        const Rank rank = place.node.children[child].rank;
+        steps.receive(rank, Block{{Storage::child, rank}, stretches.scratch(segment)});
+      });
+    const Block sum = sum_of_subtree(steps, place, cells_here, stretches.scratch(cells_here));
+    if (place.is_root) {
+      steps.copy({out, cells_here}, sum);
+      continue;
+    }
+    up.ending_by(cells_here.end(), [&](Range segment) {
+      const bool is_own = sum.buffer.storage == Storage::in;
+      steps.send(place.node.parent,
+                 Block{sum.buffer, is_own ? segment : stretches.scratch(segment)});
+    });
+  }
 }
 
 /// A message in segments of at most that many elements.
@@ -89,52 +141,69 @@ Ref blocks_of(const Task& task, const Tree& tree, Rank top, Buffer own, Buffer o
   return blocks;
 }
 
-Program gather_program(const Task& task, const Tree& tree, Count segment, Rank me) {
-  return {1, [&task, tree, segment, me](Count, Steps& steps) {
+Program gather_program(const Task& task, const Tree& tree, const Segments& segments, Rank me) {
+  return {1, [&task, tree, segments, me](Count, Steps& steps) {
             const bool is_root = me == tree.root();
             const Buffer others = is_root ? out : Buffer{Storage::subtree};
             const Node node = tree.node(me);
             if (is_root) steps.copy({out, task.counts.block(me)}, {in, in_range(task, me)});
             for (const Tree::Child& child : node.children)
-              for (const Ref& message :
-                   in_segments(blocks_of(task, tree, child.rank, others, others), segment))
+              for (const Ref& message : in_segments(
+                       blocks_of(task, tree, child.rank, others, others), segments.at(child.level)))
                 steps.receive(child.rank, message);
             if (is_root) return;
-            for (const Ref& message : in_segments(blocks_of(task, tree, me, in, others), segment))
+            for (const Ref& message :
+                 in_segments(blocks_of(task, tree, me, in, others), segments.at(node.level)))
               steps.send(node.parent, message);
           }};
 }
 
-Program scatter_program(const Task& task, const Tree& tree, Count segment, Rank me) {
-  return {
-      1, [&task, tree, segment, me](Count, Steps& steps) {
-        const bool is_root = me == tree.root();
-        const Buffer others = is_root ? in : Buffer{Storage::subtree};
-        const Node node = tree.node(me);
-        if (!is_root)
-          for (const Ref& message : in_segments(blocks_of(task, tree, me, out, others), segment))
-            steps.receive(node.parent, message);
-        for (const Tree::Child& child : node.children)
-          for (const Ref& message :
-               in_segments(blocks_of(task, tree, child.rank, others, others), segment))
-            steps.send(child.rank, message);
-        if (is_root) steps.copy({out, out_range(task, me)}, {in, task.counts.block(me)});
-      }};
+Program scatter_program(const Task& task, const Tree& tree, const Segments& segments, Rank me) {
+  return {1, [&task, tree, segments, me](Count, Steps& steps) {
+            const bool is_root = me == tree.root();
+            const Buffer others = is_root ? in : Buffer{Storage::subtree};
+            const Node node = tree.node(me);
+            if (!is_root)
+              for (const Ref& message :
+                   in_segments(blocks_of(task, tree, me, out, others), segments.at(node.level)))
+                steps.receive(node.parent, message);
+            for (const Tree::Child& child : node.children)
+              for (const Ref& message : in_segments(
+                       blocks_of(task, tree, child.rank, others, others), segments.at(child.level)))
+                steps.send(child.rank, message);
+            if (is_root) steps.copy({out, out_range(task, me)}, {in, task.counts.block(me)});
+          }};
 }
 
 }  // namespace
 
-Program tree_program(const Task& task, const Tree& tree, Count segment, Rank me) {
-  if (task.collective == Collective::gather) return gather_program(task, tree, segment, me);
-  if (task.collective == Collective::scatter) return scatter_program(task, tree, segment, me);
+Count Segments::largest() const {
+  Count largest = 0;
+  for (const Count size : sizes) {
+    if (size == 0) return 0;
+    largest = std::max(largest, size);
+  }
+  return largest;
+}
+
+Count Segments::least() const {
+  Count least = 0;
+  for (const Count size : sizes)
+    if (size > 0 && (least == 0 || size < least)) least = size;
+  return least;
+}
+
+Program tree_program(const Task& task, const Tree& tree, const Segments& segments, Rank me) {
+  if (task.collective == Collective::gather) return gather_program(task, tree, segments, me);
+  if (task.collective == Collective::scatter) return scatter_program(task, tree, segments, me);
   const bool goes_up = task.collective != Collective::broadcast;
   const bool goes_down = task.collective != Collective::reduce;
-  const Stretches segments(task.vector(), segment);
-  return {segments.count(), [=, place = Place{&task.group(), me, me == tree.root(), tree.node(me)}](
-                                Count portion, Steps& steps) {
-            const Range cells = segments[portion];
-            if (goes_up) send_up(steps, place, cells, segments.scratch(cells));
-            if (goes_down) send_down(steps, place, cells);
+  const Stretches stretches(task.vector(), segments.largest());
+  return {stretches.count(), [=, place = Place{&task.group(), me, me == tree.root(),
+                                               tree.node(me)}](Count portion, Steps& steps) {
+            const Range cells = stretches[portion];
+            if (goes_up) send_up(steps, place, cells, stretches, segments);
+            if (goes_down) send_down(steps, place, cells, segments);
           }};
 }
 
@@ -152,7 +221,7 @@ Order tree_order(const Tree& tree) {
   return tree.keeps_order() ? Order::in_order : Order::permuted;
 }
 
-std::vector<Parameter> shape_parameters() {
+std::vector<Parameter> shape_parameters(bool has_levels) {
   return {{.name = "arity",
            .help = "Of kary and knomial.",
            .fallback = "2",
@@ -164,12 +233,16 @@ std::vector<Parameter> shape_parameters() {
            .least = 1,
            .only_with = {"postal"}},
           {.name = "segment",
-           .help = "The elements of a message at most; 0: all in one.",
-           .fallback = "0"}};
+           .help = has_levels ? "The elements of a message at most, outermost level first; 0: all."
+                              : "The elements of a message at most; 0: all in one.",
+           .fallback = "0",
+           .is_list = has_levels}};
 }
 
 Shape shape_named(const std::string& name, const Parameters& parameters) {
   return {name, parameters.number("arity"), parameters.number("latency")};
 }
+
+Segments segments_of(const Parameters& parameters) { return {parameters.numbers("segment")}; }
 
 }  // namespace collectives

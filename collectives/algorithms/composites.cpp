@@ -66,9 +66,9 @@ Program gather_broadcast(const Task& task, const Parameters& parameters, Rank me
   for (const std::string& word : parameters.words("shapes"))
     shapes.push_back(shape_named(word, parameters));
   const Tree tree(task.group(), std::move(shapes), root);
-  const Count segment = parameters.number("segment");
-  const Program up = tree_program(halves->gather, tree, segment, me);
-  const Program down = tree_program(halves->broadcast, tree, segment, me);
+  const Segments segments = segments_of(parameters);
+  const Program up = tree_program(halves->gather, tree, segments, me);
+  const Program down = tree_program(halves->broadcast, tree, segments, me);
   return {up.portions() + down.portions(), [halves, up, down](Count portion, Steps& steps) {
             portion < up.portions() ? up.append(portion, steps)
                                     : down.append(portion - up.portions(), steps);
@@ -125,7 +125,7 @@ Algorithm gather_operate_algorithm() {
 }
 
 Algorithm gather_broadcast_algorithm() {
-  std::vector<Parameter> parameters = shape_parameters();
+  std::vector<Parameter> parameters = shape_parameters(true);
   parameters.insert(parameters.begin(), {.name = "shapes",
                                          .help = "Of the trees, outermost level first.",
                                          .fallback = "flat/binomial",

@@ -14,9 +14,10 @@ std::string values_of(const Parameter& parameter) {
   if (!parameter.words.empty())
     return fmt::format("{}{}", parameter.is_list ? "some of " : "",
                        fmt::join(parameter.words, ", "));
+  const char* const some = parameter.is_list ? "some " : "";
   if (parameter.most == std::numeric_limits<Count>::max())
-    return fmt::format("from {}", parameter.least);
-  return fmt::format("{} to {}", parameter.least, parameter.most);
+    return fmt::format("{}from {}", some, parameter.least);
+  return fmt::format("{}{} to {}", some, parameter.least, parameter.most);
 }
 
 std::string names_of(const std::vector<Collective>& collectives) {

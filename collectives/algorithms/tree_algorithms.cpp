@@ -24,7 +24,7 @@ Tree tournament(const Task& task) {
 }
 
 std::vector<Parameter> with_shapes(Parameter shapes) {
-  std::vector<Parameter> parameters = shape_parameters();
+  std::vector<Parameter> parameters = shape_parameters(shapes.is_list);
   shapes.words = shape_words();
   parameters.insert(parameters.begin(), std::move(shapes));
   return parameters;
@@ -43,8 +43,7 @@ Algorithm tree_algorithm() {
       .refusal = {},
       .program =
           [](const Task& task, const Parameters& parameters, Rank me) {
-            return tree_program(task, one_level(task, parameters), parameters.number("segment"),
-                                me);
+            return tree_program(task, one_level(task, parameters), segments_of(parameters), me);
           }};
 }
 
@@ -65,8 +64,8 @@ Algorithm multilevel_algorithm() {
           .refusal = {},
           .program =
               [](const Task& task, const Parameters& parameters, Rank me) {
-                return tree_program(task, all_levels(task, parameters),
-                                    parameters.number("segment"), me);
+                return tree_program(task, all_levels(task, parameters), segments_of(parameters),
+                                    me);
               }};
 }
 
@@ -80,7 +79,7 @@ Algorithm tournament_algorithm() {
           .order = [](const Task& task, const Parameters&) { return tree_order(tournament(task)); },
           .refusal = {},
           .program = [](const Task& task, const Parameters&,
-                        Rank me) { return tree_program(task, tournament(task), 0, me); }};
+                        Rank me) { return tree_program(task, tournament(task), {}, me); }};
 }
 
 }  // namespace collectives

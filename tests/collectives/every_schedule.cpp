@@ -10,6 +10,7 @@ using collectives::Parameter;
 namespace {
 
 std::vector<std::string> candidates(const Parameter& parameter) {
+  if (parameter.is_list && parameter.words.empty()) return {"0", "3", "4/2", "2/3", "0/2"};
   if (parameter.is_list) {
     std::vector<std::string> lists = parameter.words;
     for (const std::string& word : parameter.words) lists.push_back("flat/" + word);
