@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/stretches.hpp — a vector cut into what is sent on as one.
 #pragma once
+#include <limits>
+
 #include "collectives/block.hpp"
 
 namespace collectives {
@@ -16,10 +18,16 @@ class Stretches {
     const Count from = index * length_;
     return {whole_.offset + from, std::min(length_, whole_.count - from)};
   }
-  /// Where scratch has it, which every stretch uses anew: hazards order who writes there next.
-  Range scratch(Range range) const { return {range.offset % length_, range.count}; }
+  /// Where scratch has it, which has room for a few stretches and is used anew: hazards order who
+  /// writes there next. With room for one, a sum that waits for another cluster's would hold up the
+  /// next stretch.
+  Range scratch(Range range) const {
+    return {range.offset % (length_ <= most / slots ? slots * length_ : length_), range.count};
+  }
 
  private:
+  static constexpr Count slots = 8;
+  static constexpr Count most = std::numeric_limits<Count>::max();
   Range whole_;
   Count length_;
 };
