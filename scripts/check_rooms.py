@@ -31,6 +31,7 @@ LIBRARIES = {
     "collectives": "base",
     "collectives/algorithms": "base collectives",
     "tuning": "base",
+    "pricing": "base collectives collectives/algorithms tuning",
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/admission.hpp — which steps of one participant are admitted, and which may be done.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+
+namespace pricing {
+
+using Slot = std::uint32_t;
+
+/// A step that is admitted and not done.
+struct Admitted {
+  collectives::Action action = collectives::Action::send;
+  collectives::Rank peer = 0;
+  collectives::Channel channel = 0;
+  collectives::Count elements = 0;
+  std::uint64_t number = 0;     ///< among the participant's steps
+  std::uint32_t message = 0;    ///< for whoever asks
+  std::uint32_t waits = 0;      ///< for so many uses by earlier steps
+  std::vector<Slot> followers;  ///< that wait for it
+};
+
+/// A participant's program as an executor takes it: in order, up to a window of unfinished steps;
+/// a step may be done when no earlier unfinished one uses the same cells, one of both writing.
+class Admission {
+ public:
+  Admission(collectives::Program program, std::size_t window)
+      : program_(std::move(program)), window_(window) {}
+
+  /// The next step, if there is one and the window has room.
+  std::optional<Slot> admit();
+  /// Ends a step; those that need not wait any more go to `freed`.
+  void finish(Slot slot, std::vector<Slot>& freed);
+  bool is_done() const { return unfinished_ == 0 && has_ended_; }
+  std::size_t unfinished() const { return unfinished_; }
+
+  Admitted& operator[](Slot slot) { return steps_[slot]; }
+  bool is_free(Slot slot) const { return steps_[slot].waits == 0; }
+
+ private:
+  struct Use {
+    collectives::Block block;
+    Slot slot;
+    bool writes;
+  };
+  bool pull();
+  Slot place();
+  void add_hazards(Slot slot, const collectives::Step& step);
+
+  collectives::Program program_;
+  std::size_t window_;
+  collectives::Count portion_ = 0;  // that is pulled next
+  collectives::Steps pulled_;
+  std::size_t next_ = 0;  // of them
+  bool has_ended_ = false;
+  std::uint64_t number_ = 0;
+  std::size_t unfinished_ = 0;
+  std::vector<Admitted> steps_;
+  std::vector<Slot> vacant_;
+  std::vector<Use> uses_;  // of unfinished steps
+};
+
+}  // namespace pricing

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/evaluator.cpp — events of hosts, links and messages, in the order of their time.
+#include "pricing/evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <queue>
+#include <stdexcept>
+#include <tuple>
+
+#include "base/errors.hpp"
+#include "pricing/admission.hpp"
+#include "pricing/meeting.hpp"
+#include "pricing/streams.hpp"
+
+namespace pricing {
+namespace {
+
+using base::Nanos;
+using collectives::Action;
+using collectives::Rank;
+
+constexpr Bytes frame_overhead = 128;  // that a frame counts as besides its payload
+
+enum class Kind : std::uint8_t {
+  prepared,   ///< the source has paid what a message costs it
+  frame_out,  ///< the outgoing side is free again
+  arrived,    ///< a frame's tail
+  taken,      ///< the target has paid what a message costs it
+  granted,
+  credited,
+  link_free,
+  stream_free,
+  at_link,  ///< a frame's head
+  at_host,  ///< a frame's head
+};
+
+struct Event {
+  Nanos time;
+  Kind kind;
+  Rank source;
+  std::uint32_t item;  // message, target or link
+  std::uint32_t frame;
+  std::uint64_t step;
+  Nanos lag{0};
+  Bytes bytes = 0;
+
+  bool is_head() const { return kind >= Kind::at_link; }
+  auto key() const { return std::tuple(time, is_head(), source, step, frame, kind, item); }
+  friend bool operator>(const Event& left, const Event& right) {
+    if (left.time != right.time) return left.time > right.time;
+    return left.key() > right.key();
+  }
+};
+
+struct Message {
+  Rank source = 0, target = 0;
+  Bytes bytes = 0;
+  std::uint64_t serial = 0;  // of all messages: what comes late knows whether it is still this one
+  std::uint64_t step = 0;    // of the source
+  Slot sending = 0, receiving = 0;
+  std::uint32_t frames = 1, frames_out = 0, frames_in = 0;
+  Bytes credit_used = 0;  // by frames that arrived and were not asked for
+  bool can_be_received = false;
+  bool is_granted = false;
+  bool is_prepared = false;
+  bool is_sent = false, is_received = false;
+};
+
+struct Host {
+  explicit Host(Admission steps) : admission(std::move(steps)) {}
+  Admission admission;
+  tuning::LinkInstance outgoing, receiving;
+  bool is_sending = false;
+  Nanos works_until{0};
+  std::vector<Slot> free;           // steps that can be done
+  std::vector<MessageIndex> ready;  // a heap, oldest step first
+  std::vector<MessageIndex> under_way;
+  std::vector<MessageIndex> parked;  // without credit
+  std::vector<Bytes> credit;         // by target
+  bool is_touched = false;
+};
+
+class Evaluation {
+ public:
+  Evaluation(std::vector<collectives::Program> programs, Bytes element_bytes,
+             const Network& network, const Execution& execution);
+  std::optional<Price> run(Nanos limit);
+
+ private:
+  // Steps.
+  void work(Rank me);
+  void admit(Rank me);
+  void begin_message(Rank me, Slot slot);
+  void do_step(Rank me, Slot slot);
+  void finish(Rank me, Slot slot);
+  void finish_receiving(MessageIndex index);
+  void recycle(MessageIndex index);
+  MessageIndex place_message();
+  [[noreturn]] void throw_stuck() const;
+  // Sending.
+  void choose(Rank me);
+  void hand_over(Rank me);
+  void park(Rank me);
+  bool may_move(const Message& message) const;
+  void send_frame(Rank me, MessageIndex index);
+  Bytes frame_bytes(const Message& message, std::uint32_t frame) const;
+  // Events.
+  void happen(const Event& event);
+  void end_frame(const Event& event);
+  void arrive(const Event& event);
+  void unpark(Host& host);
+  void enter_link(const Event& event);
+  void serve_streams(std::size_t link);
+  void enter_host(const Event& event);
+  void give_back(Message& message);
+  void push(const Event& event) { events_.push(event); }
+  void touch(Rank rank) {
+    if (hosts_[rank].is_touched) return;
+    hosts_[rank].is_touched = true;
+    touched_.push_back(rank);
+  }
+  bool has_credit() const { return execution_.credit != unlimited; }
+  /// std::push_heap keeps the largest on top.
+  auto older_first() const {
+    return [this](MessageIndex left, MessageIndex right) {
+      return messages_[left].step > messages_[right].step;
+    };
+  }
+
+  const Network& network_;
+  const Execution& execution_;
+  Bytes element_bytes_;
+  Nanos now_{0};
+  std::vector<Host> hosts_;
+  std::vector<tuning::LinkInstance> links_;
+  std::vector<Streams> streams_;  // of the links that have them, by link
+  std::vector<Message> messages_;
+  std::vector<MessageIndex> vacant_;
+  std::uint64_t serial_ = 0;
+  Meeting meeting_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Rank> touched_;
+  Price price_;
+};
+
+Evaluation::Evaluation(std::vector<collectives::Program> programs, Bytes element_bytes,
+                       const Network& network, const Execution& execution)
+    : network_(network), execution_(execution), element_bytes_(element_bytes) {
+  hosts_.reserve(programs.size());
+  for (Rank rank = 0; rank < programs.size(); ++rank) {
+    Host& host = hosts_.emplace_back(Admission(std::move(programs[rank]), execution.window));
+    host.outgoing = tuning::LinkInstance(network.outgoing[rank]);
+    host.receiving = tuning::LinkInstance(network.receiving[rank]);
+    if (has_credit()) host.credit.assign(programs.size(), execution.credit);
+  }
+  for (const Link& link : network.links) {
+    links_.emplace_back(link.model);
+    streams_.emplace_back(link, network.striping);
+  }
+  price_.sent.resize(hosts_.size());
+  price_.received.resize(hosts_.size());
+  price_.links.resize(network.clusters() * network.clusters());
+}
+
+std::optional<Price> Evaluation::run(Nanos limit) {
+  for (Rank rank = 0; rank < hosts_.size(); ++rank) touch(rank);
+  while (true) {
+    std::sort(touched_.begin(), touched_.end());
+    for (const Rank rank : touched_) work(rank);
+    for (const Rank rank : touched_) choose(rank);
+    for (const Rank rank : touched_) hosts_[rank].is_touched = false;
+    touched_.clear();
+    if (events_.empty()) break;
+    now_ = events_.top().time;
+    if (now_ >= limit) return std::nullopt;
+    while (!events_.empty() && events_.top().time == now_) {
+      const Event event = events_.top();
+      events_.pop();
+      happen(event);
+    }
+  }
+  for (const Host& host : hosts_)
+    if (!host.admission.is_done()) throw_stuck();
+  return std::move(price_);
+}
+
+void Evaluation::throw_stuck() const {
+  std::string who;
+  for (Rank rank = 0; rank < hosts_.size(); ++rank)
+    if (!hosts_[rank].admission.is_done())
+      who += fmt::format("{}{} with {} steps", who.empty() ? "" : ", ", rank,
+                         hosts_[rank].admission.unfinished());
+  throw std::invalid_argument(
+      fmt::format("the schedule sticks with a window of {} steps: {} wait for what never comes",
+                  execution_.window, who));
+}
+
+// --- steps ---
+
+void Evaluation::work(Rank me) {
+  Host& host = hosts_[me];
+  do {
+    admit(me);
+    for (std::size_t next = 0; next < host.free.size(); ++next) do_step(me, host.free[next]);
+    host.free.clear();
+    admit(me);
+  } while (!host.free.empty());
+}
+
+void Evaluation::admit(Rank me) {
+  Host& host = hosts_[me];
+  while (const std::optional<Slot> slot = host.admission.admit()) {
+    const Action action = host.admission[*slot].action;
+    if (action == Action::send || action == Action::receive) begin_message(me, *slot);
+    if (host.admission.is_free(*slot)) host.free.push_back(*slot);
+  }
+}
+
+MessageIndex Evaluation::place_message() {
+  if (vacant_.empty()) {
+    messages_.emplace_back();
+    return static_cast<MessageIndex>(messages_.size() - 1);
+  }
+  const MessageIndex index = vacant_.back();
+  vacant_.pop_back();
+  messages_[index] = {};
+  return index;
+}
+
+void Evaluation::begin_message(Rank me, Slot slot) {
+  Admitted& step = hosts_[me].admission[slot];
+  const bool is_sender = step.action == Action::send;
+  const Stream stream =
+      is_sender ? Stream{me, step.peer, step.channel} : Stream{step.peer, me, step.channel};
+  std::optional<MessageIndex> index = meeting_.meet(stream, is_sender);
+  if (!index) {
+    index = place_message();
+    Message& message = messages_[*index];
+    message.serial = serial_++;
+    message.source = stream.source;
+    message.target = stream.target;
+    message.bytes = step.elements * element_bytes_;
+    const Bytes whole = std::max<Bytes>(message.bytes, 1);
+    message.frames = static_cast<std::uint32_t>((whole - 1) / network_.frame + 1);
+    meeting_.wait(stream, is_sender, *index);
+  }
+  step.message = *index;
+  Message& message = messages_[*index];
+  (is_sender ? message.sending : message.receiving) = slot;
+  if (is_sender) message.step = step.number;
+}
+
+/// A step that is free of hazards.
+void Evaluation::do_step(Rank me, Slot slot) {
+  Host& host = hosts_[me];
+  const Admitted& step = host.admission[slot];
+  if (step.action == Action::send) {
+    host.ready.push_back(step.message);
+    std::push_heap(host.ready.begin(), host.ready.end(), older_first());
+    return;
+  }
+  if (step.action != Action::receive) return finish(me, slot);
+  Message& message = messages_[step.message];
+  message.can_be_received = true;
+  if (message.frames_in == message.frames) return finish_receiving(step.message);
+  if (!has_credit()) return;
+  give_back(message);
+  push({.time = now_ + network_.latency(me, message.source),
+        .kind = Kind::granted,
+        .source = message.source,
+        .item = step.message,
+        .frame = 0,
+        .step = message.serial});
+}
+
+void Evaluation::finish(Rank me, Slot slot) {
+  hosts_[me].admission.finish(slot, hosts_[me].free);
+  price_.time = now_;
+  touch(me);
+}
+
+void Evaluation::finish_receiving(MessageIndex index) {
+  Message& message = messages_[index];
+  give_back(message);
+  if (network_.message_cost > Nanos(0)) {
+    Host& host = hosts_[message.target];
+    host.works_until = std::max(host.works_until, now_) + network_.message_cost;
+    return push({host.works_until, Kind::taken, message.source, index, 0, message.step});
+  }
+  message.is_received = true;
+  finish(message.target, message.receiving);
+  recycle(index);
+}
+
+void Evaluation::recycle(MessageIndex index) {
+  if (messages_[index].is_sent && messages_[index].is_received) vacant_.push_back(index);
+}
+
+// --- sending ---
+
+bool Evaluation::may_move(const Message& message) const {
+  if (!has_credit() || message.is_granted) return true;
+  return hosts_[message.source].credit[message.target] >=
+         frame_bytes(message, message.frames_out) + frame_overhead;
+}
+
+/// Messages that cannot move leave their places to others.
+void Evaluation::park(Rank me) {
+  Host& host = hosts_[me];
+  std::erase_if(host.under_way, [&](MessageIndex index) {
+    const Message& message = messages_[index];
+    if (message.frames_out == message.frames || may_move(message)) return false;
+    host.parked.push_back(index);
+    return true;
+  });
+}
+
+void Evaluation::hand_over(Rank me) {
+  Host& host = hosts_[me];
+  while (host.under_way.size() < execution_.under_way && !host.ready.empty()) {
+    std::pop_heap(host.ready.begin(), host.ready.end(), older_first());
+    const MessageIndex index = host.ready.back();
+    host.ready.pop_back();
+    Message& message = messages_[index];
+    if (!may_move(message)) {
+      host.parked.push_back(index);
+      continue;
+    }
+    host.under_way.push_back(index);
+    if (message.is_prepared) continue;
+    if (network_.message_cost == Nanos(0)) {
+      message.is_prepared = true;
+      continue;
+    }
+    host.works_until = std::max(host.works_until, now_) + network_.message_cost;
+    push({host.works_until, Kind::prepared, me, index, 0, message.step});
+  }
+}
+
+void Evaluation::choose(Rank me) {
+  Host& host = hosts_[me];
+  if (has_credit()) park(me);
+  hand_over(me);
+  if (host.is_sending) return;
+  const MessageIndex* oldest = nullptr;
+  for (const MessageIndex& index : host.under_way) {
+    if (!messages_[index].is_prepared || messages_[index].frames_out == messages_[index].frames)
+      continue;
+    if (oldest == nullptr || messages_[index].step < messages_[*oldest].step) oldest = &index;
+  }
+  if (oldest != nullptr) send_frame(me, *oldest);
+}
+
+Bytes Evaluation::frame_bytes(const Message& message, std::uint32_t frame) const {
+  return std::min(network_.frame, message.bytes - frame * network_.frame);
+}
+
+void Evaluation::send_frame(Rank me, MessageIndex index) {
+  Host& host = hosts_[me];
+  Message& message = messages_[index];
+  const std::uint32_t frame = message.frames_out++;
+  const Bytes bytes = frame_bytes(message, frame);
+  const bool pays = has_credit() && !message.is_granted;
+  if (pays) host.credit[message.target] -= bytes + frame_overhead;
+  const auto passage = host.outgoing.carry(now_, Nanos(0), bytes);
+  host.is_sending = true;
+  push({passage.free_again, Kind::frame_out, me, index, frame, message.step});
+  const Kind next = network_.crosses(me, message.target) ? Kind::at_link : Kind::at_host;
+  push({passage.head, next, me, index, frame, message.step, passage.lag,
+        pays ? bytes + frame_overhead : 0});
+}
+
+// --- events ---
+
+void Evaluation::happen(const Event& event) {
+  switch (event.kind) {
+    case Kind::prepared: messages_[event.item].is_prepared = true; return touch(event.source);
+    case Kind::frame_out: return end_frame(event);
+    case Kind::arrived: return arrive(event);
+    case Kind::taken: {
+      Message& message = messages_[event.item];
+      message.is_received = true;
+      finish(message.target, message.receiving);
+      return recycle(event.item);
+    }
+    case Kind::granted:
+      if (messages_[event.item].serial != event.step) return;
+      messages_[event.item].is_granted = true;
+      return unpark(hosts_[event.source]), touch(event.source);
+    case Kind::credited:
+      hosts_[event.source].credit[event.item] += event.bytes;
+      return unpark(hosts_[event.source]), touch(event.source);
+    case Kind::link_free: return serve_streams(event.item);
+    case Kind::stream_free: {
+      const Rank target = event.frame;
+      streams_[event.item].end_of_stream({event.source, target});
+      return serve_streams(event.item);
+    }
+    case Kind::at_link: return enter_link(event);
+    case Kind::at_host: return enter_host(event);
+  }
+}
+
+void Evaluation::unpark(Host& host) {
+  for (const MessageIndex index : host.parked) {
+    host.ready.push_back(index);
+    std::push_heap(host.ready.begin(), host.ready.end(), older_first());
+  }
+  host.parked.clear();
+}
+
+void Evaluation::end_frame(const Event& event) {
+  Host& host = hosts_[event.source];
+  host.is_sending = false;
+  touch(event.source);
+  Message& message = messages_[event.item];
+  if (event.frame + 1 < message.frames) return;
+  std::erase(host.under_way, event.item);
+  const Flow flow{1, message.bytes};
+  const bool crosses = network_.crosses(message.source, message.target);
+  for (Flow* sum : {&price_.all, &price_.sent[message.source], &price_.received[message.target],
+                    &price_.links[network_.link_index(message.source, message.target)],
+                    crosses ? &price_.across : nullptr}) {
+    if (sum == nullptr) continue;
+    sum->messages += flow.messages;
+    sum->bytes += flow.bytes;
+  }
+  message.is_sent = true;
+  finish(event.source, message.sending);
+  recycle(event.item);
+}
+
+void Evaluation::enter_link(const Event& event) {
+  const Message& message = messages_[event.item];
+  const std::size_t link = network_.link_index(message.source, message.target);
+  const Bytes bytes = frame_bytes(message, event.frame);
+  if (network_.links[link].has_streams()) {
+    streams_[link].offer({message.source, message.target},
+                         {event.item, event.frame, bytes, event.bytes, event.time + event.lag});
+    return serve_streams(link);
+  }
+  const auto passage = links_[link].carry(event.time, event.lag, bytes);
+  Event next = event;
+  next.time = passage.head;
+  next.kind = Kind::at_host;
+  next.lag = passage.lag;
+  push(next);
+}
+
+void Evaluation::serve_streams(std::size_t link) {
+  while (const std::optional<Streams::Start> start = streams_[link].start(now_)) {
+    const Streams::Frame& frame = start->frame;
+    const Message& message = messages_[frame.message];
+    const auto number = static_cast<std::uint32_t>(link);
+    push({start->passage.free_again, Kind::link_free, 0, number, 0, 0});
+    push({start->stream_free, Kind::stream_free, message.source, number, message.target, 0});
+    push({start->passage.head, Kind::at_host, message.source, frame.message, frame.number,
+          message.step, start->passage.lag, frame.credit});
+  }
+}
+
+void Evaluation::enter_host(const Event& event) {
+  const Message& message = messages_[event.item];
+  const auto passage = hosts_[message.target].receiving.carry(event.time, event.lag,
+                                                              frame_bytes(message, event.frame));
+  Event next = event;
+  next.time = passage.head + passage.lag;
+  next.kind = Kind::arrived;
+  push(next);
+}
+
+void Evaluation::arrive(const Event& event) {
+  Message& message = messages_[event.item];
+  ++message.frames_in;
+  message.credit_used += event.bytes;
+  if (!message.can_be_received) return;
+  touch(message.target);
+  if (message.frames_in == message.frames) return finish_receiving(event.item);
+  give_back(message);
+}
+
+/// Credit of frames whose bytes the receiving step has taken.
+void Evaluation::give_back(Message& message) {
+  if (message.credit_used == 0) return;
+  push({.time = now_ + network_.latency(message.target, message.source),
+        .kind = Kind::credited,
+        .source = message.source,
+        .item = message.target,
+        .frame = 0,
+        .step = 0,
+        .bytes = message.credit_used});
+  message.credit_used = 0;
+}
+
+}  // namespace
+
+std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes element_bytes,
+                              const Network& network, const Execution& execution, Nanos limit) {
+  return Evaluation(std::move(programs), element_bytes, network, execution).run(limit);
+}
+
+std::vector<collectives::Program> programs_of(const collectives::Algorithm& algorithm,
+                                              const collectives::Task& task,
+                                              const collectives::Parameters& parameters) {
+  std::vector<collectives::Program> programs;
+  programs.reserve(task.size());
+  for (Rank me = 0; me < task.size(); ++me)
+    programs.push_back(algorithm.program(task, parameters, me));
+  return programs;
+}
+
+Price price(const collectives::Algorithm& algorithm, const collectives::Task& task,
+            const collectives::Parameters& parameters, Bytes element_bytes, const Network& network,
+            const Execution& execution) {
+  const bool is_barrier = task.collective == collectives::Collective::barrier;
+  return *evaluate(programs_of(algorithm, task, parameters), is_barrier ? 0 : element_bytes,
+                   network, execution);
+}
+
+}  // namespace pricing

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/network.cpp — ways through a network, and one where all are alike.
+#include "pricing/network.hpp"
+
+namespace pricing {
+
+base::Nanos Network::latency(collectives::Rank from, collectives::Rank to) const {
+  const auto of = [](const tuning::LinkModel& model) { return model.at(base::Nanos(0)).latency; };
+  const base::Nanos link =
+      crosses(from, to) ? of(links[link_index(from, to)].model) : base::Nanos(0);
+  return of(outgoing[from]) + link + of(receiving[to]);
+}
+
+Network uniform_network(std::shared_ptr<const collectives::Topology> topology, Side local,
+                        Side wide) {
+  const std::size_t hosts = topology->size();
+  const std::size_t clusters = topology->clusters();
+  const Link link{.model = {wide.latency - local.latency, wide.bits_per_second}};
+  return {.topology = std::move(topology),
+          .outgoing = std::vector(hosts, tuning::LinkModel(local.latency, local.bits_per_second)),
+          .receiving = std::vector(hosts, tuning::LinkModel({}, local.bits_per_second)),
+          .links = std::vector(clusters * clusters, link)};
+}
+
+}  // namespace pricing

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/network.hpp — what participants of a collective have between them.
+#pragma once
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "collectives/topology.hpp"
+#include "tuning/link_model.hpp"
+
+namespace pricing {
+
+using Bytes = std::uint64_t;
+inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
+
+/// One direction between two clusters.
+struct Link {
+  tuning::LinkModel model;
+  double stream_rate = 0;   ///< bits per second of one stream; 0: what the link has
+  std::size_t streams = 0;  ///< that may send at once; 0: any number
+  bool has_streams() const { return stream_rate > 0; }
+};
+
+/// Every participant is a host with an outgoing and a receiving side to its cluster's network, and
+/// reaches other clusters through a switch: own side, link, the receiver's side, no host between.
+/// Clusters are the outermost groups of the topology.
+/// Sharing: a value; anybody may read it.
+struct Network {
+  std::shared_ptr<const collectives::Topology> topology;
+  std::vector<tuning::LinkModel> outgoing;   ///< by participant
+  std::vector<tuning::LinkModel> receiving;  ///< by participant
+  std::vector<Link> links;                   ///< by clusters: from * clusters + to
+  std::size_t striping = 1;                  ///< streams of an ordered pair of hosts
+  Bytes frame = 64 * 1024;                   ///< the unit in which links serve
+  base::Nanos message_cost{0};               ///< of a host, for each message it sends or receives
+
+  std::size_t clusters() const { return topology->clusters(); }
+  bool crosses(collectives::Rank from, collectives::Rank to) const {
+    return topology->cluster_of(from) != topology->cluster_of(to);
+  }
+  std::size_t link_index(collectives::Rank from, collectives::Rank to) const {
+    return topology->cluster_of(from) * clusters() + topology->cluster_of(to);
+  }
+  /// Of all stages from one host to the other, as they are at the start.
+  base::Nanos latency(collectives::Rank from, collectives::Rank to) const;
+};
+
+struct Side {
+  base::Nanos latency{0};
+  double bits_per_second = 0;  ///< 0: unlimited
+};
+
+/// All hosts alike, and all links: a message in a cluster takes `local.latency`, and one to another
+/// cluster that of `wide`, which has the local one in it.
+Network uniform_network(std::shared_ptr<const collectives::Topology> topology, Side local,
+                        Side wide);
+
+}  // namespace pricing
