@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/best.cpp — trying candidates, cheap guesses first.
+#include "pricing/best.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "collectives/algorithms/all.hpp"
+
+namespace pricing {
+namespace {
+
+using base::Nanos;
+using collectives::Algorithm;
+using collectives::Collective;
+using collectives::Count;
+using collectives::Order;
+using collectives::Parameter;
+using collectives::Parameters;
+using collectives::Task;
+
+constexpr Bytes shortest_message = 1024;
+constexpr Count most_parts = 512;
+constexpr std::size_t members_between_guesses = 3;
+/// A family whose guesses cost that many times the best known is looked at no more.
+constexpr double near = 1.3;
+
+bool is_length(const Parameter& parameter) {
+  return parameter.name == "segment" || parameter.name == "stretch";
+}
+
+/// All of it, then halves of halves.
+std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
+  std::vector<std::string> values{"0"};
+  const Count whole = task.vector().count;
+  for (Count parts = 2; parts <= most_parts; parts *= 2) {
+    const Count length = (whole + parts - 1) / parts;
+    if (length == 0 || length * element_bytes < shortest_message) break;
+    values.push_back(fmt::format("{}", length));
+  }
+  return values;
+}
+
+std::vector<std::string> numbers(const Parameter& parameter, const Task& task) {
+  std::vector<std::string> values{parameter.fallback};
+  for (Count number = 1; number < task.size(); number *= 2)
+    if (const std::string value = fmt::format("{}", number);
+        number >= parameter.least && number <= parameter.most && value != parameter.fallback)
+      values.push_back(value);
+  return values;
+}
+
+/// Lists of words: one for all levels, or an outermost one and one for those below.
+std::vector<std::string> words(const Parameter& parameter, const Task& task) {
+  std::vector<std::string> values = parameter.words;
+  if (!parameter.is_list || task.group().depth() == 0) return values;
+  for (const std::string& outer : parameter.words)
+    for (const std::string& inner : parameter.words)
+      if (outer != inner) values.push_back(outer + "/" + inner);
+  return values;
+}
+
+bool matters(const Parameter& parameter, const Task& task, const Parameters& chosen,
+             const Algorithm& algorithm) {
+  const auto& only_for = parameter.only_for;
+  if (!only_for.empty() &&
+      std::find(only_for.begin(), only_for.end(), task.collective) == only_for.end())
+    return false;
+  if (parameter.only_with.empty()) return true;
+  for (const Parameter& other : algorithm.parameters)
+    if (!other.words.empty())
+      for (const std::string& word : chosen.words(other.name))
+        if (std::find(parameter.only_with.begin(), parameter.only_with.end(), word) !=
+            parameter.only_with.end())
+          return true;
+  return false;
+}
+
+class Families {
+ public:
+  Families(const Task& task, Bytes element_bytes, Order worst)
+      : task_(task), lengths_(lengths(task, element_bytes)), worst_(worst) {}
+
+  std::vector<Family> all() {
+    for (const Algorithm& algorithm : collectives::all_algorithms())
+      if (algorithm.does(task_.collective)) choose(algorithm, 0, algorithm.read(""));
+    return std::move(families_);
+  }
+
+ private:
+  void choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen);
+  void add(const Algorithm& algorithm, const Parameters& chosen);
+
+  const Task& task_;
+  std::vector<std::string> lengths_;
+  Order worst_;
+  std::vector<Family> families_;
+};
+
+void Families::choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen) {
+  if (next == algorithm.parameters.size()) return add(algorithm, chosen);
+  const Parameter& parameter = algorithm.parameters[next];
+  if (is_length(parameter) || !matters(parameter, task_, chosen, algorithm))
+    return choose(algorithm, next + 1, chosen);
+  for (const std::string& value :
+       parameter.words.empty() ? numbers(parameter, task_) : words(parameter, task_)) {
+    Parameters with = chosen;
+    choose(algorithm, next + 1, with.set(parameter.name, value));
+  }
+}
+
+void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
+  const auto length =
+      std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(), is_length);
+  Family family;
+  for (const std::string& value : lengths_) {
+    Candidate candidate{&algorithm, chosen};
+    if (length != algorithm.parameters.end()) candidate.parameters.set(length->name, value);
+    const bool is_bad = collectives::is_reduction(task_.collective) && algorithm.order &&
+                        algorithm.order(task_, candidate.parameters) > worst_;
+    if (!is_bad && algorithm.why_not(task_, candidate.parameters).empty())
+      family.push_back(std::move(candidate));
+    if (length == algorithm.parameters.end()) break;
+  }
+  if (!family.empty()) families_.push_back(std::move(family));
+}
+
+class Search {
+ public:
+  Search(const Task& task, Bytes element_bytes, const Network& network, const Execution& execution)
+      : task_(task),
+        element_bytes_(task.collective == Collective::barrier ? 0 : element_bytes),
+        network_(network),
+        execution_(execution) {}
+
+  /// What it takes, or time without end if that is more than the limit.
+  Nanos try_out(const Candidate& candidate, Nanos limit) {
+    ++best_.priced;
+    const auto price = evaluate(programs_of(*candidate.algorithm, task_, candidate.parameters),
+                                element_bytes_, network_, execution_, limit);
+    if (!price) return Nanos::max();
+    ++best_.finished;
+    if (best_.candidate.algorithm == nullptr || price->time < best_.price.time) {
+      best_.price = *price;
+      best_.candidate = candidate;
+    }
+    return price->time;
+  }
+  Nanos best_time() const {
+    return best_.candidate.algorithm == nullptr ? Nanos::max() : best_.price.time;
+  }
+  /// What a guess may take before it tells that its family is hopeless.
+  Nanos limit_of_guesses() const {
+    if (best_.candidate.algorithm == nullptr) return Nanos::max();
+    return Nanos(static_cast<Nanos::rep>(static_cast<double>(best_time().count()) * near) + 1);
+  }
+
+  Best answer(std::size_t candidates) {
+    if (best_.candidate.algorithm == nullptr)
+      throw std::invalid_argument(
+          fmt::format("no algorithm can do that {}", name_of(task_.collective)));
+    best_.candidates = candidates;
+    return std::move(best_);
+  }
+
+ private:
+  const Task& task_;
+  Bytes element_bytes_;
+  const Network& network_;
+  const Execution& execution_;
+  Best best_;
+};
+
+std::size_t count_of(const std::vector<Family>& families) {
+  std::size_t count = 0;
+  for (const Family& family : families) count += family.size();
+  return count;
+}
+
+}  // namespace
+
+std::vector<Family> families_of(const Task& task, Bytes element_bytes, Order worst) {
+  return Families(task, element_bytes, worst).all();
+}
+
+Best best_of(const Task& task, Bytes element_bytes, const Network& network,
+             const Execution& execution, Order worst) {
+  const std::vector<Family> families = families_of(task, element_bytes, worst);
+  const Nanos bound = bound_of(task, element_bytes, network).time;
+  const Nanos good_enough = bound + bound / 1000;
+  Search search(task, element_bytes, network, execution);
+  std::vector<Nanos> guesses(families.size(), Nanos::max());
+  for (std::size_t number = 0; number < families.size(); ++number)
+    for (std::size_t member = 0; member < families[number].size();
+         member += members_between_guesses) {
+      if (search.best_time() <= good_enough) return search.answer(count_of(families));
+      const Nanos time = search.try_out(families[number][member], search.limit_of_guesses());
+      guesses[number] = std::min(guesses[number], time);
+    }
+  const Nanos limit = search.limit_of_guesses();
+  for (std::size_t number = 0; number < families.size(); ++number)
+    for (std::size_t member = 0; guesses[number] < limit && member < families[number].size();
+         ++member)
+      if (member % members_between_guesses != 0 && search.best_time() > good_enough)
+        search.try_out(families[number][member], search.best_time());
+  return search.answer(count_of(families));
+}
+
+Best best_of_all(const Task& task, Bytes element_bytes, const Network& network,
+                 const Execution& execution, Order worst) {
+  const std::vector<Family> families = families_of(task, element_bytes, worst);
+  Search search(task, element_bytes, network, execution);
+  for (const Family& family : families)
+    for (const Candidate& candidate : family) search.try_out(candidate, Nanos::max());
+  return search.answer(count_of(families));
+}
+
+}  // namespace pricing

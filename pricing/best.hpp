@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/best.hpp — the cheapest of all algorithms for a collective on a network.
+#pragma once
+#include "pricing/bound.hpp"
+#include "pricing/evaluator.hpp"
+
+namespace pricing {
+
+/// An algorithm with values for its parameters.
+struct Candidate {
+  const collectives::Algorithm* algorithm = nullptr;
+  collectives::Parameters parameters;
+};
+
+/// Those that differ in how long messages may be alone, shortest messages last.
+using Family = std::vector<Candidate>;
+
+/// Everything that can do the task and sums up in that order or a better one: every word of every
+/// parameter, numbers in powers of two, lengths of messages from all down to a 512th of it, but not
+/// below 1 KiB. In the order of the list of algorithms. Only canonical sums are those that every
+/// operation may have; not every collective has an algorithm that makes them.
+std::vector<Family> families_of(const collectives::Task& task, Bytes element_bytes,
+                                collectives::Order worst = collectives::Order::by_block);
+
+struct Best {
+  Candidate candidate;
+  Price price;
+  std::size_t candidates = 0;
+  std::size_t priced = 0;    ///< begun
+  std::size_t finished = 0;  ///< and not given up as too dear
+};
+
+/// The same on every host. Prices a few members of each family, and all of those families that come
+/// near the cheapest; each only until it is dearer than what is known, and none any more when
+/// nothing can be cheaper by more than a thousandth. Of several that cost the same, the first.
+/// Throws: std::invalid_argument if nothing can do it.
+Best best_of(const collectives::Task& task, Bytes element_bytes, const Network& network,
+             const Execution& execution = {},
+             collectives::Order worst = collectives::Order::by_block);
+
+/// The same by pricing everything.
+Best best_of_all(const collectives::Task& task, Bytes element_bytes, const Network& network,
+                 const Execution& execution = {},
+                 collectives::Order worst = collectives::Order::by_block);
+
+}  // namespace pricing

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pricing/evaluator_test.cpp — rules of execution, by schedules that are written by hand.
+#include "pricing/evaluator.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "collectives/algorithms/all.hpp"
+#include "collectives/verifier.hpp"
+
+using namespace collectives;
+using namespace pricing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Hosts that send a byte in a nanosecond, in frames of 100; 100 ns in a cluster, 1100 between two.
+Network nanoseconds(const std::vector<std::size_t>& clusters) {
+  Network network = uniform_network(std::make_shared<const Topology>(Topology::clustered(clusters)),
+                                    {100ns, 8e9}, {1100ns, 8e9});
+  network.frame = 100;
+  return network;
+}
+
+using Part = std::function<void(Steps&)>;
+
+Program program_of(const Part& part) {
+  return {1, [part](Count, Steps& steps) { part(steps); }};
+}
+void idle(Steps&) {}
+
+std::int64_t time_of(const std::vector<Part>& parts, const Network& network,
+                     const Execution& execution = {}) {
+  std::vector<Program> programs;
+  for (const Part& part : parts) programs.push_back(program_of(part));
+  return evaluate(std::move(programs), 1, network, execution)->time.count();
+}
+
+Block cells(Count from, Count count) { return {out, {from, count}}; }
+Part sends(Rank to, Block what) {
+  return [=](Steps& steps) { steps.send(to, what); };
+}
+Part receives(Rank from, Block what) {
+  return [=](Steps& steps) { steps.receive(from, what); };
+}
+
+}  // namespace
+
+TEST_CASE("evaluator: frames of two senders share the receiving side") {
+  // Heads come after 100 ns, and 800 bytes pass.
+  const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
+                                  steps.receive(0, cells(0, 400));
+                                  steps.receive(1, cells(400, 400));
+                                }};
+  CHECK(time_of(parts, nanoseconds({3})) == 900);
+}
+
+TEST_CASE("evaluator: an older step that can be sent goes before the next frame of a younger one") {
+  // 100 bytes of 1 reach 0 at 200, who hands them on to 2, who hands them on to 1. With one message
+  // under way they wait for the thousand that 0 has begun to send to 3.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(1, cells(0, 100));
+                                  steps.send(2, cells(0, 100));
+                                  steps.send(3, cells(1000, 1000));
+                                },
+                                [](Steps& steps) {
+                                  steps.send(0, cells(0, 100));
+                                  steps.receive(2, cells(500, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.send(1, cells(0, 100));
+                                },
+                                receives(0, cells(1000, 1000))};
+  CHECK(time_of(parts, nanoseconds({4}), {.under_way = 2}) == 1200);
+  CHECK(time_of(parts, nanoseconds({4}), {.under_way = 1}) == 1400);
+}
+
+TEST_CASE("evaluator: steps wait for room in the window, and for the cells of earlier ones") {
+  const auto parts = [](Count from) {
+    return std::vector<Part>{[from](Steps& steps) {
+                               steps.receive(1, cells(0, 100));
+                               steps.send(2, cells(from, 100));
+                             },
+                             sends(0, cells(0, 100)), receives(0, cells(0, 100))};
+  };
+  CHECK(time_of(parts(100), nanoseconds({3})) == 200);
+  CHECK(time_of(parts(100), nanoseconds({3}), {.window = 1}) == 400);
+  CHECK(time_of(parts(50), nanoseconds({3})) == 400);
+}
+
+TEST_CASE("evaluator: without credit a message waits for its grant, one latency") {
+  const std::vector<Part> parts{sends(1, cells(0, 1000)), receives(0, cells(0, 1000))};
+  const Network network = nanoseconds({2});
+  CHECK(time_of(parts, network) == 1100);
+  CHECK(time_of(parts, network, {.credit = 0}) == 1200);
+  // A frame of 100 and its 128; the grant comes when it has left.
+  CHECK(time_of(parts, network, {.credit = 227}) == 1200);
+  CHECK(time_of(parts, network, {.credit = 228}) == 1100);
+  CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);
+}
+
+TEST_CASE("evaluator: credit comes back when a step takes the bytes, not before") {
+  // 1 takes what 0 sends when it has all of 2, and only then grants the rest.
+  const std::vector<Part> parts{sends(1, cells(0, 300)),
+                                [](Steps& steps) {
+                                  steps.receive(2, cells(0, 900));
+                                  steps.receive(0, cells(0, 300));
+                                },
+                                sends(1, cells(0, 900))};
+  const Network network = nanoseconds({3});
+  // All of it waits at 1 and is taken at once.
+  CHECK(time_of(parts, network, {.credit = 10'000}) == 1300);
+  // A frame of 0 passes first, then all of 2's: at 1100 the rest is granted, and comes 400 later.
+  CHECK(time_of(parts, network, {.credit = 228}) == 1100 + 100 + 200 + 100);
+}
+
+TEST_CASE("evaluator: a message without credit leaves its place to one that has a grant") {
+  // 1 takes A of 0 only after C of 2, who sends C only after B of 0.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(1, cells(0, 100));
+                                  steps.send(2, cells(100, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(2, cells(0, 100));
+                                  steps.receive(0, cells(0, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.send(1, cells(0, 100));
+                                }};
+  // A grant and a message: 300 for B, 200 for C, granted long ago, and 300 for A.
+  CHECK(time_of(parts, nanoseconds({3}), {.under_way = 1, .credit = 0}) == 800);
+}
+
+TEST_CASE("evaluator: without any credit a schedule ends with its least window, and sticks below") {
+  const auto check = [](const std::string& name, const std::vector<std::size_t>& clusters) {
+    Network network = nanoseconds(clusters);
+    const Algorithm& algorithm = algorithm_named(name);
+    const Task task = make_task(Collective::allreduce, network.topology, 40);
+    const Parameters parameters = algorithm.read("");
+    const std::size_t least = verify(algorithm, task, parameters).least_window;
+    INFO(name << ", least window " << least);
+    REQUIRE(least > 1);
+    Execution execution{.window = least, .under_way = 1, .credit = 0};
+    CHECK(price(algorithm, task, parameters, 1, network, execution).all.messages > 0);
+    execution.window = least - 1;
+    CHECK_THROWS_AS(price(algorithm, task, parameters, 1, network, execution),
+                    std::invalid_argument);
+  };
+  check("recursive_doubling", {2});
+  check("recursive_doubling", {4, 3});
+  check("stretched", {1, 1, 1, 1, 1, 1});
+  check("stretched", {3, 4});
+}
+
+TEST_CASE("evaluator: frames wait for a stream of their hosts, and streams take turns") {
+  const std::vector<Part> one{sends(1, cells(0, 400)), receives(0, cells(0, 400))};
+  Network network = nanoseconds({1, 1});
+  CHECK(time_of(one, network) == 1500);
+  for (Link& link : network.links) link.stream_rate = 4e9;
+  // Each frame has a stream for 200 ns: they start at 100, 300, 500, 700.
+  CHECK(time_of(one, network) == 700 + 200 + 1000);
+  network.striping = 2;
+  CHECK(time_of(one, network) == 400 + 200 + 1000);
+  // Two hosts with a stream each, which both may send at once, or one.
+  const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
+                              receives(0, cells(0, 200)), receives(1, cells(0, 200))};
+  Network pairs = nanoseconds({2, 2});
+  for (Link& link : pairs.links) link.stream_rate = 4e9;
+  CHECK(time_of(two, pairs) == 400 + 200 + 1000);
+  for (Link& link : pairs.links) link.streams = 1;
+  CHECK(time_of(two, pairs) == 700 + 200 + 1000);
+}
+
+TEST_CASE("evaluator: messages cost their hosts time, one after the other") {
+  Network network = nanoseconds({3});
+  network.message_cost = 10ns;
+  CHECK(time_of({sends(1, cells(0, 1000)), receives(0, cells(0, 1000)), idle}, network) == 1120);
+  // Two that come at 200 + 10 and 300 + 10.
+  network.message_cost = 150ns;
+  const std::vector<Part> parts{sends(2, cells(0, 100)), sends(2, cells(0, 100)), [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.receive(1, cells(100, 100));
+                                }};
+  CHECK(time_of(parts, network) == 150 + 200 + 150 + 150);
+}
+
+TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should") {
+  const Network network = nanoseconds({2});
+  const Algorithm& algorithm = algorithm_named("tree");
+  const Task task = make_task(Collective::barrier, network.topology, 0);
+  CHECK(price(algorithm, task, algorithm.read(""), 8, network).time == 200ns);
+  CHECK_FALSE(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 200ns));
+  CHECK(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 201ns));
+}
+
+TEST_CASE("evaluator: messages and bytes are counted by host and link") {
+  const Network network = nanoseconds({2, 1});
+  const Algorithm& algorithm = algorithm_named("tree");
+  const Task task = make_task(Collective::broadcast, network.topology, 100);
+  const Price price =
+      pricing::price(algorithm, task, algorithm.read("shape=flat,segment=50"), 2, network);
+  CHECK(price.all == pricing::Flow{4, 400});
+  CHECK(price.across == pricing::Flow{2, 200});
+  CHECK(price.sent == std::vector<pricing::Flow>{{4, 400}, {}, {}});
+  CHECK(price.received == std::vector<pricing::Flow>{{}, {2, 200}, {2, 200}});
+  CHECK(price.links == std::vector<pricing::Flow>{{2, 200}, {2, 200}, {}, {}});
+}
