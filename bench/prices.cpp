@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/prices.cpp — what the best schedules take on networks of the papers, and others.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/units.hpp"
+#include "collectives/algorithms/all.hpp"
+#include "pricing/best.hpp"
+
+using namespace collectives;
+using namespace pricing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Count kibibyte = 1024;
+constexpr Count mebibyte = 1024 * kibibyte;
+
+double milliseconds(base::Nanos time) { return static_cast<double>(time.count()) / 1e6; }
+
+Network network_of(const std::vector<std::size_t>& sizes, double local, double wide) {
+  return uniform_network(std::make_shared<const Topology>(Topology::clustered(sizes)),
+                         {50us, local}, {10ms, wide});
+}
+
+std::string name_of_sizes(const Network& network) {
+  std::string name;
+  for (std::size_t cluster = 0; cluster < network.clusters(); ++cluster)
+    name += fmt::format("{}{}", cluster > 0 ? "+" : "", network.topology->cluster(cluster).size());
+  return name;
+}
+
+void print_best(Collective collective, Count bytes, const Network& network,
+                Order worst = Order::by_block) {
+  const Task task = make_task(collective, network.topology, bytes);
+  const Bound bound = bound_of(task, 1, network);
+  const Best best = best_of(task, 1, network, {}, worst);
+  fmt::print("{:12} {:14} {:>7} {:9.3f} {:9.3f} {:6.3f}  {} {} ({} of {} priced, {} to the end)\n",
+             name_of_sizes(network), name_of(collective), base::format_bytes(bytes),
+             milliseconds(bound.time), milliseconds(best.price.time),
+             milliseconds(best.price.time) / std::max(milliseconds(bound.time), 1e-6),
+             best.candidate.algorithm->name, best.candidate.parameters.text(), best.priced,
+             best.candidates, best.finished);
+  std::fflush(stdout);
+}
+
+void print_two_by_four() {
+  const Network network = network_of({4, 4}, 100e6, 1e9);
+  for (const Collective collective : {Collective::broadcast, Collective::allreduce})
+    for (const Count bytes :
+         {8UL, kibibyte, 64 * kibibyte, 256 * kibibyte, mebibyte, 32 * mebibyte})
+      print_best(collective, bytes, network);
+}
+
+void print_tiny() {
+  for (const std::vector<std::size_t>& sizes :
+       {std::vector<std::size_t>{4, 4}, {4, 4, 4}, {4, 4, 4, 4, 4}})
+    for (const Collective collective : all_collectives)
+      print_best(collective, 8, network_of(sizes, 100e6, 1e9));
+}
+
+void print_clusters() {
+  for (const std::vector<std::size_t>& sizes :
+       {std::vector<std::size_t>{4, 4, 4}, {4, 4, 4, 4, 4}, {1, 1, 1}, {3, 7}, {2, 3, 5}})
+    for (const Collective collective : {Collective::broadcast, Collective::allreduce})
+      print_best(collective, 32 * mebibyte, network_of(sizes, 100e6, 1e9));
+}
+
+void print_blocks() {
+  const Network network = network_of({4, 4}, 100e6, 1e9);
+  for (const Collective collective :
+       {Collective::allgather, Collective::alltoall, Collective::reduce_scatter, Collective::gather,
+        Collective::scatter, Collective::scan, Collective::exscan, Collective::reduce})
+    print_best(collective, mebibyte, network);
+}
+
+void print_windows() {
+  Network network = network_of({8, 8}, 1e9, 10e9);
+  for (Link& link : network.links) link.stream_rate = 64.0 * kibibyte * 8 / 0.020;
+  for (const Collective collective : {Collective::broadcast, Collective::allreduce})
+    print_best(collective, 32 * mebibyte, network);
+}
+
+/// Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit, 10 Gbit between them.
+void print_matsuda(Bytes frame) {
+  Network network = network_of({16, 16}, 1e9, 10e9);
+  network.frame = frame;
+  const auto print = [&](Collective collective, const char* name, const std::string& parameters) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const Task task = make_task(collective, network.topology, 32 * mebibyte);
+    fmt::print("{:24} {:46} {:9.3f}\n", name, parameters,
+               milliseconds(price(algorithm, task, algorithm.read(parameters), 1, network).time));
+    std::fflush(stdout);
+  };
+  fmt::print("frames: {}\n", frame == unlimited ? "unlimited" : base::format_bytes(frame));
+  print(Collective::broadcast, "farfirst", "allgather=doubling");
+  for (const int senders : {1, 2, 4, 8, 16})
+    print(Collective::broadcast, "modified_van_de_geijn",
+          fmt::format("senders={},allgather=doubling", senders));
+  print(Collective::broadcast, "stretched", "stretch=524288");
+  print(Collective::allreduce, "two_tier", "reduce_scatter=halving,allgather=doubling");
+  for (const int senders : {1, 2, 4, 8, 16})
+    print(Collective::allreduce, "modified_rabenseifner",
+          fmt::format("senders={},reduce_scatter=halving,allgather=doubling", senders));
+  print(Collective::allreduce, "stretched", "stretch=524288");
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  CLI::App app("What the best schedules take, beside what nothing can beat.");
+  const std::map<std::string, std::function<void()>> tables{
+      {"two-by-four", print_two_by_four},
+      {"tiny", print_tiny},
+      {"clusters", print_clusters},
+      {"blocks", print_blocks},
+      {"windows", print_windows},
+      {"matsuda", [] { print_matsuda(64 * kibibyte); }},
+      {"matsuda-whole", [] { print_matsuda(unlimited); }}};
+  std::vector<std::string> chosen;
+  app.add_option("tables", chosen, "Which; none: all")->check(CLI::IsMember(tables));
+  CLI11_PARSE(app, argument_count, arguments);
+  for (const auto& [name, print] : tables)
+    if (chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) {
+      fmt::print("{}:\n", name);
+      print();
+    }
+  return 0;
+}
