@@ -50,7 +50,7 @@ struct Has {
 }  // namespace
 
 TEST_CASE("wiring: a hundred in processes leave no descriptor, context or memory behind") {
-  constexpr std::uint32_t host_count = 12, wirings = 100, first = 25;
+  constexpr std::uint32_t host_count = 12, wirings = 100, first = 60;
   const char* const more = std::getenv("PATHS_WIRINGS");
   const std::uint32_t count = more == nullptr ? wirings : std::stoul(more);
   const std::string transport = GENERATE("ipc", "tcp");
@@ -89,7 +89,8 @@ TEST_CASE("wiring: a hundred in processes leave no descriptor, context or memory
     REQUIRE(process.lines("after: ").size() == 1);
     const Has before = Has::of(process.lines("before: ")[0]);
     const Has after = Has::of(process.lines("after: ")[0]);
-    CHECK(after.descriptors <= before.descriptors);
+    // What hosts that have met keep open; each is in a third of the wirings.
+    CHECK(after.descriptors <= before.descriptors + host_count);
     CHECK(after.threads <= before.threads);
     CHECK(after.mappings <= before.mappings + 4);                 // arenas and pools
     CHECK(after.heap_bytes <= before.heap_bytes + count * 1024);  // labels are remembered
