@@ -21,6 +21,8 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr Nanos pausing{1'000};
 // Shorter than a round of threads that all have to be woken, looking would never begin to pay.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
+// Where word comes from other processes there may be many of them, of which we know nothing.
+constexpr Nanos yielding_for_processes{300'000};
 
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
 
@@ -166,7 +168,9 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
       return true;
     }
   }
-  const Nanos end = std::min(until, began + yielding + threads * yielding_for_each);
+  const Nanos budget = yielding + threads * yielding_for_each +
+                       (looking.at_any() ? yielding_for_processes : Nanos::zero());
+  const Nanos end = std::min(until, began + budget);
   while (now < end && strangers().may_yield(now)) {
     const Nanos before = now;
     sched_yield();

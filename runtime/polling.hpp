@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/moment.hpp"
 #include "runtime/poller.hpp"
 #include "runtime/wait.hpp"
 
@@ -73,6 +74,7 @@ class Pollers {
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
     void look();
+    bool at_any() const { return pollers_ != nullptr; }
 
    private:
     static constexpr std::size_t most = 8;
@@ -103,11 +105,6 @@ struct Looks {
 /// says whether it has changed. Not beyond `until`, on the steady clock.
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
           Pollers* pollers = nullptr);
-
-/// Tells the core that the caller only looks.
-void pause_core();
-/// The steady clock as it is, not a runtime's.
-Nanos steady_now();
 
 /// OS threads of this process that the runtime knows, and those of them that do not sleep.
 class KnownThreads {

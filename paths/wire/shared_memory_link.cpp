@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/moment.hpp"
+
 namespace paths {
 
 void Link::begin(RingArea rings, AwakeSign peer, int direction) {
@@ -109,10 +111,12 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   return was_open ? Verdict::lost : Verdict::ignore;
 }
 
-/// Once out of each sleep: from then on the peer looks, before it sleeps again.
+/// Once out of each sleep: from then on the peer looks, before it sleeps again. A thread that has
+/// just taken in what it waited for mostly looks again at once.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
-  if (sleep != 0 && rung_.exchange(sleep) != sleep) ring_bell(socket);
+  if (sleep == 0 || rung_.exchange(sleep) == sleep) return;
+  if (runtime::for_a_moment([&] { return peer_.sleep() == sleep; })) ring_bell(socket);
 }
 
 void Link::tell_of_room() { wake_peer(); }
