@@ -49,8 +49,8 @@ struct Connections::Connection {
   bool is_welcome = false;        // and were welcomed
   bool is_heard = false;          // since the last look
   bool is_parting = false;        // our goodbye is still to be sent, behind what is held
-  bool has_said_goodbye = false;  // we have, on a connection of ours
-  bool has_parted = false;        // and our goodbye was answered; or the peer said it
+  bool has_said_goodbye = false;  // we have
+  bool has_parted = false;        // the peer has
   bool known = false;             // we connected, or the peer said hello and was welcomed
   StageId key = no_stage;         // key_of() the stages it leads to
   std::string lost;               // why, when it is

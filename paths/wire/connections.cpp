@@ -207,7 +207,8 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
     if (connection == nullptr) return;
     lose(*connection, reason, wakes);
     peer = connection->peer;
-    is_gone = connection->known && forsake(peer, Which::not_met, reason, wakes);
+    const bool is_expected = connection->is_ours && connection->has_parted;
+    is_gone = connection->known && !is_expected && forsake(peer, Which::not_met, reason, wakes);
   }
   send_posted();
   if (is_gone) tell_gone(peer, reason, false);

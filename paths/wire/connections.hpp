@@ -185,6 +185,7 @@ class Connections final : public Receiver {
   bool part(Connection& connection, runtime::Wakes& wakes);
   std::map<std::uint32_t, std::size_t> unfinished() const;
   void await_goodbyes(runtime::Deadline deadline);
+  void part_from_those_who_stay();
   void forgo_goodbyes(std::uint32_t peer, base::Nanos patience);
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   void send_posted();

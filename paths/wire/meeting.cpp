@@ -228,6 +228,22 @@ void Connections::stop(runtime::Deadline deadline) {
   }
   send_posted();
   await_goodbyes(deadline);
+  if (!runtime_.is_virtual()) part_from_those_who_stay();
+}
+
+/// Their paths into this host are released: that it closes before they part is no loss to them.
+void Connections::part_from_those_who_stay() {
+  {
+    const runtime::Lock lock(mutex_);
+    for (auto& [id, connection] : connections_) {
+      if (connection->is_ours || !connection->known || connection->has_parted ||
+          !connection->lost.empty())
+        continue;
+      connection->has_said_goodbye = true;
+      post(*connection, goodbye());
+    }
+  }
+  send_posted();
 }
 
 /// By peer, how many of our frames it has still to make room for or to answer. Called with the
@@ -283,7 +299,7 @@ bool Connections::part(Connection& connection, runtime::Wakes& wakes) {
     return false;
   }
   connection.has_parted = true;
-  post(connection, goodbye());
+  if (!connection.has_said_goodbye) post(connection, goodbye());
   Peer& peer = met_[connection.peer];
   return ++peer.parted_from == peer.comes_on.size() && depart(connection.peer, has_ended);
 }

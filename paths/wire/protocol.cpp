@@ -32,7 +32,8 @@ std::string Connections::wrong_from_us(const Connection& connection, const Frame
   switch (frame.kind) {
     case FrameKind::reply:
     case FrameKind::error: break;
-    case FrameKind::goodbye: return connection.has_said_goodbye ? "" : "a goodbye unasked";
+    case FrameKind::goodbye:
+      return connection.has_said_goodbye || connection.calls.empty() ? "" : "a goodbye unasked";
     case FrameKind::welcome: return wrong_call(connection.peer, frame);
     case FrameKind::hello:
     case FrameKind::request:

@@ -780,6 +780,16 @@ TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
   }
 }
 
+TEST_CASE("connections: a host that ends first says so, and that it closes is no loss") {
+  Talk talk;
+  talk.hello();
+  talk.push(1);
+  talk.goodbye(Talk::outbound);
+  talk.connections.connection_lost(Talk::outbound, "closed");
+  CHECK(talk.gone.empty());
+  CHECK_THROWS_AS(talk.push(2), TravelError);
+}
+
 TEST_CASE("connections: a reply that comes after its caller gave up is none too many, once") {
   Talk talk;
   talk.runtime.run([&] {
