@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/faulty_transport.hpp — a transport that delays, cuts and duplicates what it
-// carries.
+// tests/support/faulty_transport.hpp — transports that delay, cut and duplicate what they carry.
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "paths/wire/transport.hpp"
+#include "paths/wire/transport_local.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
 
 namespace test_support {
 
 /// Chances of each frame that leaves. Delays keep the order of a connection, as every transport
-/// does; a cut loses the connection for both ends; a duplicate breaks the rule of transports, for
-/// those above to find.
+/// does; a cut loses the connection for both ends, and what is under way on it; a duplicate breaks
+/// the rule of transports, for those above to find.
 struct Faults {
   double delays = 0, cuts = 0, duplicates = 0;
   base::Nanos longest_delay = std::chrono::milliseconds(1);
@@ -27,83 +28,151 @@ struct Faults {
   std::function<bool(const paths::Frame&)> spares = [](const paths::Frame&) { return false; };
 };
 
-class FaultyTransport final : public paths::Transport {
+/// A local network whose hosts' transports have faults. Outlives them.
+class FaultyNetwork {
  public:
-  FaultyTransport(runtime::Runtime& runtime, std::unique_ptr<paths::Transport> sound, Faults faults)
-      : runtime_(runtime), sound_(std::move(sound)), faults_(faults), random_(faults.seed) {}
-
-  bool reaches(std::uint32_t host) const override { return sound_->reaches(host); }
-  void start(paths::Receiver& receiver) override {
-    receiver_ = &receiver;
-    sound_->start(receiver);
+  FaultyNetwork(runtime::Runtime& runtime, std::size_t hosts, Faults faults)
+      : runtime_(runtime),
+        sound_(hosts),
+        faults_(std::move(faults)),
+        random_(faults_.seed),
+        receivers_(hosts) {}
+  std::unique_ptr<paths::Transport> transport(std::uint32_t host) {
+    return std::make_unique<One>(*this, host);
   }
-  paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    return sound_->connect(host, path);
-  }
-  void send(paths::ConnectionId connection, paths::Frame frame) override {
-    const bool is_spared = faults_.spares(frame);
-    runtime::Lock lock(mutex_);
-    if (is_cut_[connection]) return;
-    if (!is_spared && random_.chance(faults_.cuts)) {
-      is_cut_[connection] = true;
-      ++cuts;
-      lock.unlock();
-      sound_->drop(connection);
-      return receiver_->connection_lost(connection, "cut by the test");
-    }
-    const bool twice = !is_spared && random_.chance(faults_.duplicates);
-    duplicates += twice ? 1 : 0;
-    auto& late = late_[connection];
-    if (late.empty() && !random_.chance(faults_.delays)) {
-      lock.unlock();
-      if (twice) sound_->send(connection, frame);
-      return sound_->send(connection, std::move(frame));
-    }
-    if (twice) late.push_back(frame);
-    late.push_back(std::move(frame));
-    if (late.size() > (twice ? 2u : 1u)) return;
-    const base::Nanos span{random_.between(0, faults_.longest_delay.count())};
-    ++delays;
-    runtime_.spawn(runtime::ContextRole::service, {"delay"},
-                   [this, connection, span] { send_late(connection, span); });
-  }
-  void drop(paths::ConnectionId connection) override {
-    {
-      runtime::Lock lock(mutex_);
-      is_cut_[connection] = true;
-    }
-    sound_->drop(connection);
-  }
-  std::string source(paths::ConnectionId connection) override { return sound_->source(connection); }
-  void stop() override { sound_->stop(); }
 
   int delays = 0, cuts = 0, duplicates = 0;
 
  private:
-  /// What came behind it meanwhile leaves behind it.
-  void send_late(paths::ConnectionId connection, base::Nanos span) {
-    runtime_.sleep_for(span);
-    for (;;) {
-      runtime::Lock lock(mutex_);
-      auto& late = late_[connection];
-      if (is_cut_[connection]) late.clear();
-      if (late.empty()) return;
-      paths::Frame frame = late.front();
-      lock.unlock();
-      sound_->send(connection, std::move(frame));
-      lock.lock();
-      if (!late.empty()) late.pop_front();
+  /// One direction of a connection, known by the end that sends.
+  struct Way {
+    std::deque<paths::Frame> late;
+    bool is_cut = false;
+    bool is_dropped = false;  // once what is late has left
+  };
+
+  class One final : public paths::Transport {
+   public:
+    One(FaultyNetwork& all, std::uint32_t host)
+        : all_(all), host_(host), sound_(all.sound_.transport(host)) {}
+    bool reaches(std::uint32_t host) const override { return sound_->reaches(host); }
+    void start(paths::Receiver& receiver) override {
+      all_.receivers_[host_] = &receiver;
+      sound_->start(receiver);
     }
+    paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
+      const paths::ConnectionId made = sound_->connect(host, path);
+      runtime::Lock lock(all_.mutex_);
+      all_.hosts_of_[made] = host_;
+      all_.hosts_of_[made ^ 1] = host;
+      return made;
+    }
+    void send(paths::ConnectionId connection, paths::Frame frame) override;
+    void drop(paths::ConnectionId connection) override {
+      {
+        runtime::Lock lock(all_.mutex_);
+        Way& way = all_.ways_[connection];
+        way.is_dropped = true;
+        if (!way.late.empty()) return;
+      }
+      close(connection);
+    }
+    std::string source(paths::ConnectionId connection) override {
+      return sound_->source(connection);
+    }
+    void stop() override {
+      while (!std::uncaught_exceptions() && has_late())
+        all_.runtime_.sleep_for(std::chrono::microseconds(100));
+      all_.receivers_[host_] = nullptr;
+      sound_->stop();
+    }
+
+   private:
+    void close(paths::ConnectionId connection) {
+      sound_->drop(connection);
+      all_.tell(connection ^ 1, "the peer has closed the connection");
+    }
+    bool has_late() {
+      runtime::Lock lock(all_.mutex_);
+      for (const auto& [connection, way] : all_.ways_)
+        if (!way.late.empty() && all_.hosts_of_[connection] == host_) return true;
+      return false;
+    }
+    void send_late(paths::ConnectionId connection, base::Nanos span);
+
+    FaultyNetwork& all_;
+    const std::uint32_t host_;
+    std::unique_ptr<paths::Transport> sound_;
+  };
+
+  /// Each end is told where no other call of it is under way, as other transports do.
+  void tell(paths::ConnectionId end, const char* reason) {
+    runtime_.spawn(runtime::ContextRole::service, {"loss"}, [this, end, reason] {
+      paths::Receiver* const receiver = receivers_[hosts_of_[end]];
+      if (receiver != nullptr) receiver->connection_lost(end, reason);
+    });
   }
 
   runtime::Runtime& runtime_;
-  std::unique_ptr<paths::Transport> sound_;
+  paths::LocalNetwork sound_;
   const Faults faults_;
-  paths::Receiver* receiver_ = nullptr;
   runtime::Mutex mutex_;
   runtime::Random random_;
-  std::map<paths::ConnectionId, bool> is_cut_;
-  std::map<paths::ConnectionId, std::deque<paths::Frame>> late_;
+  std::vector<paths::Receiver*> receivers_;
+  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // of each end
+  std::map<paths::ConnectionId, Way> ways_;
 };
+
+inline void FaultyNetwork::One::send(paths::ConnectionId connection, paths::Frame frame) {
+  FaultyNetwork& all = all_;
+  const bool is_spared = all.faults_.spares(frame);
+  runtime::Lock lock(all.mutex_);
+  Way& way = all.ways_[connection];
+  if (way.is_cut || way.is_dropped) return;
+  if (!is_spared && all.random_.chance(all.faults_.cuts)) {
+    ++all.cuts;
+    for (const paths::ConnectionId end : {connection, connection ^ 1}) {
+      all.ways_[end].is_cut = true;
+      all.tell(end, "cut by the test");
+    }
+    return;
+  }
+  const bool twice = !is_spared && all.random_.chance(all.faults_.duplicates);
+  all.duplicates += twice ? 1 : 0;
+  const bool was_late = !way.late.empty();
+  if (!was_late && !all.random_.chance(all.faults_.delays)) {
+    lock.unlock();
+    if (twice) sound_->send(connection, frame);
+    return sound_->send(connection, std::move(frame));
+  }
+  if (twice) way.late.push_back(frame);
+  way.late.push_back(std::move(frame));
+  if (was_late) return;
+  const base::Nanos span{all.random_.between(0, all.faults_.longest_delay.count())};
+  ++all.delays;
+  all.runtime_.spawn(runtime::ContextRole::service, {"delay"},
+                     [this, connection, span] { send_late(connection, span); });
+}
+
+/// What came behind it meanwhile leaves behind it.
+inline void FaultyNetwork::One::send_late(paths::ConnectionId connection, base::Nanos span) {
+  all_.runtime_.sleep_for(span);
+  for (;;) {
+    runtime::Lock lock(all_.mutex_);
+    Way& way = all_.ways_[connection];
+    if (way.is_cut) way.late.clear();
+    if (way.late.empty()) {
+      const bool is_dropped = way.is_dropped;
+      lock.unlock();
+      if (is_dropped) close(connection);
+      return;
+    }
+    paths::Frame frame = way.late.front();
+    lock.unlock();
+    sound_->send(connection, std::move(frame));
+    lock.lock();
+    if (!way.late.empty()) way.late.pop_front();
+  }
+}
 
 }  // namespace test_support
