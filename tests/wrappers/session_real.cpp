@@ -221,8 +221,8 @@ TEST_CASE("session: a thread that ends without detaching has detached") {
   std::atomic<std::int64_t> sums{0};
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(sums == 4 * 4);
-  kept.clear();                        // of a place that was another's meanwhile
-  static Attached* dropped = nullptr;  // never detached, and reached for all that
+  kept.clear();                                    // of a place that was another's meanwhile
+  static std::atomic<Attached*> dropped{nullptr};  // never detached, and reached for all that
   elsewhere([&] { dropped = new Attached(session.attach("alpha-1", 0)); });
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(session.end().empty());
