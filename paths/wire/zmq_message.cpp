@@ -2,6 +2,8 @@
 // paths/wire/zmq_message.cpp — parts of messages, and which of them are copied.
 #include "paths/wire/zmq_message.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -17,6 +19,36 @@ base::Payload payload_of(zmq::message_t message) {
   if (message.size() < uncopied_bytes) return base::Payload::copy_of(bytes_of(message));
   auto held = std::make_shared<zmq::message_t>(std::move(message));
   return base::Payload::adopt(bytes_of(*held), [held]() mutable { held.reset(); });
+}
+
+zmq::message_t message_of(std::span<const std::byte> bytes, const base::Payload& owner) {
+  if (bytes.size() < uncopied_bytes) return zmq::message_t(bytes.data(), bytes.size());
+  auto* held = new base::Payload(owner);
+  auto release = [](void*, void* hint) { delete static_cast<base::Payload*>(hint); };
+  return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
+}
+
+/// Each part is freed when it is copied, so that a large body is not there twice for long.
+base::Payload joined(std::vector<zmq::message_t> parts, std::size_t bytes) {
+  return base::Payload::filled(bytes, [&parts](std::span<std::byte> space) {
+    for (zmq::message_t& part : parts) {
+      std::memcpy(space.data(), part.data(), part.size());
+      space = space.subspan(part.size());
+      part.rebuild();
+    }
+  });
+}
+
+/// Nothing when they are no body's.
+std::optional<base::Payload> payload_of(std::vector<zmq::message_t> parts) {
+  if (parts.empty()) return std::nullopt;
+  if (parts.size() == 1) return payload_of(std::move(parts.front()));
+  const auto is_full = [](const zmq::message_t& part) { return part.size() == body_part_bytes; };
+  const std::size_t last = parts.back().size();
+  if (last == 0 || last > body_part_bytes || !std::all_of(parts.begin(), parts.end() - 1, is_full))
+    return std::nullopt;
+  const std::size_t bytes = (parts.size() - 1) * body_part_bytes + last;
+  return joined(std::move(parts), bytes);
 }
 
 /// False when there is nothing (more) to receive. Not with socket.recv(), which takes the int of
@@ -37,33 +69,38 @@ zmq::message_t header_of(const Frame& frame) {
   return header;
 }
 
-zmq::message_t message_of(base::Payload body) {
-  const auto bytes = body.bytes();
-  if (bytes.size() < uncopied_bytes) return zmq::message_t(bytes.data(), bytes.size());
-  auto* held = new base::Payload(std::move(body));
-  auto release = [](void*, void* hint) { delete static_cast<base::Payload*>(hint); };
-  return zmq::message_t(const_cast<std::byte*>(held->bytes().data()), bytes.size(), release, held);
+std::vector<zmq::message_t> body_parts_of(const base::Payload& body) {
+  std::vector<zmq::message_t> parts;
+  auto left = body.bytes();
+  do {
+    const auto part = left.first(std::min(left.size(), body_part_bytes));
+    parts.push_back(message_of(part, body));
+    left = left.subspan(part.size());
+  } while (!left.empty());
+  return parts;
 }
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
   return {static_cast<const std::byte*>(message.data()), message.size()};
 }
 
-std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts) {
-  zmq::message_t ignored;
+std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
+                        std::vector<zmq::message_t>& rest) {
   std::size_t count = 0;
   for (bool has_more = true; has_more; ++count) {
-    zmq::message_t& part = count < parts.size() ? **(parts.begin() + count) : ignored;
+    zmq::message_t further;
+    zmq::message_t& part = count < parts.size() ? **(parts.begin() + count) : further;
     if (!receive(socket, part)) break;
     has_more = part.more();
+    if (count >= parts.size()) rest.push_back(std::move(further));
   }
   return count;
 }
 
-std::optional<Frame> frame_of(std::size_t parts, const zmq::message_t& header,
-                              zmq::message_t body) {
-  if (parts != 2) return std::nullopt;
-  return decode_frame(bytes_of(header), payload_of(std::move(body)));
+std::optional<Frame> frame_of(const zmq::message_t& header, std::vector<zmq::message_t> body) {
+  auto payload = payload_of(std::move(body));
+  if (!payload) return std::nullopt;
+  return decode_frame(bytes_of(header), std::move(*payload));
 }
 
 std::optional<std::string> property(const zmq::message_t& message, const char* name) {
@@ -76,6 +113,12 @@ void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
   // With no high-water mark there is always room, unless ZeroMQ has given the peer up.
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
+}
+
+void send_frame(zmq::socket_t& socket, zmq::message_t header, std::vector<zmq::message_t> body) {
+  send_part(socket, std::move(header), Part::middle);
+  for (zmq::message_t& part : body)
+    send_part(socket, std::move(part), &part == &body.back() ? Part::last : Part::middle);
 }
 
 bool readable(zmq::socket_t& socket) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
@@ -23,7 +24,8 @@ struct SocketEvent {
 
 std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
   zmq::message_t event, address;
-  if (receive_all(monitor, {&event, &address}) == 0) return std::nullopt;
+  std::vector<zmq::message_t> none;
+  if (receive_all(monitor, {&event, &address}, none) == 0) return std::nullopt;
   ENSURE_EQ(event.size(), 6u);
   SocketEvent read;
   std::uint32_t value;
@@ -39,10 +41,10 @@ void Sockets::receive_from(Outgoing& peer) {
   peer.look_again = false;
   for (int i = 0; i < receives_in_a_row; ++i) {
     if (peer.lost || receiver_ == nullptr) return;
-    zmq::message_t header, body;
-    const std::size_t parts = receive_all(peer.dealer, {&header, &body});
-    if (parts == 0) return;
-    auto frame = frame_of(parts, header, std::move(body));
+    zmq::message_t header;
+    std::vector<zmq::message_t> body;
+    if (receive_all(peer.dealer, {&header}, body) == 0) return;
+    auto frame = frame_of(header, std::move(body));
     if (!frame) {
       return lose(peer, fmt::format("host {} answered {} bytes that are not a frame", name_of(peer),
                                     header.size()));
@@ -69,12 +71,12 @@ void Sockets::receive_incoming() {
   router_look_again_ = false;
   look_at_router_monitor();
   for (int i = 0; i < receives_in_a_row; ++i) {
-    zmq::message_t routing_id, header, body;
-    const std::size_t parts = receive_all(router_, {&routing_id, &header, &body});
-    if (parts == 0) return report_closed();
+    zmq::message_t routing_id, header;
+    std::vector<zmq::message_t> body;
+    if (receive_all(router_, {&routing_id, &header}, body) == 0) return report_closed();
     Incoming* peer = incoming_of(routing_id, header);
     if (peer == nullptr || peer->lost) continue;
-    auto frame = frame_of(parts - 1, header, std::move(body));
+    auto frame = frame_of(header, std::move(body));
     if (frame) {
       receiver_->deliver(peer->id, std::move(*frame));
     } else {

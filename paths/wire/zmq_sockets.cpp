@@ -199,9 +199,9 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   Outgoing& peer = found->second;
   try {
     // Both first: of a frame half of which was sent, the next one would be the rest.
-    zmq::message_t header = header_of(frame), body = message_of(encode_body(frame));
-    send_part(peer.dealer, std::move(header), Part::middle);
-    send_part(peer.dealer, std::move(body), Part::last);
+    zmq::message_t header = header_of(frame);
+    auto body = body_parts_of(encode_body(frame));
+    send_frame(peer.dealer, std::move(header), std::move(body));
     // Sending may have eaten the sign that something arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
@@ -215,10 +215,10 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
   if (peer.lost) return;
   ENSURE_EQ(peer.id, connection);
   try {
-    zmq::message_t header = header_of(frame), body = message_of(encode_body(frame));
+    zmq::message_t header = header_of(frame);
+    auto body = body_parts_of(encode_body(frame));
     send_part(router_, zmq::message_t(routing_id), Part::middle);
-    send_part(router_, std::move(header), Part::middle);
-    send_part(router_, std::move(body), Part::last);
+    send_frame(router_, std::move(header), std::move(body));
     if (readable(router_)) receive_incoming_soon();
   } catch (const zmq::error_t&) {
     lose(peer, peer_gone);

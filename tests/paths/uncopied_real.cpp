@@ -156,14 +156,36 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
 TEST_CASE("uncopied: a body becomes a message, and a message a body, where they are") {
   for (const std::size_t size : sizes) {
     const Payload body = base::Buffer(size).freeze();
-    zmq::message_t message = message_of(body);
-    CHECK(bytes_of(message).data() == body.bytes().data());
+    auto parts = body_parts_of(body);
+    REQUIRE(parts.size() == 1);
+    CHECK(bytes_of(parts.front()).data() == body.bytes().data());
     Frame frame;
     frame.kind = FrameKind::one_way;
-    const void* const arrived = bytes_of(message).data();
-    const auto received = frame_of(2, header_of(frame), std::move(message));
+    const void* const arrived = bytes_of(parts.front()).data();
+    const auto received = frame_of(header_of(frame), std::move(parts));
     REQUIRE(received.has_value());
     CHECK(received->operation.payload.bytes().data() == arrived);
     CHECK(received->operation.payload.size() == size);
   }
+}
+
+TEST_CASE("uncopied: a body too large for one part leaves from where it is, and comes out whole") {
+  const auto extra = GENERATE(as<std::size_t>(), 0, 1, 5000);
+  const std::size_t size = 2 * body_part_bytes + extra;
+  const Payload body = Payload::filled(size, [](std::span<std::byte> space) {
+    for (std::size_t i = 0; i < space.size(); ++i) space[i] = static_cast<std::byte>(i % 251);
+  });
+  Frame frame;
+  frame.kind = FrameKind::one_way;
+  auto parts = body_parts_of(body);
+  REQUIRE(parts.size() == (extra == 0 ? 2 : 3));
+  CHECK(bytes_of(parts[1]).data() == body.bytes().data() + body_part_bytes);
+  const auto received = frame_of(header_of(frame), std::move(parts));
+  REQUIRE(received.has_value());
+  CHECK(received->operation.payload == body);
+
+  parts = body_parts_of(body);
+  std::swap(parts.front(), parts.back());
+  CHECK(frame_of(header_of(frame), std::move(parts)).has_value() == (extra == 0));
+  CHECK_FALSE(frame_of(header_of(frame), {}).has_value());
 }
