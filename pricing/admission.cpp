@@ -47,30 +47,30 @@ Slot Admission::place() {
   return slot;
 }
 
+namespace {
+
+bool writes(Action action, std::size_t block) {
+  return action == Action::receive || (action != Action::send && block == 0);
+}
+
+}  // namespace
+
 void Admission::add_hazards(Slot slot, const collectives::Step& step) {
-  const std::size_t earlier = uses_.size();
-  for (std::size_t index = 0; index < step.blocks.size(); ++index) {
-    const Block& block = step.blocks[index];
-    const bool writes =
-        step.action == Action::receive || (step.action != Action::send && index == 0);
-    for (std::size_t at = 0; at < earlier; ++at) {
-      const Use& use = uses_[at];
-      if (use.block.cells.offset >= block.cells.end() ||
-          block.cells.offset >= use.block.cells.end() || use.block.buffer != block.buffer ||
-          !(writes || use.writes))
-        continue;
-      steps_[use.slot].followers.push_back(slot);
-      ++steps_[slot].waits;
-    }
-    uses_.push_back({block, slot, writes});
-  }
+  Admitted& admitted = steps_[slot];
+  for (std::size_t index = 0; index < step.blocks.size(); ++index)
+    uses_.earlier(step.blocks[index], writes(step.action, index), [&](Slot earlier) {
+      followers_.add(steps_[earlier].followers, slot);
+      ++admitted.waits;
+    });
+  for (std::size_t index = 0; index < step.blocks.size(); ++index)
+    uses_.add(step.blocks[index], writes(step.action, index), slot, admitted.places);
 }
 
 void Admission::finish(Slot slot, std::vector<Slot>& freed) {
-  std::erase_if(uses_, [&](const Use& use) { return use.slot == slot; });
-  for (const Slot follower : steps_[slot].followers)
+  uses_.remove(slot, steps_[slot].places);
+  followers_.clear(steps_[slot].followers, [&](Slot follower) {
     if (--steps_[follower].waits == 0) freed.push_back(follower);
-  steps_[slot].followers.clear();
+  });
   vacant_.push_back(slot);
   --unfinished_;
 }

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "pricing/uses.hpp"
 
 namespace pricing {
-
-using Slot = std::uint32_t;
 
 /// A step that is admitted and not done.
 struct Admitted {
@@ -16,10 +15,11 @@ struct Admitted {
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
-  std::uint64_t number = 0;     ///< among the participant's steps
-  std::uint32_t message = 0;    ///< for whoever asks
-  std::uint32_t waits = 0;      ///< for so many uses by earlier steps
-  std::vector<Slot> followers;  ///< that wait for it
+  std::uint64_t number = 0;                       ///< among the participant's steps
+  std::uint32_t message = 0;                      ///< for whoever asks
+  std::uint32_t waits = 0;                        ///< for so many uses by earlier steps
+  Pool<Slot>::List followers = Pool<Slot>::none;  ///< that wait for it
+  Uses::Places places = Pool<Uses::Place>::none;  ///< of what it uses
 };
 
 /// A participant's program as an executor takes it: in order, up to a window of unfinished steps;
@@ -40,11 +40,6 @@ class Admission {
   bool is_free(Slot slot) const { return steps_[slot].waits == 0; }
 
  private:
-  struct Use {
-    collectives::Block block;
-    Slot slot;
-    bool writes;
-  };
   bool pull();
   Slot place();
   void add_hazards(Slot slot, const collectives::Step& step);
@@ -59,7 +54,8 @@ class Admission {
   std::size_t unfinished_ = 0;
   std::vector<Admitted> steps_;
   std::vector<Slot> vacant_;
-  std::vector<Use> uses_;  // of unfinished steps
+  Uses uses_;  // of unfinished steps
+  Pool<Slot> followers_;
 };
 
 }  // namespace pricing

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <queue>
+#include <algorithm>
 #include <stdexcept>
-#include <tuple>
 
 #include "base/errors.hpp"
 #include "pricing/admission.hpp"
+#include "pricing/events.hpp"
 #include "pricing/meeting.hpp"
 #include "pricing/streams.hpp"
 
@@ -21,37 +21,6 @@ using collectives::Action;
 using collectives::Rank;
 
 constexpr Bytes frame_overhead = 128;  // that a frame counts as besides its payload
-
-enum class Kind : std::uint8_t {
-  prepared,   ///< the source has paid what a message costs it
-  frame_out,  ///< the outgoing side is free again
-  arrived,    ///< a frame's tail
-  taken,      ///< the target has paid what a message costs it
-  granted,
-  credited,
-  link_free,
-  stream_free,
-  at_link,  ///< a frame's head
-  at_host,  ///< a frame's head
-};
-
-struct Event {
-  Nanos time;
-  Kind kind;
-  Rank source;
-  std::uint32_t item;  // message, target or link
-  std::uint32_t frame;
-  std::uint64_t step;
-  Nanos lag{0};
-  Bytes bytes = 0;
-
-  bool is_head() const { return kind >= Kind::at_link; }
-  auto key() const { return std::tuple(time, is_head(), source, step, frame, kind, item); }
-  friend bool operator>(const Event& left, const Event& right) {
-    if (left.time != right.time) return left.time > right.time;
-    return left.key() > right.key();
-  }
-};
 
 struct Message {
   Rank source = 0, target = 0;
@@ -139,7 +108,7 @@ class Evaluation {
   std::vector<MessageIndex> vacant_;
   std::uint64_t serial_ = 0;
   Meeting meeting_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Events events_;
   std::vector<Rank> touched_;
   Price price_;
 };
@@ -172,13 +141,9 @@ std::optional<Price> Evaluation::run(Nanos limit) {
     for (const Rank rank : touched_) hosts_[rank].is_touched = false;
     touched_.clear();
     if (events_.empty()) break;
-    now_ = events_.top().time;
+    now_ = events_.next_time();
     if (now_ >= limit) return std::nullopt;
-    while (!events_.empty() && events_.top().time == now_) {
-      const Event event = events_.top();
-      events_.pop();
-      happen(event);
-    }
+    while (!events_.empty() && events_.next_time() == now_) happen(events_.pop());
   }
   for (const Host& host : hosts_)
     if (!host.admission.is_done()) throw_stuck();
