@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "collectives/algorithms/all.hpp"
+#include "pricing/outline.hpp"
 
 namespace pricing {
 namespace {
@@ -24,6 +27,7 @@ using collectives::Task;
 constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr std::size_t members_between_guesses = 3;
+constexpr std::size_t members_around_guess = 2;
 /// A family whose guesses cost that many times the best known is looked at no more.
 constexpr double near = 1.3;
 
@@ -127,11 +131,16 @@ void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
   if (!family.empty()) families_.push_back(std::move(family));
 }
 
+/// A barrier's token has none.
+Bytes bytes_of(const Task& task, Bytes element_bytes) {
+  return task.collective == Collective::barrier ? 0 : element_bytes;
+}
+
 class Search {
  public:
   Search(const Task& task, Bytes element_bytes, const Network& network, const Execution& execution)
       : task_(task),
-        element_bytes_(task.collective == Collective::barrier ? 0 : element_bytes),
+        element_bytes_(bytes_of(task, element_bytes)),
         network_(network),
         execution_(execution) {}
 
@@ -179,6 +188,75 @@ std::size_t count_of(const std::vector<Family>& families) {
   return count;
 }
 
+/// A family that may have the best.
+struct Prospect {
+  const Family* family = nullptr;
+  Nanos load{0};
+  Nanos guess = Nanos::max();  // the best of some members
+  std::size_t guessed = 0;     // which of them
+};
+
+class Prospects {
+ public:
+  Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+            const Network& network);
+  /// Prices some members of each.
+  void guess(Search& search, Nanos good_enough);
+  /// Prices those around the best guesses.
+  void refine(Search& search, Nanos good_enough);
+
+ private:
+  std::vector<Prospect> prospects_;  // those that can be fastest first
+};
+
+/// Words that make no difference on this topology make one and the same schedule: what is the same
+/// in four parts is always the same.
+Prospects::Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+                     const Network& network) {
+  constexpr std::size_t in_four = 2;
+  const auto outline = [&](const Candidate& candidate) {
+    return outline_of(programs_of(*candidate.algorithm, task, candidate.parameters), element_bytes,
+                      network);
+  };
+  std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen;
+  for (const Family& family : families) {
+    const base::Digest steps = outline(family[std::min(in_four, family.size() - 1)]).steps;
+    if (seen.emplace(steps.high, steps.low, family.size()).second)
+      prospects_.push_back({&family, outline(family.front()).load});
+  }
+  std::stable_sort(
+      prospects_.begin(), prospects_.end(),
+      [](const Prospect& left, const Prospect& right) { return left.load < right.load; });
+}
+
+void Prospects::guess(Search& search, Nanos good_enough) {
+  for (Prospect& prospect : prospects_)
+    for (std::size_t member = 0; member < prospect.family->size();
+         member += members_between_guesses) {
+      if (search.best_time() <= std::max(good_enough, prospect.load)) return;
+      const Nanos time = search.try_out((*prospect.family)[member], search.limit_of_guesses());
+      if (time < prospect.guess) {
+        prospect.guess = time;
+        prospect.guessed = member;
+      }
+    }
+}
+
+void Prospects::refine(Search& search, Nanos good_enough) {
+  const Nanos limit = search.limit_of_guesses();
+  for (const Prospect& prospect : prospects_) {
+    if (prospect.guess >= limit) continue;
+    const std::size_t first = prospect.guessed - std::min(prospect.guessed, members_around_guess);
+    const std::size_t last =
+        std::min(prospect.guessed + members_around_guess, prospect.family->size() - 1);
+    for (std::size_t member = first; member <= last; ++member) {
+      if (search.best_time() <= std::max(good_enough, prospect.load)) break;
+      if (member % members_between_guesses != 0)
+        search.try_out((*prospect.family)[member], search.best_time());
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Family> families_of(const Task& task, Bytes element_bytes, Order worst) {
@@ -187,24 +265,18 @@ std::vector<Family> families_of(const Task& task, Bytes element_bytes, Order wor
 
 Best best_of(const Task& task, Bytes element_bytes, const Network& network,
              const Execution& execution, Order worst) {
-  const std::vector<Family> families = families_of(task, element_bytes, worst);
+  return best_among(families_of(task, element_bytes, worst), task, element_bytes, network,
+                    execution);
+}
+
+Best best_among(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+                const Network& network, const Execution& execution) {
   const Nanos bound = bound_of(task, element_bytes, network).time;
   const Nanos good_enough = bound + bound / 1000;
   Search search(task, element_bytes, network, execution);
-  std::vector<Nanos> guesses(families.size(), Nanos::max());
-  for (std::size_t number = 0; number < families.size(); ++number)
-    for (std::size_t member = 0; member < families[number].size();
-         member += members_between_guesses) {
-      if (search.best_time() <= good_enough) return search.answer(count_of(families));
-      const Nanos time = search.try_out(families[number][member], search.limit_of_guesses());
-      guesses[number] = std::min(guesses[number], time);
-    }
-  const Nanos limit = search.limit_of_guesses();
-  for (std::size_t number = 0; number < families.size(); ++number)
-    for (std::size_t member = 0; guesses[number] < limit && member < families[number].size();
-         ++member)
-      if (member % members_between_guesses != 0 && search.best_time() > good_enough)
-        search.try_out(families[number][member], search.best_time());
+  Prospects prospects(families, task, bytes_of(task, element_bytes), network);
+  prospects.guess(search, good_enough);
+  prospects.refine(search, good_enough);
   return search.answer(count_of(families));
 }
 
@@ -213,7 +285,7 @@ Best best_of_all(const Task& task, Bytes element_bytes, const Network& network,
   const std::vector<Family> families = families_of(task, element_bytes, worst);
   Search search(task, element_bytes, network, execution);
   for (const Family& family : families)
-    for (const Candidate& candidate : family) search.try_out(candidate, Nanos::max());
+    for (const Candidate& candidate : family) search.try_out(candidate, search.best_time());
   return search.answer(count_of(families));
 }
 

@@ -30,13 +30,18 @@ struct Best {
   std::size_t finished = 0;  ///< and not given up as too dear
 };
 
-/// The same on every host. Prices a few members of each family, and all of those families that come
-/// near the cheapest; each only until it is dearer than what is known, and none any more when
-/// nothing can be cheaper by more than a thousandth. Of several that cost the same, the first.
+/// The same on every host. Words that make the same schedule are one. Prices a few members of each
+/// family, first of those whose busiest host or link has least to carry, and the neighbours of the
+/// best one where that comes near the cheapest; each only until it is dearer than what is known,
+/// and none any more that cannot be cheaper, or when nothing can by more than a thousandth. Of
+/// several that cost the same, the first that is tried.
 /// Throws: std::invalid_argument if nothing can do it.
 Best best_of(const collectives::Task& task, Bytes element_bytes, const Network& network,
              const Execution& execution = {},
              collectives::Order worst = collectives::Order::by_block);
+/// The best of those.
+Best best_among(const std::vector<Family>& families, const collectives::Task& task,
+                Bytes element_bytes, const Network& network, const Execution& execution = {});
 
 /// The same by pricing everything.
 Best best_of_all(const collectives::Task& task, Bytes element_bytes, const Network& network,

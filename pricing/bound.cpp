@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace pricing {
 namespace {
@@ -15,24 +14,7 @@ using collectives::Collective;
 using collectives::Rank;
 using collectives::Task;
 
-constexpr Nanos at_start{0};
 constexpr std::size_t most_clusters_cut = 8;  // beyond it each cluster alone against all others
-
-double rate_of(const tuning::LinkModel& model) { return model.at(at_start).bits_per_second; }
-
-/// What a link carries at most; 0: unlimited.
-double rate_of(const Link& link) {
-  const double together = link.stream_rate * static_cast<double>(link.streams);
-  const double rate = rate_of(link.model);
-  if (together <= 0) return rate;
-  return rate <= 0 ? together : std::min(rate, together);
-}
-
-/// Rounded down: a bound.
-Nanos takes(double bytes, double bits_per_second) {
-  if (bits_per_second <= 0) return Nanos(0);
-  return Nanos(static_cast<Nanos::rep>(std::floor(bytes * 8e9 / bits_per_second)));
-}
 
 class Bounds {
  public:
@@ -129,7 +111,7 @@ Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   Bytes bytes = 0;
   for (const Demand& demand : demands) {
     bytes = count_once ? std::max(bytes, demand.bytes) : bytes + demand.bytes;
-    longest = std::max(longest, demand.latency + takes(static_cast<double>(bytes), rate));
+    longest = std::max(longest, demand.latency + least_time(bytes, rate));
   }
   return longest;
 }
@@ -190,7 +172,7 @@ void Bounds::bound_cut(const std::vector<bool>& inside) {
       is_limited = is_limited && one > 0;
       rate += one;
     }
-  raise(nearest + takes(static_cast<double>(bytes), is_limited ? rate : 0),
+  raise(nearest + least_time(bytes, is_limited ? rate : 0),
         fmt::format("{} bytes that must cross between clusters", bytes));
 }
 
@@ -222,7 +204,7 @@ void Bounds::bound_work() {
     rate += rate_of(host);
   }
   const double vector = static_cast<double>(task_.vector().count * element_bytes_);
-  raise(takes(2.0 * (size_ - 1) * vector, rate), "what all hosts together must send");
+  raise(least_time(2.0 * (size_ - 1) * vector, rate), "what all hosts together must send");
 }
 
 Bound Bounds::largest() {

@@ -2,6 +2,8 @@
 // pricing/network.cpp — ways through a network, and one where all are alike.
 #include "pricing/network.hpp"
 
+#include <cmath>
+
 namespace pricing {
 
 base::Nanos Network::latency(collectives::Rank from, collectives::Rank to) const {
@@ -9,6 +11,20 @@ base::Nanos Network::latency(collectives::Rank from, collectives::Rank to) const
   const base::Nanos link =
       crosses(from, to) ? of(links[link_index(from, to)].model) : base::Nanos(0);
   return of(outgoing[from]) + link + of(receiving[to]);
+}
+
+double rate_of(const tuning::LinkModel& model) { return model.at(base::Nanos(0)).bits_per_second; }
+
+double rate_of(const Link& link) {
+  const double together = link.stream_rate * static_cast<double>(link.streams);
+  const double rate = rate_of(link.model);
+  if (together <= 0) return rate;
+  return rate <= 0 ? together : std::min(rate, together);
+}
+
+base::Nanos least_time(double bytes, double bits_per_second) {
+  if (bits_per_second <= 0) return base::Nanos(0);
+  return base::Nanos(static_cast<base::Nanos::rep>(std::floor(bytes * 8e9 / bits_per_second)));
 }
 
 Network uniform_network(std::shared_ptr<const collectives::Topology> topology, Side local,

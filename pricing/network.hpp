@@ -45,6 +45,15 @@ struct Network {
   base::Nanos latency(collectives::Rank from, collectives::Rank to) const;
 };
 
+/// What it carries in a second at the start; 0: unlimited.
+double rate_of(const tuning::LinkModel& model);
+double rate_of(const Link& link);
+/// What so many bytes take at least at that rate, rounded down.
+base::Nanos least_time(double bytes, double bits_per_second);
+inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
+  return least_time(static_cast<double>(bytes), bits_per_second);
+}
+
 struct Side {
   base::Nanos latency{0};
   double bits_per_second = 0;  ///< 0: unlimited

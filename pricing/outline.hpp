@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// pricing/outline.hpp — what can be said of a schedule before it is priced.
+#pragma once
+#include "base/digest.hpp"
+#include "collectives/algorithm.hpp"
+#include "pricing/network.hpp"
+
+namespace pricing {
+
+/// Of a schedule on a network.
+struct Outline {
+  base::Digest steps;   ///< alike for schedules that are one and the same
+  base::Nanos load{0};  ///< what its busiest host or link takes for its bytes: it takes longer
+};
+
+Outline outline_of(const std::vector<collectives::Program>& programs, Bytes element_bytes,
+                   const Network& network);
+
+}  // namespace pricing
