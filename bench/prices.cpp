@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <ctime>
 
 #include "base/units.hpp"
 #include "collectives/algorithms/all.hpp"
@@ -30,6 +31,11 @@ std::string name_of_sizes(const Network& network) {
     name += fmt::format("{}{}", cluster > 0 ? "+" : "", network.topology->cluster(cluster).size());
   return name;
 }
+
+struct Named {
+  const char* algorithm;
+  std::string parameters;
+};
 
 void print_best(Collective collective, Count bytes, const Network& network,
                 Order worst = Order::by_block) {
@@ -82,28 +88,59 @@ void print_windows() {
     print_best(collective, 32 * mebibyte, network);
 }
 
-/// Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit, 10 Gbit between them.
+/// Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit, 10 Gbit between them; how many times faster than
+/// the first of each collective.
 void print_matsuda(Bytes frame) {
   Network network = network_of({16, 16}, 1e9, 10e9);
   network.frame = frame;
-  const auto print = [&](Collective collective, const char* name, const std::string& parameters) {
-    const Algorithm& algorithm = algorithm_named(name);
-    const Task task = make_task(collective, network.topology, 32 * mebibyte);
-    fmt::print("{:24} {:46} {:9.3f}\n", name, parameters,
-               milliseconds(price(algorithm, task, algorithm.read(parameters), 1, network).time));
-    std::fflush(stdout);
-  };
   fmt::print("frames: {}\n", frame == unlimited ? "unlimited" : base::format_bytes(frame));
-  print(Collective::broadcast, "farfirst", "allgather=doubling");
-  for (const int senders : {1, 2, 4, 8, 16})
-    print(Collective::broadcast, "modified_van_de_geijn",
-          fmt::format("senders={},allgather=doubling", senders));
-  print(Collective::broadcast, "stretched", "stretch=524288");
-  print(Collective::allreduce, "two_tier", "reduce_scatter=halving,allgather=doubling");
-  for (const int senders : {1, 2, 4, 8, 16})
-    print(Collective::allreduce, "modified_rabenseifner",
-          fmt::format("senders={},reduce_scatter=halving,allgather=doubling", senders));
-  print(Collective::allreduce, "stretched", "stretch=524288");
+  const auto print = [&](Collective collective, const std::vector<Named>& rows) {
+    double first = 0;
+    for (const Named& row : rows) {
+      const Algorithm& algorithm = algorithm_named(row.algorithm);
+      const Task task = make_task(collective, network.topology, 32 * mebibyte);
+      const double took =
+          milliseconds(price(algorithm, task, algorithm.read(row.parameters), 1, network).time);
+      if (first == 0) first = took;
+      fmt::print("{:22} {:58} {:9.3f} {:5.2f}\n", row.algorithm, row.parameters, took,
+                 first / took);
+      std::fflush(stdout);
+    }
+  };
+  const auto with_senders = [](std::vector<Named>& rows, const char* algorithm,
+                               const char* others) {
+    for (int senders = 1; senders <= 16; ++senders)
+      rows.push_back({algorithm, fmt::format("senders={},{}", senders, others)});
+    rows.push_back({"stretched", "stretch=524288"});
+  };
+  std::vector<Named> broadcasts{{"farfirst", "allgather=doubling"}};
+  with_senders(broadcasts, "modified_van_de_geijn", "allgather=doubling");
+  print(Collective::broadcast, broadcasts);
+  const char* halving = "reduce_scatter=halving,allgather=doubling";
+  std::vector<Named> allreduces{{"two_tier", halving}};
+  with_senders(allreduces, "modified_rabenseifner", halving);
+  print(Collective::allreduce, allreduces);
+}
+
+/// How long an evaluation takes: 128 participants, 64 segments.
+void print_speed() {
+  const Network network = network_of({64, 64}, 1e9, 10e9);
+  for (const auto& [collective, algorithm, parameters] :
+       {std::tuple{Collective::broadcast, "tree", "shape=chain,segment=16384"},
+        {Collective::broadcast, "multilevel", "shapes=flat/binomial,segment=16384"},
+        {Collective::reduce, "tree", "shape=chain,segment=16384"},
+        {Collective::reduce, "multilevel", "shapes=flat/binomial,segment=16384"}}) {
+    const Algorithm& does = algorithm_named(algorithm);
+    const Task task = make_task(collective, network.topology, mebibyte);
+    double best = std::numeric_limits<double>::max();
+    for (int time = 0; time < 20; ++time) {
+      const std::clock_t begin = std::clock();
+      price(does, task, does.read(parameters), 1, network);
+      best = std::min(best, static_cast<double>(std::clock() - begin) * 1e3 / CLOCKS_PER_SEC);
+    }
+    fmt::print("{:12} {:12} {:38} {:5.1f} ms of a core\n", name_of(collective), algorithm,
+               parameters, best);
+  }
 }
 
 }  // namespace
@@ -117,7 +154,8 @@ int main(int argument_count, char** arguments) {
       {"blocks", print_blocks},
       {"windows", print_windows},
       {"matsuda", [] { print_matsuda(64 * kibibyte); }},
-      {"matsuda-whole", [] { print_matsuda(unlimited); }}};
+      {"matsuda-whole", [] { print_matsuda(unlimited); }},
+      {"speed", print_speed}};
   std::vector<std::string> chosen;
   app.add_option("tables", chosen, "Which; none: all")->check(CLI::IsMember(tables));
   CLI11_PARSE(app, argument_count, arguments);

@@ -12,13 +12,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Network two_by_four() {
-  return uniform_network(std::make_shared<const Topology>(Topology::clustered({4, 4})),
+constexpr Count mebibyte = 1 << 20;
+
+Network clusters(const std::vector<std::size_t>& sizes) {
+  return uniform_network(std::make_shared<const Topology>(Topology::clustered(sizes)),
                          {50us, 100e6}, {10ms, 1e9});
 }
+Network two_by_four() { return clusters({4, 4}); }
 
-double ratio(Collective collective, Count bytes) {
-  const Network network = two_by_four();
+double ratio(Collective collective, Count bytes, const Network& network = two_by_four()) {
   const Task task = make_task(collective, network.topology, bytes);
   const Best best = best_of(task, 1, network);
   INFO(best.candidate.algorithm->name << ' ' << best.candidate.parameters.text());
@@ -34,13 +36,36 @@ TEST_CASE("best: 64 KiB over two clusters of four hosts near the bound") {
   CHECK(ratio(Collective::allreduce, 64 * 1024) <= 1.12);
 }
 
-TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
-  const Network network = two_by_four();
-  for (const Collective collective : all_collectives) {
-    const Best best = best_of(make_task(collective, network.topology, 8), 1, network);
-    INFO(name_of(collective) << ": " << best.candidate.algorithm->name);
-    CHECK(best.price.time <= 10500us);
+TEST_CASE("best: 1 MiB over two clusters of four hosts nearer to it") {
+  CHECK(ratio(Collective::broadcast, mebibyte) <= 1.05);
+  CHECK(ratio(Collective::allreduce, mebibyte) <= 1.06);
+}
+
+TEST_CASE("best: 32 MiB are nearest, over unequal and over many clusters, too") {
+  CHECK(ratio(Collective::broadcast, 32 * mebibyte) <= 1.03);
+  CHECK(ratio(Collective::allreduce, 32 * mebibyte) <= 1.02);
+  CHECK(ratio(Collective::broadcast, 32 * mebibyte, clusters({1, 1, 1})) <= 1.07);
+  CHECK(ratio(Collective::allreduce, 32 * mebibyte, clusters({1, 1, 1})) <= 1.02);
+  CHECK(ratio(Collective::allreduce, 32 * mebibyte, clusters({3, 7})) <= 1.08);
+}
+
+TEST_CASE("best: 1 MiB for each participant within a quarter of the bound") {
+  for (const Collective collective :
+       {Collective::allgather, Collective::alltoall, Collective::reduce_scatter, Collective::gather,
+        Collective::scatter, Collective::scan, Collective::exscan}) {
+    INFO(name_of(collective));
+    CHECK(ratio(collective, mebibyte) <= 1.25);
   }
+}
+
+TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
+  for (const auto& sizes : {std::vector<std::size_t>{4, 4}, {4, 4, 4}, {4, 4, 4, 4, 4}})
+    for (const Collective collective : all_collectives) {
+      const Network network = clusters(sizes);
+      const Best best = best_of(make_task(collective, network.topology, 8), 1, network);
+      INFO(name_of(collective) << ": " << best.candidate.algorithm->name);
+      CHECK(best.price.time <= 10500us);
+    }
 }
 
 TEST_CASE("best: nothing that was left out is more than 2% cheaper") {

@@ -3,6 +3,7 @@
 #include "pricing/evaluator.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "collectives/algorithms/all.hpp"
 #include "collectives/verifier.hpp"
@@ -205,4 +206,28 @@ TEST_CASE("evaluator: messages and bytes are counted by host and link") {
   CHECK(price.sent == std::vector<pricing::Flow>{{4, 400}, {}, {}});
   CHECK(price.received == std::vector<pricing::Flow>{{}, {2, 200}, {2, 200}});
   CHECK(price.links == std::vector<pricing::Flow>{{2, 200}, {2, 200}, {}, {}});
+}
+
+TEST_CASE("evaluator: eight senders of Matsuda et al. 2006, beside one and beside stretches") {
+  // 32 MiB between two clusters of 16 hosts at 1 Gbit, 10 Gbit and 10 ms between them.
+  const Network network = uniform_network(
+      std::make_shared<const Topology>(Topology::clustered({16, 16})), {50us, 1e9}, {10ms, 10e9});
+  const auto took = [&](Collective collective, const char* name, const char* parameters) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const Task task = make_task(collective, network.topology, 32 << 20);
+    const Price price = pricing::price(algorithm, task, algorithm.read(parameters), 1, network);
+    return static_cast<double>(price.time.count());
+  };
+  const auto broadcast = Collective::broadcast;
+  const double far_first = took(broadcast, "farfirst", "allgather=doubling");
+  const char* eight = "senders=8,allgather=doubling";
+  CHECK(std::abs(far_first / took(broadcast, "modified_van_de_geijn", eight) - 1.36) <= 0.05);
+  CHECK(far_first / took(broadcast, "stretched", "stretch=524288") >= 2.7);
+  const auto allreduce = Collective::allreduce;
+  const char* halving = "reduce_scatter=halving,allgather=doubling";
+  const char* eight_halving = "senders=8,reduce_scatter=halving,allgather=doubling";
+  const double two_tier = took(allreduce, "two_tier", halving);
+  CHECK(std::abs(two_tier / took(allreduce, "modified_rabenseifner", eight_halving) - 2.30) <=
+        0.07);
+  CHECK(two_tier / took(allreduce, "stretched", "stretch=524288") >= 2.4);
 }
