@@ -75,9 +75,17 @@ TEST_CASE("verifier: every schedule of 7 to 12 participants in up to 4 clusters 
           "[.exhaustive]") {
   verify_all(7, 12);
 }
-TEST_CASE("verifier: every schedule of 13 to 15 participants in up to 4 clusters holds",
+TEST_CASE("verifier: every schedule of 13 participants in up to 4 clusters holds",
           "[.exhaustive]") {
-  verify_all(13, 15);
+  verify_all(13, 13);
+}
+TEST_CASE("verifier: every schedule of 14 participants in up to 4 clusters holds",
+          "[.exhaustive]") {
+  verify_all(14, 14);
+}
+TEST_CASE("verifier: every schedule of 15 participants in up to 4 clusters holds",
+          "[.exhaustive]") {
+  verify_all(15, 15);
 }
 TEST_CASE("verifier: every schedule of 16 participants in up to 4 clusters holds",
           "[.exhaustive]") {
