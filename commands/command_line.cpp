@@ -59,6 +59,8 @@ int run_program(int argc, const char* const* argv) {
   add_analyze_command(app, exit_code);
   add_kinds_command(app, exit_code);
   add_algorithms_command(app, exit_code);
+  add_schedule_command(app, exit_code);
+  add_explain_command(app, exit_code);
   return paths::run_main(app, argc, argv, [&] { return exit_code; });
 }
 

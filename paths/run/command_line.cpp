@@ -89,7 +89,10 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   std::string message = error.what();
   if (message == "A subcommand is required") {
     std::vector<std::string_view> names;
-    for (const CLI::App* command : app.get_subcommands({})) names.emplace_back(command->get_name());
+    const auto chosen = app.get_subcommands();
+    const CLI::App& current = chosen.empty() ? app : *chosen.front();
+    for (const CLI::App* command : current.get_subcommands({}))
+      names.emplace_back(command->get_name());
     message = fmt::format("expected a command: {}", base::either_of(names));
   }
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();

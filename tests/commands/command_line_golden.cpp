@@ -3,54 +3,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/version.hpp"
-#include "commands/commands.hpp"
+#include "tests/commands/command_outcome.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/shell.hpp"
 
+using command_test::check_golden;
+using command_test::Outcome;
+using command_test::run;
+
 namespace {
-
-struct Outcome {
-  int exit_code;
-  std::string out, err;
-  std::string text() const {
-    return "exit code " + std::to_string(exit_code) + "\n-- out\n" + out + "-- err\n" + err;
-  }
-};
-
-/// Runs the program in this process, from the top of the sources.
-Outcome run(const std::vector<std::string>& arguments) {
-  std::vector<const char*> words = {"paths"};
-  for (const std::string& word : arguments) words.push_back(word.c_str());
-  std::ostringstream out, err;
-  const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(PATHS_SOURCE_DIR);
-  auto* const old_out = std::cout.rdbuf(out.rdbuf());
-  auto* const old_err = std::cerr.rdbuf(err.rdbuf());
-  const int exit_code = commands::run_program(static_cast<int>(words.size()), words.data());
-  std::cout.rdbuf(old_out);
-  std::cerr.rdbuf(old_err);
-  std::filesystem::current_path(before);
-  return {exit_code, out.str(), err.str()};
-}
-
-void check_golden(const std::string& name, const std::vector<std::string>& arguments,
-                  int exit_code) {
-  INFO(name);
-  const Outcome outcome = run(arguments);
-  CHECK(outcome.exit_code == exit_code);
-  const std::string found = outcome.text();
-  CHECK(found == test_support::golden("command_line/" + name + ".txt", found));
-}
 
 const std::string two_clusters = "configs/two-clusters.yaml";
 
@@ -75,7 +43,7 @@ TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
 }
 
 TEST_CASE("command line: help and version exit with 0") {
-  for (const std::string command : {"check", "show", "expand", "kinds"})
+  for (const std::string command : {"check", "show", "expand", "kinds", "explain", "schedule"})
     check_golden("help_" + command, {command, "--help"}, 0);
   check_golden("help", {"--help"}, 0);
   CHECK(run({"--version"}).out == "paths " + std::string(base::version) + "\n");

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/explain.cpp — `paths explain`: which schedule of a collective is taken, and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "collectives/algorithms/all.hpp"
+#include "commands/commands.hpp"
+#include "commands/schedule_request.hpp"
+#include "pricing/best.hpp"
+
+namespace commands {
+namespace {
+
+using collectives::Algorithm;
+using collectives::Order;
+using collectives::Task;
+using pricing::Family;
+
+struct ExplainOptions {
+  ScheduleOptions schedule;
+  std::string grouping = "canonical";
+};
+
+/// The cheapest of an algorithm with sums of one order.
+struct Row {
+  pricing::Best best;
+  std::optional<Order> order;  ///< of a reduction that has operands
+  bool is_allowed = true;
+};
+
+bool has_order(const Task& task) {
+  return is_reduction(task.collective) && task.collective != collectives::Collective::barrier;
+}
+
+/// Whatever does it, and with sums of each order by themselves.
+std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
+  const Task& task = request.task;
+  std::map<std::pair<const Algorithm*, Order>, std::vector<Family>> alike;
+  for (const Family& family : pricing::families_of(task, request.element_bytes, Order::differs)) {
+    std::map<Order, Family> parts;
+    for (const pricing::Candidate& candidate : family)
+      parts[has_order(task) ? candidate.algorithm->order(task, candidate.parameters)
+                            : Order::canonical]
+          .push_back(candidate);
+    for (auto& [order, part] : parts)
+      alike[{family.front().algorithm, order}].push_back(std::move(part));
+  }
+  std::vector<Row> rows;
+  for (const auto& [kind, families] : alike) {
+    Row row;
+    row.best =
+        pricing::best_among(families, task, request.element_bytes, *request.participants.network);
+    if (has_order(task)) row.order = kind.second;
+    row.is_allowed =
+        kind.second == Order::canonical || (allows_any && kind.second < Order::differs);
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& left, const Row& right) {
+    return std::pair(left.best.price.time, left.order) <
+           std::pair(right.best.price.time, right.order);
+  });
+  return rows;
+}
+
+std::string milliseconds(base::Nanos time) {
+  return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
+}
+
+/// A bound counts hosts; the config has names for them.
+std::string with_names(const std::string& reason, const Participants& all) {
+  const std::string before = "host ";
+  const std::size_t at = reason.find(before);
+  if (at == std::string::npos) return reason;
+  const std::size_t from = at + before.size();
+  const std::size_t end = std::min(reason.find(' ', from), reason.size());
+  const auto rank = base::parse_natural(reason.substr(from, end - from));
+  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
+}
+
+/// Why it is taken, or is not.
+std::string reason(const Row& row, bool is_taken) {
+  if (is_taken) return "taken";
+  if (row.is_allowed) return "";
+  return *row.order == Order::differs ? "hosts disagree: only for sums that are exact"
+                                      : "only with --grouping any";
+}
+
+void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, base::Nanos bound) {
+  const auto taken =
+      std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.is_allowed; });
+  std::cout << fmt::format("{:>14}  {:>5}  {:24}  schedule\n", "price", "ratio",
+                           has_order(request.task) ? "order of sums" : "");
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    const pricing::Candidate& candidate = row->best.candidate;
+    const std::string why = reason(*row, row == taken);
+    const std::string ratio =
+        bound > base::Nanos(0)
+            ? fmt::format("{:.3f}", static_cast<double>(row->best.price.time.count()) /
+                                        static_cast<double>(bound.count()))
+            : "";
+    std::cout << fmt::format(
+        "{:>14}  {:>5}  {:24}  {}{}\n", milliseconds(row->best.price.time), ratio,
+        row->order ? name_of(*row->order) : "",
+        schedule_text(*candidate.algorithm, request.task, candidate.parameters),
+        why.empty() ? "" : "  <- " + why);
+  }
+  if (taken == rows.end()) std::cout << "None is taken: each sums up in another order.\n";
+}
+
+/// Algorithms for that collective that cannot do it here.
+void print_refused(const ScheduleRequest& request, const std::vector<Row>& rows) {
+  bool has_title = false;
+  for (const Algorithm& algorithm : collectives::all_algorithms()) {
+    const bool is_priced = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.best.candidate.algorithm == &algorithm;
+    });
+    if (!algorithm.does(request.task.collective) || is_priced) continue;
+    if (!std::exchange(has_title, true)) std::cout << "\nImpossible here:\n";
+    std::cout << fmt::format("  {}: {}\n", algorithm.name,
+                             algorithm.why_not(request.task, algorithm.read("")));
+  }
+}
+
+int explain(const ExplainOptions& options) {
+  const ScheduleRequest request = read_request(options.schedule, {.size = true});
+  const pricing::Bound bound =
+      pricing::bound_of(request.task, request.element_bytes, *request.participants.network);
+  const std::vector<Row> rows = rows_of(request, options.grouping == "any");
+  std::cout << fmt::format("{}\n", request.task_text());
+  if (bound.time > base::Nanos(0))
+    std::cout << fmt::format("Nothing can take less than {}: {}.\n", milliseconds(bound.time),
+                             with_names(bound.reason, request.participants));
+  std::cout << '\n';
+  print_rows(request, rows, bound.time);
+  print_refused(request, rows);
+  return succeeded;
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = app.add_subcommand(
+      "explain",
+      "Say what each algorithm of a collective takes on a config's links, and why one "
+      "is taken");
+  command->add_option("FILE", options->schedule.file, "a config of either level")->required();
+  add_task_options(*command, options->schedule);
+  add_root_option(*command, options->schedule);
+  command
+      ->add_option("--grouping", options->grouping,
+                   "canonical: sums have the bits of one thread\nafter another; any: of any order")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"canonical", "any"}))
+      ->capture_default_str();
+  set_examples(*command,
+               "  paths explain configs/two-clusters.yaml --collective allreduce --size 1MiB\n"
+               "  paths explain configs/two-clusters.yaml --collective broadcast --size 8B --root "
+               "b1\n");
+  command->callback([options, &exit_code] { exit_code = explain(*options); });
+}
+
+}  // namespace commands

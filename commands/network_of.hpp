@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/network_of.hpp — what the hosts of a config have between them, for prices.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "paths/plan/plan.hpp"
+#include "pricing/network.hpp"
+
+namespace commands {
+
+/// Those who take part in a collective of all: the hosts that have threads, in the plan's order.
+std::vector<std::uint32_t> participants_of(const paths::Plan& plan);
+
+/// The groups that they are in, clusters outermost.
+collectives::Topology topology_of(const paths::Plan& plan);
+
+/// Between the participants of the plan. What is not emulated takes no time. Frames are those of
+/// the plan's lanes.
+///
+/// Hosts reach links as through a switch: that messages pass the exits of clusters is left out.
+/// Throws: ConfigError naming every pair of clusters without a link, and traces that cannot be
+/// read.
+pricing::Network network_of(const paths::Plan& plan);
+
+}  // namespace commands

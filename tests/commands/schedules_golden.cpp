@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/schedules_golden.cpp — what `paths` says of schedules.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/commands/command_outcome.hpp"
+
+using command_test::check_golden_line;
+using command_test::run_line;
+
+namespace {
+
+const std::string config = "configs/two-clusters.yaml";
+
+}  // namespace
+
+TEST_CASE("explain: candidates with price, ratio and reason are as they were read last") {
+  check_golden_line("explain_allreduce",
+                    "explain " + config + " --collective allreduce --size 4KiB", 0);
+  check_golden_line("explain_allreduce_any",
+                    "explain " + config + " --collective allreduce --size 4KiB --grouping any", 0);
+  check_golden_line("explain_broadcast",
+                    "explain " + config + " --collective broadcast --size 8B --root beta/b2", 0);
+  check_golden_line("explain_barrier", "explain " + config + " --collective barrier", 0);
+  check_golden_line(
+      "explain_unequal",
+      "explain " + config + " --collective allgather --size 8B,0B,16B,8B --element 8B", 0);
+}
+
+TEST_CASE("schedule: the golden examples of the stretched family are printed") {
+  check_golden_line("schedule_print_broadcast",
+                    "schedule print --clusters 2,2 --collective broadcast --size 4B --algorithm "
+                    "stretched:stretch=2",
+                    0);
+  check_golden_line("schedule_print_allreduce",
+                    "schedule print " + config +
+                        " --collective allreduce --size 32B --element 8B "
+                        "--algorithm stretched:exchange=all --host b1",
+                    0);
+}
+
+TEST_CASE("schedule: what is exported as GOAL is as it was read last") {
+  check_golden_line(
+      "schedule_export",
+      "schedule export --clusters 2,1 --collective allreduce --size 3B --algorithm tree", 0);
+}
+
+TEST_CASE("schedule: what was verified is said, with the vector cut down") {
+  check_golden_line("schedule_verify_all", "schedule verify --clusters 2,1", 0);
+  check_golden_line("schedule_verify_one",
+                    "schedule verify " + config +
+                        " --collective allreduce --size 32MiB --element 8B "
+                        "--algorithm stretched:stretch=65536",
+                    0);
+  check_golden_line("schedule_verify_roots",
+                    "schedule verify --clusters 3,2 --collective gather --size 5B,0B,1B,0B,2B "
+                    "--algorithm multilevel",
+                    0);
+}
+
+TEST_CASE("show: a schedule is drawn as its tree, or by its steps") {
+  check_golden_line("show_tree",
+                    "show " + config +
+                        " --collective broadcast --size 1MiB --algorithm "
+                        "multilevel:segment=524288 --root b2",
+                    0);
+  check_golden_line(
+      "show_tree_allreduce",
+      "show configs/multicluster-small.yaml --collective allreduce --size 8B --algorithm "
+      "multilevel:shapes=binomial/flat",
+      0);
+  check_golden_line("show_steps",
+                    "show " + config +
+                        " --collective allreduce --size 64B --algorithm "
+                        "recursive_doubling",
+                    0);
+}
+
+TEST_CASE("schedules: every mistake is told, with what was probably meant") {
+  check_golden_line("schedule_words",
+                    "schedule print --clusters 4,x --collective allredcue --algorithm strecthed",
+                    2);
+  check_golden_line(
+      "schedule_both_groups",
+      "schedule print " + config + " --clusters 2,2 --collective scan --algorithm chain", 2);
+  check_golden_line("schedule_nothing", "schedule print", 2);
+  check_golden_line("schedule_no_command", "schedule", 2);
+  check_golden_line("schedule_parameters",
+                    "schedule print --clusters 4,4 --collective allreduce --size 1kB --element 8B "
+                    "--root 3 --algorithm stretched:strech=4,exchange=three",
+                    2);
+  check_golden_line("schedule_impossible",
+                    "schedule print --clusters 3,3 --collective broadcast --root 6 --algorithm "
+                    "van_de_geijn:allgather=doubling",
+                    2);
+  check_golden_line("schedule_impossible_here",
+                    "schedule print --clusters 3,3 --collective broadcast --algorithm "
+                    "van_de_geijn:allgather=doubling",
+                    2);
+  check_golden_line("schedule_other_collective",
+                    "schedule print --clusters 3,3 --collective reduce --algorithm farfirst", 2);
+  check_golden_line("schedule_overflow",
+                    "schedule print --clusters 4,4 --collective alltoall --size 1000000000GiB "
+                    "--algorithm pairwise",
+                    2);
+  check_golden_line(
+      "schedule_counts",
+      "schedule print --clusters 2,2 --collective allgather --size 1B,2B,3B --algorithm "
+      "ring",
+      2);
+  check_golden_line("explain_no_size", "explain " + config + " --collective reduce --root b3", 2);
+  check_golden_line("explain_broken",
+                    "explain configs/broken/many_mistakes.yaml --collective redcue", 2);
+  check_golden_line("show_schedule_format",
+                    "show " + config + " --collective barrier --algorithm tree --format svg", 2);
+  check_golden_line("show_size_alone", "show " + config + " --size 1MiB", 2);
+  check_golden_line("schedule_verify_size_alone", "schedule verify --clusters 2,2 --size 1MiB", 2);
+}
+
+TEST_CASE("schedules: a config whose clusters have no links between them has no prices") {
+  const std::string file = fmt::format("/tmp/paths-unlinked-{}.yaml", getpid());
+  std::ofstream(file) << "clusters: {alpha: {hosts: 1}, beta: {hosts: 2}}\n";
+  const auto outcome = run_line("explain " + file + " --collective barrier");
+  std::filesystem::remove(file);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.err == fmt::format("{0}: the config has no link from cluster alpha to cluster "
+                                   "beta\n{0}: the config has no link from cluster beta to "
+                                   "cluster alpha\n",
+                                   file));
+}
