@@ -11,7 +11,7 @@
 #include "pricing/admission.hpp"
 #include "pricing/events.hpp"
 #include "pricing/meeting.hpp"
-#include "pricing/streams.hpp"
+#include "tuning/streams.hpp"
 
 namespace pricing {
 namespace {
@@ -49,6 +49,14 @@ struct Host {
   std::vector<Bytes> credit;         // by target
   bool is_touched = false;
 };
+
+/// A frame that waits for a stream.
+struct Streamed {
+  MessageIndex message;
+  std::uint32_t number;  // in its message
+  Bytes credit;          // that it has used
+};
+using Streams = tuning::Streams<Streamed>;
 
 class Evaluation {
  public:
@@ -402,7 +410,7 @@ void Evaluation::enter_link(const Event& event) {
   const Bytes bytes = frame_bytes(message, event.frame);
   if (network_.links[link].has_streams()) {
     streams_[link].offer({message.source, message.target},
-                         {event.item, event.frame, bytes, event.bytes, event.time + event.lag});
+                         {{event.item, event.frame, event.bytes}, bytes, event.time + event.lag});
     return serve_streams(link);
   }
   const auto passage = links_[link].carry(event.time, event.lag, bytes);
@@ -414,8 +422,8 @@ void Evaluation::enter_link(const Event& event) {
 }
 
 void Evaluation::serve_streams(std::size_t link) {
-  while (const std::optional<Streams::Start> start = streams_[link].start(now_)) {
-    const Streams::Frame& frame = start->frame;
+  while (const std::optional<Streams::Start> start = streams_[link].start(now_, links_[link])) {
+    const Streamed& frame = start->item;
     const Message& message = messages_[frame.message];
     const auto number = static_cast<std::uint32_t>(link);
     push({start->passage.free_again, Kind::link_free, 0, number, 0, 0});

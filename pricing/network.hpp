@@ -6,20 +6,14 @@
 #include <vector>
 
 #include "collectives/topology.hpp"
-#include "tuning/link_model.hpp"
+#include "tuning/link.hpp"
 
 namespace pricing {
 
 using Bytes = std::uint64_t;
 inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
-/// One direction between two clusters.
-struct Link {
-  tuning::LinkModel model;
-  double stream_rate = 0;   ///< bits per second of one stream; 0: what the link has
-  std::size_t streams = 0;  ///< that may send at once; 0: any number
-  bool has_streams() const { return stream_rate > 0; }
-};
+using tuning::Link;  ///< one direction between two clusters
 
 /// Every participant is a host with an outgoing and a receiving side to its cluster's network, and
 /// reaches other clusters through a switch: own side, link, the receiver's side, no host between.

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning/streams.hpp — frames that wait for a stream, a slot and a link.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "tuning/link.hpp"
+#include "tuning/link_instance.hpp"
+
+namespace tuning {
+
+/// The streams of a link that are slower than it is, as those of TCP with small windows are. A frame
+/// waits for a free stream of its pair of hosts, in one queue per pair, then for one of those that
+/// the link lets send at once, then for the link; waiting reserves nothing, and the link takes what
+/// it may in the order in which it became so. A stream is taken for one frame: pairs take turns.
+///
+/// Item:    what a frame is to its owner.
+/// Time:    whoever calls has a clock, and calls start() whenever something came or ended.
+/// Sharing: its owner's business.
+template <class Item>
+class Streams {
+ public:
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< source and target
+  struct Frame {
+    Item item;
+    std::uint64_t bytes = 0;
+    base::Nanos tail{0};  ///< when the link is offered its end
+  };
+  struct Start {
+    Item item;
+    Pair pair;
+    LinkInstance::Passage passage;
+    base::Nanos stream_free{0};  ///< when end_of_stream() is due
+  };
+
+  /// `striping`: streams of a pair.
+  Streams(const Link& link, std::size_t striping)
+      : stream_(base::Nanos(0), link.stream_rate),
+        most_taken_(link.streams == 0 ? std::numeric_limits<std::size_t>::max() : link.streams),
+        striping_(striping) {}
+
+  void offer(Pair pair, Frame frame) {
+    Queue& queue = queues_[pair];
+    queue.frames.push_back(std::move(frame));
+    take_turn(pair, queue);
+  }
+
+  void end_of_stream(Pair pair) {
+    const auto found = queues_.find(pair);
+    Queue& queue = found->second;
+    --queue.taken;
+    --taken_;
+    take_turn(pair, queue);
+    if (queue.taken == 0 && queue.frames.empty()) queues_.erase(found);
+  }
+
+  /// Whether a frame has all it needs but the link.
+  bool waits_for_link() const { return !turns_.empty() && taken_ < most_taken_; }
+
+  /// The frame that starts now, if one does, over the link whose streams these are.
+  std::optional<Start> start(base::Nanos now, LinkInstance& link) {
+    if (!waits_for_link() || link.free_at() > now) return std::nullopt;
+    const Pair pair = turns_.front();
+    turns_.pop_front();
+    Queue& queue = queues_.at(pair);
+    Frame frame = std::move(queue.frames.front());
+    queue.frames.pop_front();
+    ++queue.taken;
+    ++taken_;
+    queue.has_turn = false;
+    take_turn(pair, queue);
+    const base::Nanos stream_free = stream_.pass(now, now, frame.bytes).free_again;
+    const base::Nanos tail = std::max(frame.tail, stream_free);
+    return Start{std::move(frame.item), pair, link.carry(now, tail - now, frame.bytes),
+                 stream_free};
+  }
+
+ private:
+  struct Queue {
+    std::deque<Frame> frames;
+    std::size_t taken = 0;
+    bool has_turn = false;
+  };
+  void take_turn(Pair pair, Queue& queue) {
+    if (queue.has_turn || queue.frames.empty() || queue.taken == striping_) return;
+    queue.has_turn = true;
+    turns_.push_back(pair);
+  }
+
+  LinkModel stream_;
+  std::size_t most_taken_;
+  std::size_t striping_;
+  std::map<Pair, Queue> queues_;
+  std::deque<Pair> turns_;  // pairs with a frame and a free stream
+  std::size_t taken_ = 0;
+};
+
+}  // namespace tuning
