@@ -54,29 +54,12 @@ Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), size_(
   }
 }
 
-Payload::Payload(Payload&& other) noexcept
-    : shared_(std::exchange(other.shared_, nullptr)), size_(std::exchange(other.size_, 0)) {
-  if (shared_ == nullptr) std::memcpy(here_, other.here_, size_);
-}
-
 Payload& Payload::operator=(const Payload& other) noexcept {
   if (this == &other) return *this;
   return *this = Payload(other);
 }
 
-Payload& Payload::operator=(Payload&& other) noexcept {
-  if (this == &other) return *this;
-  // A release function may come back to this payload, so it runs when the new value is in place.
-  Shared* const old = std::exchange(shared_, std::exchange(other.shared_, nullptr));
-  size_ = std::exchange(other.size_, 0);
-  if (shared_ == nullptr) std::memcpy(here_, other.here_, size_);
-  if (old != nullptr) old->drop();
-  return *this;
-}
-
-Payload::~Payload() {
-  if (shared_ != nullptr) shared_->drop();
-}
+void Payload::drop(Shared* shared) noexcept { shared->drop(); }
 
 Payload Payload::copy_of(std::span<const std::byte> bytes) {
   Payload payload = uninitialised(bytes.size());

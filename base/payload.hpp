@@ -26,10 +26,24 @@ class Payload {
 
   Payload() noexcept = default;
   Payload(const Payload& other) noexcept;
-  Payload(Payload&& other) noexcept;
+  // Frames and operations are moved from hand to hand with payloads that are mostly empty or small.
+  Payload(Payload&& other) noexcept
+      : shared_(std::exchange(other.shared_, nullptr)), size_(std::exchange(other.size_, 0)) {
+    take_bytes_kept_by(other);
+  }
   Payload& operator=(const Payload& other) noexcept;
-  Payload& operator=(Payload&& other) noexcept;
-  ~Payload();
+  Payload& operator=(Payload&& other) noexcept {
+    if (this == &other) return *this;
+    // A release function may come back to this payload, so it runs when the new value is in place.
+    Shared* const old = std::exchange(shared_, std::exchange(other.shared_, nullptr));
+    size_ = std::exchange(other.size_, 0);
+    take_bytes_kept_by(other);
+    if (old != nullptr) drop(old);
+    return *this;
+  }
+  ~Payload() {
+    if (shared_ != nullptr) drop(shared_);
+  }
 
   static Payload copy_of(std::span<const std::byte> bytes);
   /// Adopts bytes that somebody else owns until `release` has run. Never inlined.
@@ -77,6 +91,11 @@ class Payload {
  private:
   friend class Buffer;  // which writes before anybody shares
   struct Shared;        // count, bytes, release
+  static void drop(Shared* shared) noexcept;
+  /// All of them: to copy as many as there are takes longer.
+  void take_bytes_kept_by(const Payload& other) noexcept {
+    if (shared_ == nullptr && size_ != 0) std::memcpy(here_, other.here_, inline_bytes);
+  }
   static Payload uninitialised(std::size_t size);
   static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
   /// Nobody else has them, nor are they lent for reading only.
