@@ -7,7 +7,7 @@
 
 namespace tuning {
 
-/// Frames queue for the link; each also takes a stream of its pair of hosts, where those are slower.
+/// Frames queue for the link; each also takes a stream of its pair of hosts, if there are such.
 struct Link {
   LinkModel model;
   double stream_rate = 0;   ///< bits per second of one stream; 0: what the link has

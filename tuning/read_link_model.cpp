@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -45,6 +46,18 @@ LinkModel read_link_model(base::MapReader& reader) {
   if (!trace) return {latency.value_or(base::Nanos(0)), bits_per_second};
   if (latency) reader.mistake("trace", "expected either latency or trace, found both");
   return read_trace(reader, *trace, bits_per_second);
+}
+
+Link read_link(base::MapReader& reader, std::optional<base::Nanos> latency_back) {
+  constexpr std::int64_t streams_most = 1'000'000;
+  Link link{.model = read_link_model(reader)};
+  link.stream_rate = reader.bits_per_second("stream_rate", 0);
+  link.streams = static_cast<std::size_t>(reader.integer("streams", 0, 1, streams_most));
+  if (!reader.has("window")) return link;
+  const base::Nanos latency = link.model.at(base::Nanos(0)).latency;
+  const std::chrono::duration<double> round_trip = latency + latency_back.value_or(latency);
+  link.stream_rate = static_cast<double>(reader.bytes("window", 0)) * 8 / round_trip.count();
+  return link;
 }
 
 }  // namespace tuning

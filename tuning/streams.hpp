@@ -14,7 +14,7 @@
 
 namespace tuning {
 
-/// The streams of a link that are slower than it is, as those of TCP with small windows are. A frame
+/// The streams of a link that are slower than it is, as TCP's with small windows are. A frame
 /// waits for a free stream of its pair of hosts, in one queue per pair, then for one of those that
 /// the link lets send at once, then for the link; waiting reserves nothing, and the link takes what
 /// it may in the order in which it became so. A stream is taken for one frame: pairs take turns.

@@ -18,6 +18,7 @@ using base::Settings;
 
 constexpr std::int64_t cluster_hosts_max = 100'000;
 constexpr std::uint64_t hosts_max = 1'000'000;
+constexpr std::uint64_t links_max = 1'000'000;
 constexpr std::int64_t host_threads_max = 1'000'000;
 
 template <class Named>
@@ -46,24 +47,6 @@ Settings as_decimal(const Settings& written) {
   return Settings::scalar(fmt::format("{}", *over / *under), written.position());
 }
 
-/// The settings of an emulated link among those of `reader`, checked.
-MultiCluster::Link read_link_settings(base::MapReader& reader) {
-  MultiCluster::Link link;
-  std::vector<Settings::Entry> entries;
-  for (const auto& entry : reader.map().entries()) {
-    const std::string& key = entry.first.text();
-    if (key == "latency" || key == "bandwidth" || key == "trace") entries.push_back(entry);
-  }
-  link.settings = Settings::map(std::move(entries), reader.position());
-  const bool has_latency = reader.time("latency", base::Nanos{0}) > base::Nanos{0};
-  const bool has_bandwidth = reader.bits_per_second("bandwidth", 0) > 0;
-  const bool has_trace = reader.word("trace").has_value();
-  if (has_trace && reader.has("latency"))
-    reader.mistake("trace", "expected either latency or trace, found both");
-  link.delays = has_latency || has_bandwidth || has_trace;
-  return link;
-}
-
 class ClusterReader {
  public:
   ClusterReader(MultiCluster& all, base::Mistakes& mistakes) : all_(all), mistakes_(mistakes) {}
@@ -76,14 +59,10 @@ class ClusterReader {
     const Settings hosts = reader.take_required("hosts", "a number of hosts, or their names");
     if (reader.has("hosts")) read_hosts(name, hosts);
     read_per_host(reader);
-    read_gateway(reader);
+    const Settings rate = read_gateway(reader);
     const Settings network = reader.take("network");
-    if (reader.has("network")) {
-      base::MapReader inside(network, mistakes_, "network");
-      const MultiCluster::Link link = read_link_settings(inside);
-      inside.finish();
-      if (link.delays) cluster().network = link.settings;
-    }
+    if (reader.has("network")) read_network_text(network, cluster().way, mistakes_);
+    read_uplink_text(reader, rate, cluster().way);
     const Settings delay = reader.take("broadcast_delay");
     if (reader.time("broadcast_delay", base::Nanos{0}) > base::Nanos{0})
       cluster().broadcast_delay = delay;
@@ -173,23 +152,37 @@ class ClusterReader {
       });
   }
 
-  void read_gateway(base::MapReader& reader) {
-    const Settings gateway = reader.take("gateway");
+  /// The name of a host, or that and its rate, which is answered.
+  Settings read_gateway(base::MapReader& reader) {
+    if (!cluster().hosts.empty()) cluster().way.exit = cluster().hosts.front();
+    const Settings written = reader.take("gateway");
+    if (!reader.has("gateway")) return {};
+    if (reader.map().find("uplink") != nullptr && reader.map().find("uplink")->text() == "switch")
+      reader.mistake("gateway",
+                     "expected none where the uplink is a switch, which all hosts reach");
+    if (!written.is_map()) return set_exit(reader, written), Settings();
+    base::MapReader inside(written, mistakes_, "gateway");
+    const Settings host = inside.take_required("host", "the name of a host");
+    if (inside.has("host")) set_exit(inside, host, "host");
+    const Settings rate = inside.take("rate");
+    inside.bits_per_second("rate", 0);
+    inside.finish();
+    return rate;
+  }
+
+  void set_exit(base::MapReader& reader, const Settings& gateway,
+                std::string_view key = "gateway") {
     const bool is_yes_or_no =
         gateway.is_scalar() && (gateway.text() == "true" || gateway.text() == "false");
     if (is_yes_or_no)
-      reader.mistake("gateway",
-                     fmt::format("expected the name of a host, found '{}'", gateway.text()));
-    if (!reader.has("gateway") || is_yes_or_no || !check_name(gateway, "a gateway", mistakes_)) {
-      if (!cluster().hosts.empty()) cluster().exit = cluster().hosts.front();
-      return;
-    }
+      reader.mistake(key, fmt::format("expected the name of a host, found '{}'", gateway.text()));
+    if (is_yes_or_no || !check_name(gateway, "a gateway", mistakes_)) return;
     for (const std::uint32_t host : cluster().hosts)
       if (all_.host_name(host) == gateway.text()) {
-        cluster().exit = host;
+        cluster().way.exit = host;
         return;
       }
-    cluster().exit = static_cast<std::uint32_t>(all_.hosts.size());
+    cluster().way.exit = static_cast<std::uint32_t>(all_.hosts.size());
     add_host(gateway, 0);
   }
 
@@ -208,7 +201,7 @@ class LinkReader {
     const Settings between = reader.take("between");
     const Settings from = reader.take("from");
     const Settings to = reader.take("to");
-    const MultiCluster::Link link = read_link_settings(reader);
+    const MultiCluster::Link link = read_link_text(reader, true);
     reader.finish();
     if (!value.is_map()) return;
     const bool both = reader.has("between");
@@ -226,6 +219,24 @@ class LinkReader {
       if (add(between.items()[0], between.items()[1], value, link))
         add(between.items()[1], between.items()[0], value, link);
     }
+  }
+
+  /// One link for every two clusters.
+  void read_all(const Settings& section) {
+    base::MapReader reader(section, mistakes_, "links");
+    const Settings all = reader.take_required("all", "a link, as those of every two clusters are");
+    reader.finish();
+    base::MapReader inside(all, mistakes_, "link");
+    const MultiCluster::Link link = read_link_text(inside, true);
+    inside.finish();
+    const std::uint64_t clusters = all_.clusters.size(), links = clusters * (clusters - 1);
+    if (clusters > 1 && links > links_max)
+      return reader.mistake("all", fmt::format("expected at most {} links, but {} clusters have {} "
+                                               "from one to another",
+                                               links_max, clusters, links));
+    for (std::uint32_t from = 0; from < all_.clusters.size(); ++from)
+      for (std::uint32_t to = 0; to < all_.clusters.size(); ++to)
+        if (from != to) all_.links.emplace(std::pair(from, to), link);
   }
 
  private:
@@ -401,7 +412,9 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   MultiCluster all;
   base::MapReader reader(settings, mistakes, "the config");
   const Settings clusters = section(reader, "clusters", Settings::Kind::map);
-  const Settings links = section(reader, "links", Settings::Kind::list);
+  const Settings links = reader.take("links");
+  if (!links.is_null() && !links.is_list() && !links.is_map())
+    reader.mistake("links", "expected a list, or a map with all, found " + links.describe());
   const Settings collectives = section(reader, "collectives", Settings::Kind::map);
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
@@ -428,6 +441,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   cluster_reader.check_names();
   LinkReader link_reader(all, mistakes);
   for (const Settings& link : links.items()) link_reader.read(link);
+  if (links.is_map()) link_reader.read_all(links);
   read_collectives(collectives, kinds, overrides, all, mistakes);
   const auto refuse_name_of = [&](const Settings& others, std::string_view other,
                                   const Settings& name, std::string_view what) {

@@ -13,7 +13,9 @@
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
 #include "paths/config/algorithm.hpp"
+#include "paths/config/link_text.hpp"
 #include "paths/config/overrides.hpp"
+#include "paths/plan/ways.hpp"
 #include "paths/rounds/condition.hpp"
 
 namespace paths {
@@ -29,16 +31,11 @@ struct MultiCluster {
   };
   struct Cluster {
     base::Settings name;
-    std::vector<std::uint32_t> hosts;       ///< a gateway of its own last
-    std::uint32_t exit = 0;                 ///< the host through which it talks to other clusters
-    std::optional<base::Settings> network;  ///< an emulated link's settings, of each host
+    std::vector<std::uint32_t> hosts;  ///< a gateway of its own last
+    Ways::Cluster way;                 ///< how its hosts reach others
     std::optional<base::Settings> broadcast_delay;
   };
-  /// One direction.
-  struct Link {
-    base::Settings settings;  ///< of the emulated link
-    bool delays = false;      ///< false: declared, but nothing to emulate
-  };
+  using Link = LinkText;  ///< one direction; one that does not delay is declared all the same
   struct Collective {
     base::Settings name;
     std::string kind;

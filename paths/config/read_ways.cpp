@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "paths/config/link_text.hpp"
 #include "paths/config/low_level.hpp"
 
 namespace paths {
@@ -13,17 +14,14 @@ using base::Settings;
 
 constexpr std::uint64_t frame_bytes_min = 1 << 10;
 constexpr std::uint64_t frame_bytes_max = 1 << 30;
+constexpr std::int64_t striping_max = 10'000;
 
-/// An emulated link's settings, as they are kept; null when there is nothing to emulate.
-Settings read_link(const Settings& link, std::string_view what, base::Mistakes& mistakes) {
-  base::MapReader reader(link, mistakes, std::string(what));
-  const bool has_latency = reader.time("latency", base::Nanos{0}) > base::Nanos{0};
-  const bool has_bandwidth = reader.bits_per_second("bandwidth", 0) > 0;
-  const bool has_trace = reader.word("trace").has_value();
-  if (has_trace && reader.has("latency"))
-    reader.mistake("trace", "expected either latency or trace, found both");
+/// A link between clusters as it is kept: null when there is nothing to emulate.
+Settings read_link(const Settings& link, base::Mistakes& mistakes) {
+  base::MapReader reader(link, mistakes, "link");
+  const LinkText text = read_link_text(reader, true);
   reader.finish();
-  return has_latency || has_bandwidth || has_trace ? link : Settings();
+  return text.delays || text.has_streams ? link : Settings();
 }
 
 class WayReader {
@@ -57,8 +55,12 @@ class WayReader {
     const Settings exit = reader.take_required("exit", "the name of a host");
     const Settings network = reader.take("network");
     const Settings to = reader.take("to");
-    reader.finish();
+    const Settings rate = reader.take("rate");
+    reader.bits_per_second("rate", 0);
     Ways::Cluster& read = plan_.ways->clusters[cluster];
+    if (!network.is_null()) read_network_text(network, read, mistakes_);
+    read_uplink_text(reader, rate, read);
+    reader.finish();
     const auto host = plan_.host_named(exit.text());
     if (host && plan_.hosts[*host].cluster == cluster) {
       read.exit = *host;
@@ -66,13 +68,12 @@ class WayReader {
       mistakes_.add(exit.position(), fmt::format("exit: expected a host of cluster {}, found '{}'",
                                                  plan_.clusters[cluster], exit.text()));
     }
-    if (!network.is_null()) read.network = read_link(network, "network", mistakes_);
     for (const auto& [name, link] : to.entries()) {
       const auto other = cluster_of(name);
       if (!other) continue;
       if (*other == cluster)
         mistakes_.add(name.position(), "to: expected another cluster, found the same");
-      plan_.ways->links[{cluster, *other}] = read_link(link, "link", mistakes_);
+      plan_.ways->links[{cluster, *other}] = read_link(link, mistakes_);
     }
   }
 
@@ -93,6 +94,7 @@ void read_lanes(const Settings& section, Plan& plan, base::Mistakes& mistakes) {
                                           base::format_bytes(frame_bytes_min),
                                           base::format_bytes(frame_bytes_max), frame.describe()));
   }
+  plan.lanes.striping = static_cast<std::uint32_t>(reader.integer("striping", 1, 1, striping_max));
   reader.finish();
 }
 

@@ -138,6 +138,11 @@ std::vector<std::shared_ptr<Wiring>> Host::left_open() {
 
 // ---- begin and end ---------------------------------------------------------------------------
 
+void Host::join(Switches& switches) {
+  switches.add(index(), *lanes_);
+  lane_connections_->reach(switches);
+}
+
 void Host::start() {
   lane_connections_->start(*lanes_);
   reception_.open_lanes(*lane_share_);

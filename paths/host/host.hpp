@@ -43,6 +43,8 @@ class Host : public Site {
   EmulatedLinks& links() { return links_; }
   /// From here to any other host of the run.
   Lanes& lanes() { return *lanes_; }
+  /// Its lanes go through switches in this process. Before start().
+  void join(Switches& switches);
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// What the config's plan made here.

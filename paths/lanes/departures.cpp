@@ -4,18 +4,34 @@
 
 #include <algorithm>
 
-#include "tuning/read_link_model.hpp"
-
 namespace paths {
 
 const Departures::Step& Departures::step_to(std::uint32_t target) {
   const auto [found, is_new] = steps_.try_emplace(target);
   Step& step = found->second;
   if (!is_new) return step;
-  const Hop hop = next_hop(plan_, host_, target);
-  step.to = hop.to;
-  if (!hop.settings.is_null()) step.link = links_.named(hop.link, model_of(hop));
+  const auto hosts = static_cast<std::uint32_t>(plan_.hosts.size());
+  if (place_ >= hosts) {
+    const Crossing next = crossing(plan_, place_ - hosts, target);
+    step.to = next.to;
+    set_link(step, next.link);
+    return step;
+  }
+  const Hop hop = next_hop(plan_, place_, target);
+  step.to = hop.across.is_there() ? switch_number(plan_, plan_.hosts[place_].cluster) : hop.to;
+  set_link(step, hop.outgoing);
   return step;
+}
+
+void Departures::set_link(Step& step, const HopLink& passed) {
+  if (!passed.is_there()) return;
+  const tuning::Link link = link_of(passed);
+  step.link = links_.named(passed.name, link.model);
+  if (!link.has_streams()) return;
+  std::unique_ptr<Waiting>& waiting = waiting_[passed.name];
+  if (waiting == nullptr)
+    waiting = std::make_unique<Waiting>(step.link, link, plan_.lanes.striping);
+  step.waiting = waiting.get();
 }
 
 base::Nanos Departures::not_long_ago(base::Nanos moment) {
@@ -35,11 +51,20 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
     leave(step.to, std::move(frame), head);
     return head;
   }
+  const bool is_data = frame.kind == LaneKind::data;
+  if (is_data && step.waiting != nullptr) {
+    const std::pair pair(frame.source, frame.target);
+    const std::uint64_t bytes = frame.payload.size();
+    const base::Nanos tail = head + frame.lag;
+    step.waiting->streams.offer(pair, {std::move(frame), bytes, tail});
+    serve(*step.waiting, head);
+    return head;
+  }
   base::Nanos taken = head;
   {
     runtime::Lock lock(step.link->mutex);
     tuning::LinkInstance& link = step.link->instance;
-    if (frame.kind == LaneKind::data) {
+    if (is_data) {
       const auto passage = link.carry(head, frame.lag, frame.payload.size());
       taken = passage.free_again;
       head = passage.head;
@@ -48,14 +73,39 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
       head = link.carry_control(head);
     }
   }
-  if (head <= runtime_.now()) {
-    leave(step.to, std::move(frame), head);
-  } else {
-    agenda_.put(head, [this, to = step.to, head, frame = std::move(frame)]() mutable {
-      leave(to, std::move(frame), head);
-    });
-  }
+  pass_on(step.to, std::move(frame), head);
   return taken;
+}
+
+/// What may start over a link with streams, and when to look again.
+void Departures::serve(Waiting& waiting, base::Nanos moment) {
+  base::Nanos free_at;
+  {
+    runtime::Lock lock(waiting.link->mutex);
+    tuning::LinkInstance& link = waiting.link->instance;
+    while (auto start = waiting.streams.start(moment, link)) {
+      agenda_.put(start->stream_free,
+                  [this, &waiting, pair = start->pair, at = start->stream_free] {
+                    waiting.streams.end_of_stream(pair);
+                    serve(waiting, at);
+                  });
+      LaneFrame& frame = start->item;
+      frame.lag = start->passage.lag;
+      const std::uint32_t to = step_to(frame.target).to;
+      pass_on(to, std::move(frame), start->passage.head);
+    }
+    free_at = link.free_at();
+  }
+  if (!waiting.streams.waits_for_link() || waiting.looks_at == free_at) return;
+  waiting.looks_at = free_at;
+  agenda_.put(free_at, [this, &waiting, free_at] { serve(waiting, free_at); });
+}
+
+void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head) {
+  if (head <= runtime_.now()) return leave(to, std::move(frame), head);
+  agenda_.put(head, [this, to, head, frame = std::move(frame)]() mutable {
+    leave(to, std::move(frame), head);
+  });
 }
 
 void Departures::leave(std::uint32_t to, LaneFrame frame, base::Nanos head) {

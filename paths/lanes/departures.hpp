@@ -2,7 +2,9 @@
 // paths/lanes/departures.hpp — frames that leave a host, over the links on their way.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "paths/plan/plan.hpp"
 #include "paths/wire/lane_frame.hpp"
 #include "runtime/runtime.hpp"
+#include "tuning/streams.hpp"
 
 namespace paths {
 
@@ -19,23 +22,29 @@ namespace paths {
 /// late for good, and counted.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
-/// Sends a frame the next step of its way: at the moment at which its head has passed the link
-/// there, if one is emulated, at once if not.
+/// Sends a frame the next step of its way, of a host or of a switch: at the moment at which its
+/// head has passed the link there, if one is emulated, at once if not. Where that has streams
+/// frames wait here for theirs; of other links each is told at once when it will have passed.
 ///
 /// Time:    moments are ideal: when a timer acts late, the frame says how much, and the next host
 ///          goes on from when it should have been.
 /// Sharing: guarded by its owner's mutex.
 class Departures {
  public:
-  /// All outlive it.
-  Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t host, EmulatedLinks& links,
+  /// All outlive it. `place`: a host, or a switch by its number.
+  Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place, EmulatedLinks& links,
              Agenda& agenda)
-      : runtime_(runtime), plan_(plan), host_(host), links_(links), agenda_(agenda) {}
+      : runtime_(runtime), plan_(plan), place_(place), links_(links), agenda_(agenda) {}
 
-  /// A frame whose head is here at `head`. Answers when its link has taken it.
+  /// A frame whose head is here at `head`. Answers when its link has taken it; what waits for a
+  /// stream counts as taken.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
-  /// The link that what goes to that host leaves by; null when none is emulated.
-  EmulatedLink* link_to(std::uint32_t target) { return step_to(target).link.get(); }
+  /// The link that what goes to that host leaves by, frame by frame; null when none is emulated
+  /// here, or frames wait for its streams.
+  EmulatedLink* link_to(std::uint32_t target) {
+    const Step& step = step_to(target);
+    return step.waiting == nullptr ? step.link.get() : nullptr;
+  }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
   /// What is to be handed over now, in order, each with the host it goes to.
@@ -49,19 +58,32 @@ class Departures {
   base::Nanos not_long_ago(base::Nanos moment);
 
  private:
+  /// Frames that wait for streams of a link.
+  struct Waiting {
+    Waiting(std::shared_ptr<EmulatedLink> over, const tuning::Link& model, std::size_t striping)
+        : link(std::move(over)), streams(model, striping) {}
+    std::shared_ptr<EmulatedLink> link;
+    tuning::Streams<LaneFrame> streams;
+    base::Nanos looks_at{-1};  ///< again, when the link is free
+  };
   struct Step {
     std::uint32_t to = 0;
     std::shared_ptr<EmulatedLink> link;
+    Waiting* waiting = nullptr;  ///< if the link has streams
   };
   const Step& step_to(std::uint32_t target);
+  void set_link(Step& step, const HopLink& passed);
+  void serve(Waiting& waiting, base::Nanos moment);
+  void pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head);
   void leave(std::uint32_t to, LaneFrame frame, base::Nanos head);
 
   runtime::Runtime& runtime_;
   const Plan& plan_;
-  const std::uint32_t host_;
+  const std::uint32_t place_;
   EmulatedLinks& links_;
   Agenda& agenda_;
-  std::unordered_map<std::uint32_t, Step> steps_;  // of targets in use
+  std::unordered_map<std::uint32_t, Step> steps_;            // of targets in use
+  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // by link
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
 };

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "base/usage_error.hpp"
 #include "paths/plan/plan.hpp"
 #include "tuning/read_link_model.hpp"
@@ -22,26 +25,44 @@ std::shared_ptr<EmulatedLink> EmulatedLinks::named(std::string_view name,
   return link;
 }
 
-tuning::LinkModel model_of(const Hop& hop) {
+tuning::Link link_of(const HopLink& link) {
   base::Mistakes mistakes;
-  base::MapReader reader(hop.settings, mistakes, hop.link);
-  tuning::LinkModel model = tuning::read_link_model(reader);
+  std::optional<base::Nanos> latency_back;
+  if (link.back.find("latency") != nullptr)
+    latency_back = base::read_time(*link.back.find("latency"), mistakes, "latency");
+  base::MapReader reader(link.settings, mistakes, link.name);
+  tuning::Link read = tuning::read_link(reader, latency_back);
   reader.finish();
   mistakes.throw_if_any();
-  return model;
+  return read;
 }
+
+namespace {
+
+/// How fast one pair of hosts sends at most over it, at its worst but seldom; 0: unlimited.
+double pair_rate(const tuning::Link& link, double bits_per_second, std::uint32_t striping) {
+  if (!link.has_streams()) return bits_per_second;
+  const double streams =
+      link.streams == 0 ? striping : std::min<double>(striping, static_cast<double>(link.streams));
+  const double together = link.stream_rate * streams;
+  return bits_per_second == 0 ? together : std::min(together, bits_per_second);
+}
+
+}  // namespace
 
 WayCost cost_of(const Plan& plan, std::uint32_t from, std::uint32_t to) {
   constexpr double seldom = 0.05;
   WayCost cost;
-  for (const Hop& hop : way_between(plan, from, to)) {
-    if (hop.settings.is_null()) continue;
-    const tuning::LinkSample link = model_of(hop).worst_but(seldom);
-    cost.latency += link.latency;
-    const bool is_slowest =
-        cost.bits_per_second == 0 || link.bits_per_second < cost.bits_per_second;
-    if (link.bits_per_second > 0 && is_slowest) cost.bits_per_second = link.bits_per_second;
-  }
+  for (const Hop& hop : way_between(plan, from, to))
+    for (const HopLink* const passed : {&hop.outgoing, &hop.across, &hop.receiving}) {
+      if (!passed->is_there()) continue;
+      const tuning::Link link = link_of(*passed);
+      const tuning::LinkSample worst = link.model.worst_but(seldom);
+      cost.latency += worst.latency;
+      const double rate = pair_rate(link, worst.bits_per_second, plan.lanes.striping);
+      if (rate > 0 && (cost.bits_per_second == 0 || rate < cost.bits_per_second))
+        cost.bits_per_second = rate;
+    }
   return cost;
 }
 

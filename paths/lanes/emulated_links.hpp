@@ -10,6 +10,7 @@
 
 #include "paths/plan/ways.hpp"
 #include "runtime/wait.hpp"
+#include "tuning/link.hpp"
 #include "tuning/link_instance.hpp"
 
 namespace paths {
@@ -36,8 +37,8 @@ class EmulatedLinks {
   std::map<std::string, std::shared_ptr<EmulatedLink>, std::less<>> links_;
 };
 
-/// The model of the link of a step that has one. Throws ConfigError when its trace cannot be read.
-tuning::LinkModel model_of(const Hop& hop);
+/// What a link on a way that is there is like. Throws ConfigError when its trace cannot be read.
+tuning::Link link_of(const HopLink& link);
 
 /// A way between two hosts, as long as nothing else is on it.
 struct WayCost {

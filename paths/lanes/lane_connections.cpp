@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.hpp"
+
 namespace paths {
 
 LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
@@ -52,6 +54,10 @@ Frame LaneConnections::goodbye(bool is_of_host) const {
 }
 
 void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
+  if (host >= peers_->hosts.size()) {
+    ENSURE(switches_ != nullptr);
+    return switches_->deliver(host_, host, std::move(frame));
+  }
   transport_->send(connection_to(host), frame_of(std::move(frame)));
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "paths/lanes/lanes.hpp"
+#include "paths/lanes/switches.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
 
@@ -30,6 +31,8 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   ~LaneConnections() override;
 
   void start(Lanes& lanes);
+  /// What leaves by a switch goes there, from now on; outlives it.
+  void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
   /// Says goodbye on each connection that it made, and waits for the answers: what was sent before
   /// has arrived then. Who does not answer in time is left behind.
@@ -63,6 +66,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::unique_ptr<Transport> transport_;
   const std::size_t connections_most_;
   Lanes* lanes_ = nullptr;
+  Switches* switches_ = nullptr;  // null: there are none
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;

@@ -37,9 +37,7 @@ class Lanes::Clock final : public runtime::Work {
  public:
   explicit Clock(Lanes& lanes) : lanes_(lanes) {}
   using Work::cancel;
-  void begin() {
-    lanes_.runtime_.begin({"lanes of", lanes_.plan_->hosts[lanes_.host_].name}, *this);
-  }
+  void begin() { lanes_.runtime_.begin({"lanes of", lanes_.name_}, *this); }
 
   // Guarded by the mutex of the lanes:
   bool is_running = false;
@@ -48,13 +46,13 @@ class Lanes::Clock final : public runtime::Work {
 
  private:
   void run() override { lanes_.run_clock(); }
-  void ended(std::exception_ptr) override {
+  void ended(std::exception_ptr failure) override {
     bool again = false;
     {
       runtime::Wakes wakes;
       runtime::Lock lock(lanes_.mutex_);
       let_go();
-      is_running = again = !lanes_.agenda_.empty() && !lanes_.is_stopped_;
+      is_running = again = !failure && !lanes_.agenda_.empty() && !lanes_.is_stopped_;
       if (!again) lanes_.quiet_.wake_all(wakes);
     }
     if (again) begin();
@@ -68,10 +66,15 @@ Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::u
       plan_(std::move(plan)),
       host_(host),
       carrier_(carrier),
+      name_(place_name(*plan_, host)),
       departures_(runtime, *plan_, host, links, agenda_),
       outgoing_(runtime, host, plan_->lanes.frame_bytes, departures_, agenda_),
       inbox_(plan_->lanes.inbox_bytes),
-      clock_(std::make_unique<Clock>(*this)) {}
+      clock_(std::make_unique<Clock>(*this)) {
+  if (is_switch() || !plan_->ways) return;
+  const HopLink network = receiving_link(*plan_, host_);
+  if (network.is_there()) receiving_ = links.named(network.name, link_of(network).model);
+}
 
 Lanes::~Lanes() {
   self_.reset();
@@ -108,7 +111,7 @@ std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::
     refuse(fmt::format("expected some of the {} hosts of the run", plan_->hosts.size()));
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan_->hosts[*twice].name));
   if (!std::binary_search(hosts.begin(), hosts.end(), host_))
-    refuse(fmt::format("host {} is not in it", plan_->hosts[host_].name));
+    refuse(fmt::format("host {} is not in it", name_));
   for (const std::uint32_t peer : hosts)
     for (const auto& [from, to] : {std::pair(host_, peer), std::pair(peer, host_)})
       if (const std::string why = missing_way(*plan_, from, to); !why.empty())
@@ -206,7 +209,7 @@ runtime::Deadline Lanes::deadline() const {
 
 void Lanes::wait(LaneWait& one, const std::string& what) {
   if (!one.completion.wait(deadline(), {"what a lane carries,", what}))
-    throw TravelError(plan_->hosts[host_].name, "", "",
+    throw TravelError(name_, "", "",
                       fmt::format("{}: not through before the deadline of {}", what,
                                   base::format_time(plan_->deadline)));
   if (one.failure) throw TravelError(*one.failure);
@@ -280,9 +283,7 @@ void Lanes::leave(std::uint64_t id) {
 
 // ---- with the mutex held -------------------------------------------------------------------
 
-std::string Lanes::host_text(std::uint32_t host) const {
-  return host < plan_->hosts.size() ? plan_->hosts[host].name : fmt::format("number {}", host);
-}
+std::string Lanes::host_text(std::uint32_t host) const { return place_name(*plan_, host); }
 
 Lanes::Group* Lanes::find(std::uint64_t id) {
   const auto found = groups_.find(id);
@@ -366,7 +367,7 @@ void Lanes::fail(const Group& group, std::uint32_t peer, const Waits& waits,
                  const std::string& reason) {
   if (waits.empty()) return;
   const auto failure = std::make_shared<TravelError>(
-      plan_->hosts[host_].name, "", "",
+      name_, "", "",
       fmt::format("group {}, lane with host {}: {}", group.name, host_text(peer), reason));
   for (const auto& wait : waits) {
     wait->failure = failure;
@@ -409,7 +410,7 @@ void Lanes::lose(std::uint32_t host, const std::string& reason) {
 }
 
 void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
-  const std::string text = fmt::format("host {} was sent {}", plan_->hosts[host_].name, wrong);
+  const std::string text = fmt::format("host {} was sent {}", name_, wrong);
   spdlog::warn("{}, by host {}", text, host_text(frame.source));
   LaneFrame refused = control(LaneKind::refused, frame.source, frame.group);
   refused.text = text;
@@ -502,9 +503,8 @@ void Lanes::keep_for_later(LaneFrame frame) {
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left;
   if (!is_useful || early_frames_ >= early_frames_max) {
-    spdlog::warn("host {}: host {} sent control for a group that there is not{}{}",
-                 plan_->hosts[host_].name, host_text(frame.source), frame.text.empty() ? "" : ": ",
-                 frame.text);
+    spdlog::warn("host {}: host {} sent control for a group that there is not{}{}", name_,
+                 host_text(frame.source), frame.text.empty() ? "" : ": ", frame.text);
     return;
   }
   ++early_frames_;
@@ -516,28 +516,65 @@ void Lanes::keep_for_later(LaneFrame frame) {
 void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
-  neighbours_.insert(from);
+  see_neighbour(from, frame.source);
   ++(frame.kind == LaneKind::data ? frames_ : controls_);
   const std::size_t hosts = plan_->hosts.size();
   const bool has_way = frame.source < hosts && frame.target < hosts && frame.source != host_ &&
-                       missing_way(*plan_, host_, frame.target).empty();
+                       leads_to(frame.target);
   if (!has_way) {
     spdlog::warn("host {}: host {} sent a message from host {} to host {}, which has no way here",
-                 plan_->hosts[host_].name, host_text(from), host_text(frame.source),
-                 host_text(frame.target));
+                 name_, host_text(from), host_text(frame.source), host_text(frame.target));
     return;
   }
-  const base::Nanos came = departures_.came_at(frame);
+  base::Nanos came = departures_.came_at(frame);
+  const bool is_data = frame.kind == LaneKind::data;
+  if (is_data && receiving_ != nullptr && comes_by_network(from)) {
+    runtime::Lock link(receiving_->mutex);
+    const auto passage = receiving_->instance.carry(came, frame.lag, frame.payload.size());
+    came = passage.head;
+    frame.lag = passage.lag;
+  }
   if (frame.target != host_) {
-    departures_.depart(std::move(frame), came);
-  } else if (frame.kind != LaneKind::data) {
+    at(came, [this, came, frame = std::move(frame)]() mutable {
+      departures_.depart(std::move(frame), came);
+    });
+  } else if (!is_data) {
     take_control(std::move(frame), came);
-  } else if (const base::Nanos tail = came + frame.lag; tail > runtime_.now()) {
-    agenda_.put(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
   } else {
-    take_data(std::move(frame));
+    const base::Nanos tail = came + frame.lag;
+    at(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
   }
   settle(lock);
+}
+
+template <class Work>
+void Lanes::at(base::Nanos moment, Work work) {
+  if (moment > runtime_.now())
+    agenda_.put(moment, std::move(work));
+  else
+    work();
+}
+
+bool Lanes::leads_to(std::uint32_t target) const {
+  if (!is_switch()) return missing_way(*plan_, host_, target).empty();
+  const auto cluster = host_ - static_cast<std::uint32_t>(plan_->hosts.size());
+  return plan_->ways->links.contains({cluster, plan_->hosts[target].cluster});
+}
+
+/// From a host of the cluster, or from outside where a switch leads to all hosts.
+bool Lanes::comes_by_network(std::uint32_t from) const {
+  const std::uint32_t here = plan_->hosts[host_].cluster;
+  return plan_->ways->clusters[here].has_switch ||
+         (from < plan_->hosts.size() && plan_->hosts[from].cluster == here);
+}
+
+/// Switches are none: those beyond them are, by whom an end host is reached.
+void Lanes::see_neighbour(std::uint32_t place, std::uint32_t end) {
+  if (is_switch()) return;
+  if (place < plan_->hosts.size())
+    neighbours_.insert(place);
+  else if (end < plan_->hosts.size() && end != host_ && leads_to(end))
+    neighbours_.insert(next_hop(*plan_, host_, end).to);
 }
 
 void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
@@ -558,7 +595,7 @@ void Lanes::settle(runtime::Lock& lock) {
     const bool begins =
         !agenda_.empty() && !is_stopped_ && !std::exchange(clock_->is_running, true);
     if (!begins && leaving.empty() && ended.empty()) break;
-    for (const auto& [to, frame] : leaving) neighbours_.insert(to);
+    for (const auto& [to, frame] : leaving) see_neighbour(to, frame.target);
     lock.unlock();
     if (begins) clock_->begin();
     for (const auto& [to, frame] : leaving) carrier_.send(to, frame);
@@ -584,7 +621,7 @@ void Lanes::run_clock() {
     if (agenda_.next() > now) {
       clock_->sleeps_until = agenda_.next();
       clock_->earlier.wait(lock, runtime::Deadline::written_at(agenda_.next()),
-                           {"what is on its way from", plan_->hosts[host_].name, host_});
+                           {"what is on its way from", name_, host_});
       clock_->sleeps_until = base::Nanos::min();
       continue;
     }
@@ -599,7 +636,7 @@ void Lanes::run_clock() {
 void Lanes::drain(runtime::Lock& lock) {
   const runtime::Deadline limit = deadline();
   while (!agenda_.empty() || is_sending_)
-    if (quiet_.wait(lock, limit, {"what is on its way from", plan_->hosts[host_].name, host_}) ==
+    if (quiet_.wait(lock, limit, {"what is on its way from", name_, host_}) ==
         runtime::Woken::expired)
       return;
 }
@@ -621,7 +658,7 @@ void Lanes::finish() {
   settle(lock);
   if (!lock.owns_lock()) lock.lock();
   for (runtime::Deadline limit = deadline(); !end_.is_everywhere;) {
-    if (ending_.wait(lock, limit, {"the end of all threads at", plan_->hosts[host_].name, host_}) ==
+    if (ending_.wait(lock, limit, {"the end of all threads at", name_, host_}) ==
         runtime::Woken::notified)
       continue;
     lock.unlock();
@@ -717,8 +754,7 @@ void Lanes::stop() {
   if (clock_->is_running) clock_->cancel();
   // On the virtual clock contexts end with the run.
   while (clock_->is_running && (!runtime_.is_virtual() || runtime::is_inside_a_run()))
-    quiet_.wait(lock, runtime::Deadline::never(),
-                {"the end of the clock of", plan_->hosts[host_].name, host_});
+    quiet_.wait(lock, runtime::Deadline::never(), {"the end of the clock of", name_, host_});
 }
 
 bool Lanes::in_use() const {

@@ -40,7 +40,8 @@ class LaneCarrier {
 /// Sharing: any context may call anything.
 class Lanes {
  public:
-  /// All outlive it. `plan` is the run's, which counts the hosts.
+  /// All outlive it. `plan` is the run's, which counts the hosts. The lanes of a switch, which have
+  /// its number, are in no group: what is delivered passes it.
   Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
         EmulatedLinks& links, LaneCarrier& carrier);
   ~Lanes();  ///< stop()
@@ -115,7 +116,14 @@ class Lanes {
   runtime::Deadline deadline() const;
   std::string host_text(std::uint32_t host) const;
 
+  bool is_switch() const { return host_ >= plan_->hosts.size(); }
+  bool leads_to(std::uint32_t target) const;
+  bool comes_by_network(std::uint32_t from) const;
+
   // With the mutex held:
+  template <class Work>
+  void at(base::Nanos moment, Work work);  // when it has come: at once, if it has
+  void see_neighbour(std::uint32_t place, std::uint32_t end);
   Group* find(std::uint64_t id);
   Group& joined(std::uint64_t id);
   LaneIn& lane_from(Group& group, std::uint32_t source);
@@ -151,6 +159,8 @@ class Lanes {
   const std::shared_ptr<const Plan> plan_;
   const std::uint32_t host_;
   LaneCarrier& carrier_;
+  const std::string name_;
+  std::shared_ptr<EmulatedLink> receiving_;           // null: none is emulated
   std::shared_ptr<Lanes> self_{this, [](Lanes*) {}};  // by which handles know that it is there
   mutable runtime::Mutex mutex_;
   Agenda agenda_;

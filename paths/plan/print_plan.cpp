@@ -111,10 +111,11 @@ Settings print_path(const Plan& plan, const WrapperKinds& kinds, const Plan::Pla
 
 Settings print_lanes(const Plan& plan) {
   const std::uint64_t frame = plan.lanes.frame_bytes;
-  return Map()
-      .add("inbox", base::format_bytes(plan.lanes.inbox_bytes))
-      .add("frame", frame == 0 ? "unlimited" : base::format_bytes(frame))
-      .done();
+  Map map;
+  map.add("inbox", base::format_bytes(plan.lanes.inbox_bytes));
+  map.add("frame", frame == 0 ? "unlimited" : base::format_bytes(frame));
+  if (plan.lanes.striping != 1) map.add("striping", std::to_string(plan.lanes.striping));
+  return map.done();
 }
 
 Settings print_ways(const Plan& plan) {
@@ -123,7 +124,7 @@ Settings print_ways(const Plan& plan) {
     const Ways::Cluster& cluster = plan.ways->clusters[from];
     Map map;
     map.add("exit", plan.hosts[cluster.exit].name);
-    if (!cluster.network.is_null()) map.add("network", cluster.network);
+    for (const auto& [key, value] : cluster.text()) map.add(key.text(), value);
     Map to;
     for (const auto& [ends, link] : plan.ways->links)
       if (ends.first == from)

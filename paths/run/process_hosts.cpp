@@ -89,7 +89,15 @@ void ProcessHosts::make_hosts() {
 }
 
 void ProcessHosts::start() {
+  if (!runtime_.is_virtual() && Switches::are_in(*plan_))
+    throw std::runtime_error(
+        "uplink: switch, with a link between clusters that takes time: switches are emulated on "
+        "the virtual clock alone, and this run is on the steady one (--clock virtual)");
   make_hosts();
+  if (runtime_.is_virtual()) {
+    switches_ = std::make_unique<Switches>(runtime_, plan_);
+    for (auto& host : hosts_) host->join(*switches_);
+  }
   for (auto& host : hosts_) host->start();
   if (tracing_) tracing_->start();
 }
@@ -98,6 +106,7 @@ void ProcessHosts::run(const ThreadOfHost& thread) {
   std::vector<runtime::Task> running;
   for (auto& host : hosts_) running.push_back(run_host(*host, thread));
   for (auto& host : running) host.join();
+  if (switches_) switches_->stop();
   if (tracing_) warn_of(tracing_->finish());
 }
 

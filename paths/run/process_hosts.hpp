@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paths/host/thread.hpp"
+#include "paths/lanes/switches.hpp"
 #include "paths/run/run_options.hpp"
 #include "paths/run/tracing.hpp"
 #include "paths/wire/transport_local.hpp"
@@ -57,7 +58,8 @@ class ProcessHosts {
                const WrapperKinds& kinds, const RunOptions& options);
 
   /// Makes them, over sockets where there is one of several, and has them serve and be traced.
-  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
+  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there, or
+  /// emulate what the plan says).
   void start();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Runs `thread` in a context for every thread of every host here. As processes would, each host
@@ -80,6 +82,7 @@ class ProcessHosts {
   const RunOptions options_;
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<Switches> switches_;  // of the virtual clock
   std::unique_ptr<Tracing> tracing_;
   runtime::Mutex mutex_;
   std::vector<std::string> failures_;

@@ -49,6 +49,18 @@ struct Case {
       message.bytes = draw(3) == 0 ? 0 : draw(1500);
       messages.push_back(message);
     }
+    draw_links();
+  }
+  /// Switches, receiving sides, streams.
+  void draw_links() {
+    for (paths::Ways::Cluster& cluster : plan->ways->clusters) {
+      cluster.receives = draw(1) == 1;
+      cluster.has_switch = draw(1) == 1;
+    }
+    plan->lanes.striping = 1 + static_cast<std::uint32_t>(draw(1));
+    if (draw(1) == 1) return;
+    for (auto& [ends, link] : plan->ways->links)
+      link = test_support::link_settings("{latency: 1ms, stream_rate: 3Mbit, streams: 2}");
   }
   std::uint64_t draw(std::uint64_t most) { return random() % (most + 1); }
 

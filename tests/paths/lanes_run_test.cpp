@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/lanes_run_test.cpp — programs whose threads send each other messages over lanes.
+#include <array>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -127,4 +128,30 @@ TEST_CASE("lanes in a program: who waits for a thread that has ended is told") {
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
+}
+
+TEST_CASE("lanes in a program: through switches every host reaches every other, and all end") {
+  std::string text = clusters;
+  text.replace(text.find("gateway: gate"), std::string("gateway: gate").size(), "uplink: switch");
+  text.replace(text.find("beta: {hosts: 2,"), 16, "beta: {hosts: 2, uplink: switch,");
+  const SimResult result = Sim(text + "lanes:\n").run([](paths::Thread& thread) {
+    greet_all(thread);
+    const auto group = thread.host().lanes().group_of("again", everybody);
+    thread.sleep_for(100ms - thread.now());
+    // Both hosts of alpha send 64,000 bytes to beta-1 at once: 640 us on each network, and one
+    // after the other on the link, which is as fast.
+    const std::uint32_t beta = number(thread, "beta-1");
+    if (thread.rank() < 2)
+      group->send(beta, 0, base::Payload::of(std::array<std::byte, 64'000>())).wait();
+    if (thread.host().index() == beta) {
+      group->receive(0, 0).wait();
+      group->receive(1, 0).wait();
+      CHECK(thread.now() == 100ms + 50us + 2 * 640us + 10ms);
+    }
+    group->leave();
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+  const SimResult refused = Sim(text + "lanes:\n").run(greet_all, ClockKind::steady);
+  CHECK_THAT(refused.broke, Catch::Contains("switches are emulated on the virtual clock alone"));
 }

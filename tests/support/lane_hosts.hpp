@@ -49,17 +49,18 @@ inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& 
 class LaneHosts {
  public:
   LaneHosts(runtime::Runtime& runtime, std::shared_ptr<const paths::Plan> plan) : plan_(plan) {
-    for (std::uint32_t host = 0; host < plan->hosts.size(); ++host)
-      hosts_.push_back(std::make_unique<One>(*this, runtime, host));
+    const auto places = plan->hosts.size() + (plan->ways ? plan->clusters.size() : 0);
+    for (std::uint32_t place = 0; place < places; ++place)  // hosts and switches
+      hosts_.push_back(std::make_unique<One>(*this, runtime, place));
   }
   ~LaneHosts() {
     for (auto& host : hosts_) host->lanes.stop();
   }
   paths::Lanes& operator[](std::uint32_t host) { return hosts_[host]->lanes; }
   paths::EmulatedLinks& links(std::uint32_t host) { return hosts_[host]->links; }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(plan_->hosts.size()); }
   std::vector<std::uint32_t> all() const {
-    std::vector<std::uint32_t> numbers(hosts_.size());
+    std::vector<std::uint32_t> numbers(size());
     for (std::uint32_t host = 0; host < numbers.size(); ++host) numbers[host] = host;
     return numbers;
   }

@@ -27,14 +27,20 @@ Settings Routes::link_stage(const std::string& name, std::uint32_t host, const S
       settings.position());
 }
 
-/// One hop inside a cluster.
+/// One hop inside a cluster: out of one host's network, into the other's, and back.
 void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
   if (from == to) return;
-  const auto& network = all_.clusters[cluster_of(from)].network;
-  if (network)
-    way.push_back(link_stage(network_link_name(all_.host_name(from)), from, *network, "down"));
+  const Ways::Cluster& cluster = all_.clusters[cluster_of(from)].way;
+  const auto pass = [&](const std::string& name, std::uint32_t host, const Settings& link,
+                        std::string_view role) {
+    if (!link.is_null()) way.push_back(link_stage(name, host, link, role));
+  };
+  const std::string here = all_.host_name(from), there = all_.host_name(to);
+  pass(network_link_name(here), from, cluster.outgoing(from), "down");
+  pass(receiving_link_name(here), from, cluster.receiving(from), "up");
   way.push_back(forward(to));
-  if (network) way.push_back(link_stage(network_link_name(all_.host_name(to)), to, *network, "up"));
+  pass(receiving_link_name(there), to, cluster.receiving(to), "down");
+  pass(network_link_name(there), to, cluster.outgoing(to), "up");
 }
 
 const MultiCluster::Link* Routes::link(std::uint32_t from, std::uint32_t to,
@@ -59,17 +65,29 @@ bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) 
   return link(b, a, asker) != nullptr && there;
 }
 
+/// The links of switches are no host's, where a wrapper could be.
+void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  for (const std::uint32_t cluster : {from, to})
+    if (all_.clusters[cluster].way.has_switch && switched_.insert(cluster).second)
+      mistakes_.add(asker.position(),
+                    fmt::format("uplink: paths of {} lead through exits of clusters, but cluster "
+                                "{} has a switch; expected uplink: exit",
+                                asker.text(), all_.cluster_name(cluster)));
+}
+
 /// The hop between two clusters: what leaves each is delayed where it leaves.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  refuse_switches(from, to, asker);
   if (!has_links(from, to, asker)) return;
   const MultiCluster::Link* there = link(from, to, asker);
   const MultiCluster::Link* back = link(to, from, asker);
   const std::string& a = all_.cluster_name(from);
   const std::string& b = all_.cluster_name(to);
   if (there->delays)
-    way.push_back(link_stage(wan_link_name(a, b), exit(from), there->settings, "down"));
+    way.push_back(link_stage(wan_link_name(a, b), exit(from), there->path_settings(), "down"));
   way.push_back(forward(exit(to)));
-  if (back->delays) way.push_back(link_stage(wan_link_name(b, a), exit(to), back->settings, "up"));
+  if (back->delays)
+    way.push_back(link_stage(wan_link_name(b, a), exit(to), back->path_settings(), "up"));
 }
 
 void Routes::route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
@@ -83,8 +101,8 @@ Settings write_ways(const MultiCluster& all, const base::Position& position) {
   Entries ways;
   for (std::uint32_t from = 0; from < all.clusters.size(); ++from) {
     const MultiCluster::Cluster& cluster = all.clusters[from];
-    Entries entries{entry("exit", all.hosts[cluster.exit].name)};
-    if (cluster.network) entries.push_back(entry("network", *cluster.network));
+    Entries entries{entry("exit", all.hosts[cluster.way.exit].name)};
+    for (const auto& [key, value] : cluster.way.text()) entries.push_back(entry(key.text(), value));
     Entries to;
     for (const auto& [ends, link] : all.links)
       if (ends.first == from) to.push_back(entry(all.cluster_name(ends.second), link.settings));

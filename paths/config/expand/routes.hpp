@@ -36,15 +36,17 @@ class Routes {
  private:
   void hop(Way& way, std::uint32_t from, std::uint32_t to);
   void cross(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
+  void refuse_switches(std::uint32_t from, std::uint32_t to, const base::Settings& asker);
   const MultiCluster::Link* link(std::uint32_t from, std::uint32_t to, const base::Settings& asker);
   base::Settings forward(std::uint32_t host);
-  std::uint32_t exit(std::uint32_t cluster) const { return all_.clusters[cluster].exit; }
+  std::uint32_t exit(std::uint32_t cluster) const { return all_.clusters[cluster].way.exit; }
   std::uint32_t cluster_of(std::uint32_t host) const { return all_.hosts[host].cluster; }
 
   const MultiCluster& all_;
   Writer& writer_;
   base::Mistakes& mistakes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
+  std::set<std::uint32_t> switched_;  // clusters that were refused
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
 };
 

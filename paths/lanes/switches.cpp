@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/switches.cpp — frames between hosts of one process and their switches.
+#include "paths/lanes/switches.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paths {
+
+struct Switches::One final : LaneCarrier {
+  One(Switches& all, runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
+      std::uint32_t place)
+      : everybody(all), number(place), lanes(runtime, std::move(plan), place, links, *this) {}
+  void send(std::uint32_t host, LaneFrame frame) override {
+    everybody.hosts_[host]->deliver(number, std::move(frame));
+  }
+  Switches& everybody;
+  const std::uint32_t number;
+  EmulatedLinks links;
+  Lanes lanes;
+};
+
+Switches::Switches(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan)
+    : hosts_(plan->hosts.size()), switches_(plan->clusters.size()) {
+  for (std::uint32_t cluster = 0; plan->ways && cluster < switches_.size(); ++cluster)
+    if (plan->ways->clusters[cluster].has_switch)
+      switches_[cluster] =
+          std::make_unique<One>(*this, runtime, plan, switch_number(*plan, cluster));
+}
+
+Switches::~Switches() { stop(); }
+
+void Switches::stop() {
+  for (auto& one : switches_)
+    if (one != nullptr) one->lanes.stop();
+}
+
+void Switches::add(std::uint32_t host, Lanes& lanes) { hosts_[host] = &lanes; }
+
+void Switches::deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame) {
+  switches_[number - hosts_.size()]->lanes.deliver(from, std::move(frame));
+}
+
+bool Switches::are_in(const Plan& plan) {
+  return plan.ways &&
+         std::any_of(plan.ways->links.begin(), plan.ways->links.end(), [&](const auto& link) {
+           const auto& [ends, settings] = link;
+           return plan.ways->clusters[ends.first].has_switch && !settings.is_null();
+         });
+}
+
+}  // namespace paths

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/switches.hpp — the emulated switches of clusters, in the process of all hosts.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "paths/lanes/lanes.hpp"
+
+namespace paths {
+
+/// Of each cluster whose hosts reach others through a switch: where what they send queues for the
+/// links to other clusters, one queue for each. They take no time of their own, on the virtual
+/// clock, and are neither hosts nor steps of a way.
+///
+/// Sharing: any context may call, once all hosts are there.
+class Switches {
+ public:
+  Switches(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan);
+  ~Switches();
+
+  /// Where frames for that host go; outlives it.
+  void add(std::uint32_t host, Lanes& lanes);
+  /// Nothing passes them any more: all hosts have ended.
+  void stop();
+  /// What a host sends by the switch of that number.
+  void deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame);
+
+  /// Whether the plan has any that links are emulated for.
+  static bool are_in(const Plan& plan);
+
+ private:
+  struct One;
+  std::vector<Lanes*> hosts_;
+  std::vector<std::unique_ptr<One>> switches_;  // by cluster; null: it has none
+};
+
+}  // namespace paths
