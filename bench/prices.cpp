@@ -81,6 +81,16 @@ void print_blocks() {
     print_best(collective, mebibyte, network);
 }
 
+/// Of canonical sums, which any operation may have.
+void print_canonical() {
+  const Network network = network_of({4, 4}, 100e6, 1e9);
+  for (const Count bytes : {64 * kibibyte, 256 * kibibyte, mebibyte, 32 * mebibyte})
+    print_best(Collective::allreduce, bytes, network, Order::canonical);
+  for (const Collective collective :
+       {Collective::reduce, Collective::reduce_scatter, Collective::scan, Collective::exscan})
+    print_best(collective, mebibyte, network, Order::canonical);
+}
+
 void print_windows() {
   Network network = network_of({8, 8}, 1e9, 10e9);
   for (Link& link : network.links) link.stream_rate = 64.0 * kibibyte * 8 / 0.020;
@@ -152,6 +162,7 @@ int main(int argument_count, char** arguments) {
       {"tiny", print_tiny},
       {"clusters", print_clusters},
       {"blocks", print_blocks},
+      {"canonical", print_canonical},
       {"windows", print_windows},
       {"matsuda", [] { print_matsuda(64 * kibibyte); }},
       {"matsuda-whole", [] { print_matsuda(unlimited); }},

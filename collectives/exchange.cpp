@@ -96,7 +96,10 @@ Block reduce_scatter_direct(Steps& steps, const Summing& summing) {
   for (std::size_t member = 0; member < team.size(); ++member)
     operands.push_back(
         summing.at(member == team.me ? summing.source : received(team[member]), own));
-  return fold(steps, operands, summing.at(summing.result, own));
+  const Block into = summing.at(summing.result, own);
+  if (summing.groups == nullptr) return fold(steps, operands, into);
+  return fold_by_groups(steps, *summing.groups, team.members, operands, into,
+                        summing.stretches->scratch(own));
 }
 
 Block reduce_scatter_halving(Steps& steps, const Summing& summing) {

@@ -37,6 +37,7 @@ struct Summing {
   Buffer source = in;
   Buffer result = part;  ///< where a sum of two or more is put, in scratch unless it is `out`
   Channel channel = 0;
+  const Topology* groups = nullptr;  ///< whose order and groups sums keep, if they can
   /// A range of one of the buffers, wherever it has it.
   Block at(Buffer buffer, Range range) const {
     const bool is_scratch = buffer.storage != Storage::in && buffer.storage != Storage::out;
@@ -46,7 +47,7 @@ struct Summing {
 /// Each says where the sum of its piece is: in `result`, or in `source` if it is alone.
 /// ring: partial sums go round, each piece's beginning on the right of its owner.
 Block reduce_scatter_ring(Steps& steps, const Summing& summing);
-/// direct: everybody sends each its piece, who folds them in the order of the team.
+/// direct: everybody sends each its piece, who folds them in the order of the team, group by group.
 Block reduce_scatter_direct(Steps& steps, const Summing& summing);
 /// halving: half of what is left goes to a partner at half the distance; powers of two only.
 Block reduce_scatter_halving(Steps& steps, const Summing& summing);

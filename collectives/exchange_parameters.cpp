@@ -19,11 +19,6 @@ std::string needy_word(const Task& task, const Parameters& parameters) {
   return "";
 }
 
-Order order_of(const Parameters& parameters, Order of_direct) {
-  if (parameters.word("reduce_scatter") == "ring") return Order::by_block;
-  return parameters.word("reduce_scatter") == "halving" ? Order::permuted : of_direct;
-}
-
 }  // namespace
 
 Parameter allgather_parameter(const std::string& fallback, std::vector<Collective> only_for) {
@@ -58,12 +53,9 @@ std::string wrong_for_clusters(const Task& task, const Parameters& parameters) {
   return "";
 }
 
-Order order_of_all(const Task& task, const Parameters& parameters) {
-  return order_of(parameters, task.group().depth() == 0 ? Order::canonical : Order::in_order);
-}
-
-Order order_of_clusters(const Task& task, const Parameters& parameters) {
-  return order_of(parameters, task.group().depth() <= 1 ? Order::canonical : Order::in_order);
+Order order_of_sums(const Task&, const Parameters& parameters) {
+  if (parameters.word("reduce_scatter") == "ring") return Order::by_block;
+  return parameters.word("reduce_scatter") == "halving" ? Order::permuted : Order::canonical;
 }
 
 }  // namespace collectives

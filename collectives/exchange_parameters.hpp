@@ -14,9 +14,8 @@ Parameter reduce_scatter_parameter();
 std::string wrong_for_all(const Task& task, const Parameters& parameters);
 std::string wrong_for_clusters(const Task& task, const Parameters& parameters);
 
-/// The order of sums over members by the `reduce_scatter` chosen, among all; and over clusters in
-/// order after that in each.
-Order order_of_all(const Task& task, const Parameters& parameters);
-Order order_of_clusters(const Task& task, const Parameters& parameters);
+/// The order of sums by the `reduce_scatter` chosen, among all, or in each cluster and then over
+/// clusters in order.
+Order order_of_sums(const Task& task, const Parameters& parameters);
 
 }  // namespace collectives

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/fold.hpp — summing up operands from the left.
+// collectives/fold.hpp — summing up operands from the left, or group by group.
 #pragma once
 #include <span>
 
 #include "collectives/step.hpp"
+#include "collectives/topology.hpp"
 
 namespace collectives {
 
@@ -15,5 +16,12 @@ inline Block fold(Steps& steps, std::span<const Block> operands, Block into) {
   for (const Block& operand : operands.subspan(2)) steps.reduce(into, into, operand);
   return into;
 }
+
+/// Folds the operands of members, who stand in the topology's order, as its groups nest: those of
+/// an innermost group from the left, then the groups of each level; that is what `canonical` means.
+/// Sums of groups behind the first lie at `scratch` of `folded` buffers, one for each level.
+Block fold_by_groups(Steps& steps, const Topology& topology, std::span<const Rank> members,
+                     std::span<const Block> operands, Block into, Range scratch,
+                     std::size_t level = 0);
 
 }  // namespace collectives

@@ -18,7 +18,7 @@ using Family = std::vector<Candidate>;
 /// Everything that can do the task and sums up in that order or a better one: every word of every
 /// parameter, numbers in powers of two, lengths of messages from all down to a 512th of it, but not
 /// below 1 KiB. In the order of the list of algorithms. Only canonical sums are those that every
-/// operation may have; not every collective has an algorithm that makes them.
+/// operation may have; scans over groups of several levels have no algorithm that makes them.
 std::vector<Family> families_of(const collectives::Task& task, Bytes element_bytes,
                                 collectives::Order worst = collectives::Order::by_block);
 

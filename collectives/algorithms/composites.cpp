@@ -39,7 +39,8 @@ Program gather_operate(const Task& task, const Parameters& parameters, Rank me) 
             for (std::size_t position = 0; position < size; ++position)
               operands.push_back({gathered, {position * count, count}});
             const Block result{out, task.vector()};
-            steps.copy(result, fold(steps, operands, result));
+            steps.copy(result, fold_by_groups(steps, group, group.order(), operands, result,
+                                              task.vector()));
           }};
 }
 
@@ -116,10 +117,7 @@ Algorithm gather_operate_algorithm() {
           .help = "Everything is gathered where the sum is wanted, and summed up there.",
           .collectives = {Collective::reduce, Collective::allreduce},
           .parameters = {allgather_parameter("direct", {Collective::allreduce})},
-          .order =
-              [](const Task& task, const Parameters&) {
-                return task.group().depth() == 0 ? Order::canonical : Order::in_order;
-              },
+          .order = [](const Task&, const Parameters&) { return Order::canonical; },
           .refusal = wrong_for_operate,
           .program = gather_operate};
 }

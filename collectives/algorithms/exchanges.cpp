@@ -29,7 +29,8 @@ Program scatter_sums(const Task& task, const std::string& word, Rank me) {
             const Team team = everybody(task.group(), me);
             const std::vector<Range> pieces = blocks_of(task, team);
             const Stretches stretches(task.vector(), 0);
-            const Block sum = reduce_scatter(word, steps, {team, pieces, &stretches});
+            const Block sum =
+                reduce_scatter(word, steps, {team, pieces, &stretches, in, part, 0, &task.group()});
             steps.copy({out, out_range(task, me)}, sum);
           }};
 }
@@ -45,7 +46,7 @@ Algorithm exchange(const std::string& word, const std::string& help,
           .collectives = std::move(collectives),
           .parameters = {},
           .order = [chosen](const Task& task,
-                            const Parameters& none) { return order_of_all(task, chosen(none)); },
+                            const Parameters& none) { return order_of_sums(task, chosen(none)); },
           .refusal = [chosen](const Task& task,
                               const Parameters& none) { return wrong_for_all(task, chosen(none)); },
           .program =
@@ -65,7 +66,7 @@ Program rabenseifner(const Task& task, const Parameters& parameters, Rank me) {
             const bool ends_here = !is_reduce || me == task.root;
             const Block sum =
                 reduce_scatter(parameters.word("reduce_scatter"), steps,
-                               {team, pieces, &stretches, in, ends_here ? out : part});
+                               {team, pieces, &stretches, in, ends_here ? out : part, 0, &group});
             if (ends_here) steps.copy({out, pieces[team.me]}, sum);
             if (!is_reduce)
               return allgather(parameters.word("allgather"), steps, {team, pieces, out});
@@ -112,7 +113,7 @@ Algorithm rabenseifner_algorithm() {
           .collectives = {Collective::allreduce, Collective::reduce},
           .parameters = {reduce_scatter_parameter(),
                          allgather_parameter("doubling", {Collective::allreduce})},
-          .order = order_of_all,
+          .order = order_of_sums,
           .refusal = wrong_for_all,
           .program = rabenseifner};
 }

@@ -133,8 +133,9 @@ void allreduce(Steps& steps, const Task& task, const Parameters& parameters, Ran
   const Team team = my_cluster(group, me);
   const std::vector<Range> pieces = cut(whole, team.size());
   const Stretches stretches(whole, 0);
-  const Block sum = reduce_scatter(parameters.word("reduce_scatter"), steps,
-                                   {team, pieces, &stretches, in, clusters == 1 ? out : part});
+  const Block sum =
+      reduce_scatter(parameters.word("reduce_scatter"), steps,
+                     {team, pieces, &stretches, in, clusters == 1 ? out : part, 0, &group});
   const auto send = [&](Range piece, Block block) {
     for_common_ranges(piece, cuts_of(sides), [&](Range range) {
       for (std::size_t next = 1; next < clusters; ++next)
@@ -177,7 +178,7 @@ Algorithm modified_rabenseifner_algorithm() {
               "(Matsuda et al. 2006).",
           .collectives = {Collective::allreduce},
           .parameters = {senders_parameter(), reduce_scatter_parameter(), allgather_parameter()},
-          .order = order_of_clusters,
+          .order = order_of_sums,
           .refusal = wrong_for_clusters,
           .program = [](const Task& task, const Parameters& parameters, Rank me) {
             return Program(

@@ -50,8 +50,8 @@ void allreduce(Steps& steps, const Task& task, const Choice& choice, Rank me, Co
   const std::vector<Range> pieces = dealings[mine].pieces();
   const Team team = my_cluster(group, me);
   const Buffer result = group.clusters() == 1 ? out : part;
-  const Block sum =
-      reduce_scatter(choice.inner, steps, {team, pieces, &choice.stretches, in, result, channel});
+  const Block sum = reduce_scatter(choice.inner, steps,
+                                   {team, pieces, &choice.stretches, in, result, channel, &group});
   const Range own = pieces[team.me];
   for_common_ranges(own, dealings, [&](Range range) {
     std::vector<Rank> owners;
@@ -136,9 +136,8 @@ Program program(const Task& task, const Parameters& parameters, Rank me) {
           }};
 }
 
-Order order(const Task& task, const Parameters& parameters) {
-  if (parameters.word("inner") != "direct") return Order::by_block;
-  return task.group().depth() <= 1 ? Order::canonical : Order::in_order;
+Order order(const Task&, const Parameters& parameters) {
+  return parameters.word("inner") == "direct" ? Order::canonical : Order::by_block;
 }
 
 std::string refusal(const Task& task, const Parameters& parameters) {

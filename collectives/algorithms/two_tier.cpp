@@ -16,7 +16,8 @@ Program program(const Task& task, const Parameters& parameters, Rank me) {
             const Stretches stretches(whole, 0);
             const Team team = my_cluster(group, me);
             const std::vector<Range> pieces = cut(whole, team.size());
-            reduce_scatter(parameters.word("reduce_scatter"), steps, {team, pieces, &stretches});
+            reduce_scatter(parameters.word("reduce_scatter"), steps,
+                           {team, pieces, &stretches, in, part, 0, &task.group()});
             gather_binomial(steps, {team, pieces, part});
             const Block sum{team.size() == 1 ? in : part, whole};
             const std::vector<Rank> first = first_of_clusters(group);
@@ -35,7 +36,7 @@ Algorithm two_tier_algorithm() {
               "(Matsuda et al. 2006).",
           .collectives = {Collective::allreduce},
           .parameters = {reduce_scatter_parameter(), allgather_parameter()},
-          .order = order_of_clusters,
+          .order = order_of_sums,
           .refusal = wrong_for_clusters,
           .program = program};
 }

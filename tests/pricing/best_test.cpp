@@ -20,9 +20,10 @@ Network clusters(const std::vector<std::size_t>& sizes) {
 }
 Network two_by_four() { return clusters({4, 4}); }
 
-double ratio(Collective collective, Count bytes, const Network& network = two_by_four()) {
+double ratio(Collective collective, Count bytes, const Network& network = two_by_four(),
+             Order worst = Order::by_block) {
   const Task task = make_task(collective, network.topology, bytes);
-  const Best best = best_of(task, 1, network);
+  const Best best = best_of(task, 1, network, {}, worst);
   INFO(best.candidate.algorithm->name << ' ' << best.candidate.parameters.text());
   CHECK(best.finished <= best.priced);
   return static_cast<double>(best.price.time.count()) /
@@ -56,6 +57,14 @@ TEST_CASE("best: 1 MiB for each participant within a quarter of the bound") {
     INFO(name_of(collective));
     CHECK(ratio(collective, mebibyte) <= 1.25);
   }
+}
+
+TEST_CASE("best: sums in the canonical order cost nothing but latency") {
+  const Network network = two_by_four();
+  CHECK(ratio(Collective::allreduce, 64 * 1024, network, Order::canonical) <= 1.12);
+  CHECK(ratio(Collective::allreduce, mebibyte, network, Order::canonical) <= 1.06);
+  CHECK(ratio(Collective::allreduce, 32 * mebibyte, network, Order::canonical) <= 1.02);
+  CHECK(ratio(Collective::reduce_scatter, mebibyte, network, Order::canonical) <= 1.25);
 }
 
 TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
