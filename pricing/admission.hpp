@@ -37,6 +37,7 @@ class Admission {
   std::size_t unfinished() const { return unfinished_; }
 
   Admitted& operator[](Slot slot) { return steps_[slot]; }
+  const Admitted& operator[](Slot slot) const { return steps_[slot]; }
   bool is_free(Slot slot) const { return steps_[slot].waits == 0; }
 
  private:

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <stdexcept>
 
 #include "base/errors.hpp"
@@ -33,6 +35,7 @@ struct Message {
   bool can_be_received = false;
   bool is_granted = false;
   bool is_prepared = false;
+  bool has_port = false;  // of the source
   bool is_sent = false, is_received = false;
 };
 
@@ -47,6 +50,12 @@ struct Host {
   std::vector<MessageIndex> under_way;
   std::vector<MessageIndex> parked;  // without credit
   std::vector<Bytes> credit;         // by target
+  struct Receiving {
+    std::deque<MessageIndex> steps;  // not granted, in order
+    std::size_t granted = 0;         // and not there
+  };
+  std::array<Receiving, 2> receiving_ports;  // of its own cluster or of all, of other clusters
+  std::size_t ports_taken = 0;               // sending ones
   bool is_touched = false;
 };
 
@@ -79,6 +88,21 @@ class Evaluation {
   void choose(Rank me);
   void hand_over(Rank me);
   void park(Rank me);
+  // Ports.
+  bool has_receiving_ports() const { return execution_.ports.receiving > 0; }
+  bool has_free_port(const Host& host) const {
+    return execution_.ports.sending == 0 || host.ports_taken < execution_.ports.sending;
+  }
+  Host::Receiving& receiving_ports(const Message& message) {
+    const bool is_other =
+        execution_.ports.are_apart && network_.crosses(message.source, message.target);
+    return hosts_[message.target].receiving_ports[is_other ? 1 : 0];
+  }
+  void grant_in_order(Rank me);
+  bool has_older_to_send(const Host& host, const Message& receiving) const;
+  void take_port(Message& message);
+  void free_port_at(Nanos time, const Message& message);
+  void end_grant(const Message& message);
   bool may_move(const Message& message) const;
   void send_frame(Rank me, MessageIndex index);
   Bytes frame_bytes(const Message& message, std::uint32_t frame) const;
@@ -88,6 +112,8 @@ class Evaluation {
   void arrive(const Event& event);
   void unpark(Host& host);
   void enter_link(const Event& event);
+  void leave_link(const Message& message, std::uint32_t frame,
+                  const tuning::LinkInstance::Passage& passage);
   void serve_streams(std::size_t link);
   void enter_host(const Event& event);
   void give_back(Message& message);
@@ -179,6 +205,7 @@ void Evaluation::work(Rank me) {
     host.free.clear();
     admit(me);
   } while (!host.free.empty());
+  if (has_receiving_ports()) grant_in_order(me);
 }
 
 void Evaluation::admit(Rank me) {
@@ -222,6 +249,7 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   Message& message = messages_[*index];
   (is_sender ? message.sending : message.receiving) = slot;
   if (is_sender) message.step = step.number;
+  if (!is_sender && has_receiving_ports()) receiving_ports(message).steps.push_back(*index);
 }
 
 /// A step that is free of hazards.
@@ -237,7 +265,7 @@ void Evaluation::do_step(Rank me, Slot slot) {
   Message& message = messages_[step.message];
   message.can_be_received = true;
   if (message.frames_in == message.frames) return finish_receiving(step.message);
-  if (!has_credit()) return;
+  if (has_receiving_ports() || !has_credit()) return;
   give_back(message);
   push({.time = now_ + network_.latency(me, message.source),
         .kind = Kind::granted,
@@ -256,6 +284,7 @@ void Evaluation::finish(Rank me, Slot slot) {
 void Evaluation::finish_receiving(MessageIndex index) {
   Message& message = messages_[index];
   give_back(message);
+  if (has_receiving_ports()) end_grant(message);
   if (network_.message_cost > Nanos(0)) {
     Host& host = hosts_[message.target];
     host.works_until = std::max(host.works_until, now_) + network_.message_cost;
@@ -273,7 +302,9 @@ void Evaluation::recycle(MessageIndex index) {
 // --- sending ---
 
 bool Evaluation::may_move(const Message& message) const {
-  if (!has_credit() || message.is_granted) return true;
+  if (message.is_granted) return true;
+  if (has_receiving_ports()) return false;
+  if (!has_credit()) return true;
   return hosts_[message.source].credit[message.target] >=
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
@@ -282,16 +313,19 @@ bool Evaluation::may_move(const Message& message) const {
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
   std::erase_if(host.under_way, [&](MessageIndex index) {
-    const Message& message = messages_[index];
+    Message& message = messages_[index];
     if (message.frames_out == message.frames || may_move(message)) return false;
     host.parked.push_back(index);
+    if (message.has_port) --host.ports_taken;
+    message.has_port = false;
     return true;
   });
 }
 
 void Evaluation::hand_over(Rank me) {
   Host& host = hosts_[me];
-  while (host.under_way.size() < execution_.under_way && !host.ready.empty()) {
+  while (host.under_way.size() < execution_.under_way && !host.ready.empty() &&
+         has_free_port(host)) {
     std::pop_heap(host.ready.begin(), host.ready.end(), older_first());
     const MessageIndex index = host.ready.back();
     host.ready.pop_back();
@@ -301,6 +335,7 @@ void Evaluation::hand_over(Rank me) {
       continue;
     }
     host.under_way.push_back(index);
+    take_port(message);
     if (message.is_prepared) continue;
     if (network_.message_cost == Nanos(0)) {
       message.is_prepared = true;
@@ -334,7 +369,7 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
   Message& message = messages_[index];
   const std::uint32_t frame = message.frames_out++;
   const Bytes bytes = frame_bytes(message, frame);
-  const bool pays = has_credit() && !message.is_granted;
+  const bool pays = has_credit() && !has_receiving_ports() && !message.is_granted;
   if (pays) host.credit[message.target] -= bytes + frame_overhead;
   const auto passage = host.outgoing.carry(now_, Nanos(0), bytes);
   host.is_sending = true;
@@ -342,6 +377,61 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
   const Kind next = network_.crosses(me, message.target) ? Kind::at_link : Kind::at_host;
   push({passage.head, next, me, index, frame, message.step, passage.lag,
         pays ? bytes + frame_overhead : 0});
+}
+
+// --- ports ---
+
+/// Receiving steps in their order, as far as they are free of hazards and there are ports.
+void Evaluation::grant_in_order(Rank me) {
+  Host& host = hosts_[me];
+  for (Host::Receiving& ports : host.receiving_ports)
+    while (!ports.steps.empty() && ports.granted < execution_.ports.receiving) {
+      const MessageIndex index = ports.steps.front();
+      Message& message = messages_[index];
+      if (!message.can_be_received) break;
+      if (execution_.ports.is_half_duplex) {
+        if (!has_free_port(host) || has_older_to_send(host, message)) break;
+        ++host.ports_taken;
+      }
+      ports.steps.pop_front();
+      ++ports.granted;
+      const Nanos way =
+          execution_.ports.are_grants_carried ? network_.latency(me, message.source) : Nanos(0);
+      push({.time = now_ + way,
+            .kind = Kind::granted,
+            .source = message.source,
+            .item = index,
+            .frame = 0,
+            .step = message.serial});
+    }
+}
+
+bool Evaluation::has_older_to_send(const Host& host, const Message& receiving) const {
+  const std::uint64_t step = host.admission[receiving.receiving].number;
+  return std::any_of(host.ready.begin(), host.ready.end(), [&](MessageIndex index) {
+    return messages_[index].step < step && may_move(messages_[index]);
+  });
+}
+
+void Evaluation::end_grant(const Message& message) {
+  --receiving_ports(message).granted;
+  if (execution_.ports.is_half_duplex) --hosts_[message.target].ports_taken;
+  touch(message.target);
+}
+
+void Evaluation::take_port(Message& message) {
+  if (execution_.ports.sending == 0) return;
+  message.has_port = true;
+  ++hosts_[message.source].ports_taken;
+}
+
+void Evaluation::free_port_at(Nanos time, const Message& message) {
+  push({.time = time + execution_.ports.cost,
+        .kind = Kind::port_free,
+        .source = message.source,
+        .item = 0,
+        .frame = 0,
+        .step = message.step});
 }
 
 // --- events ---
@@ -364,6 +454,7 @@ void Evaluation::happen(const Event& event) {
     case Kind::credited:
       hosts_[event.source].credit[event.item] += event.bytes;
       return unpark(hosts_[event.source]), touch(event.source);
+    case Kind::port_free: --hosts_[event.source].ports_taken; return touch(event.source);
     case Kind::link_free: return serve_streams(event.item);
     case Kind::stream_free: {
       const Rank target = event.frame;
@@ -390,8 +481,9 @@ void Evaluation::end_frame(const Event& event) {
   Message& message = messages_[event.item];
   if (event.frame + 1 < message.frames) return;
   std::erase(host.under_way, event.item);
-  const Flow flow{1, message.bytes};
   const bool crosses = network_.crosses(message.source, message.target);
+  if (message.has_port && !(execution_.ports.blocks && crosses)) free_port_at(now_, message);
+  const Flow flow{1, message.bytes};
   for (Flow* sum : {&price_.all, &price_.sent[message.source], &price_.received[message.target],
                     &price_.links[network_.link_index(message.source, message.target)],
                     crosses ? &price_.across : nullptr}) {
@@ -414,11 +506,21 @@ void Evaluation::enter_link(const Event& event) {
     return serve_streams(link);
   }
   const auto passage = links_[link].carry(event.time, event.lag, bytes);
+  leave_link(message, event.frame, passage);
   Event next = event;
   next.time = passage.head;
   next.kind = Kind::at_host;
   next.lag = passage.lag;
   push(next);
+}
+
+/// Who blocks holds its port until the last tail has left the link.
+void Evaluation::leave_link(const Message& message, std::uint32_t frame,
+                            const tuning::LinkInstance::Passage& passage) {
+  if (!message.has_port || !execution_.ports.blocks || frame + 1 < message.frames) return;
+  const std::size_t link = network_.link_index(message.source, message.target);
+  const Nanos latency = network_.links[link].model.at(now_).latency;
+  free_port_at(passage.head + passage.lag - latency, message);
 }
 
 void Evaluation::serve_streams(std::size_t link) {
@@ -428,6 +530,7 @@ void Evaluation::serve_streams(std::size_t link) {
     const auto number = static_cast<std::uint32_t>(link);
     push({start->passage.free_again, Kind::link_free, 0, number, 0, 0});
     push({start->stream_free, Kind::stream_free, message.source, number, message.target, 0});
+    leave_link(message, frame.number, start->passage);
     push({start->passage.head, Kind::at_host, message.source, frame.message, frame.number,
           message.step, start->passage.lag, frame.credit});
   }

@@ -9,11 +9,26 @@
 
 namespace pricing {
 
+/// Ports of a host, for schedules that plan who talks to whom when; 0: as many as it likes.
+struct Ports {
+  /// Messages that hold one at once, the oldest step that can move first.
+  std::size_t sending = 0;
+  /// Messages granted and not there yet. Grants are given in the order of the receiving steps, and
+  /// no message moves without one.
+  std::size_t receiving = 0;
+  bool are_apart = false;  ///< receiving ones and their order: of other clusters and of its own
+  bool blocks = false;     ///< held until the tail has left the link, else until it is sent
+  base::Nanos cost{0};     ///< for which one is held on; the message is not delayed
+  bool is_half_duplex = false;      ///< sending ones are for receiving, too, the older step first
+  bool are_grants_carried = false;  ///< with the latency of the way back, else in no time
+};
+
 /// How steps are executed.
 struct Execution {
   std::size_t window = 256;   ///< unfinished steps admitted, in order
   std::size_t under_way = 4;  ///< messages that can move, handed to the transport at once
   Bytes credit = unlimited;   ///< that a source has at a host for what nobody has asked for yet
+  Ports ports = {};           ///< with receiving ones credit does not matter
 };
 
 struct Flow {

@@ -17,6 +17,7 @@ enum class Kind : std::uint8_t {
   taken,      ///< the target has paid what a message costs it
   granted,
   credited,
+  port_free,  ///< of the source
   link_free,
   stream_free,
   at_link,  ///< a frame's head

@@ -231,3 +231,80 @@ TEST_CASE("evaluator: eight senders of Matsuda et al. 2006, beside one and besid
         0.07);
   CHECK(two_tier / took(allreduce, "stretched", "stretch=524288") >= 2.4);
 }
+
+TEST_CASE("evaluator: a receiving port grants one message after the other, in the steps' order") {
+  const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
+                                  steps.receive(0, cells(0, 400));
+                                  steps.receive(1, cells(400, 400));
+                                }};
+  const Network network = nanoseconds({3});
+  CHECK(time_of(parts, network, {.ports = {.receiving = 2}}) == 900);
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
+  // 1 is granted first, and can send only when it has 300 bytes of 0, at 400; then 0 may.
+  const std::vector<Part> late{[](Steps& steps) {
+                                 steps.send(1, cells(0, 300));
+                                 steps.send(2, cells(0, 100));
+                               },
+                               [](Steps& steps) {
+                                 steps.receive(0, cells(0, 300));
+                                 steps.send(2, cells(0, 300));
+                               },
+                               [](Steps& steps) {
+                                 steps.receive(1, cells(0, 300));
+                                 steps.receive(0, cells(300, 100));
+                               }};
+  CHECK(time_of(late, network) == 800);
+  CHECK(time_of(late, network, {.ports = {.receiving = 1}}) == 400 + 400 + 200);
+}
+
+TEST_CASE("evaluator: receiving ports for other clusters leave those of its own alone") {
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(2, cells(0, 100));
+                                  steps.receive(1, cells(100, 100));
+                                },
+                                sends(0, cells(0, 100)), sends(0, cells(0, 100))};
+  const Network network = nanoseconds({2, 1});
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
+}
+
+TEST_CASE("evaluator: a sending port is held until the message is sent, and as long as it costs") {
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(1, cells(0, 100));
+                                  steps.send(2, cells(0, 100));
+                                },
+                                receives(0, cells(0, 100)), receives(0, cells(0, 100))};
+  const Network network = nanoseconds({3});
+  CHECK(time_of(parts, network, {.ports = {.sending = 1}}) == 300);
+  CHECK(time_of(parts, network, {.ports = {.sending = 1, .cost = 50ns}}) == 350);
+  CHECK(time_of(parts, network, {.ports = {.sending = 2, .cost = 50ns}}) == 300);
+  // Who blocks waits for the link, which takes the first 100 bytes from 100 to 300.
+  Network far = nanoseconds({1, 1, 1});
+  for (Link& link : far.links) link.model = tuning::LinkModel(1000ns, 4e9);
+  CHECK(time_of(parts, far, {.ports = {.sending = 1}}) == 100 + 100 + 1000 + 200);
+  CHECK(time_of(parts, far, {.ports = {.sending = 1, .blocks = true}}) == 300 + 100 + 1000 + 200);
+}
+
+TEST_CASE("evaluator: with half duplex a host sends or receives") {
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(2, cells(0, 400));
+                                  steps.send(1, cells(400, 400));
+                                },
+                                receives(0, cells(0, 400)), sends(0, cells(0, 400))};
+  const Network network = nanoseconds({3});
+  Ports ports{.sending = 1, .receiving = 1};
+  CHECK(time_of(parts, network, {.ports = ports}) == 500);
+  ports.is_half_duplex = true;
+  CHECK(time_of(parts, network, {.ports = ports}) == 1000);
+  // Two that want to send to each other first and have both granted hold each other up.
+  const std::vector<Part> exchange{[](Steps& steps) {
+                                     steps.receive(1, cells(0, 100));
+                                     steps.send(1, cells(100, 100));
+                                   },
+                                   [](Steps& steps) {
+                                     steps.receive(0, cells(0, 100));
+                                     steps.send(0, cells(100, 100));
+                                   }};
+  CHECK_THROWS_AS(time_of(exchange, nanoseconds({2}), {.ports = ports}), std::invalid_argument);
+}
