@@ -5,20 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/errors.hpp"
-#include "tuning/read_link_model.hpp"
+#include "paths/lanes/emulated_links.hpp"
 
 namespace commands {
 namespace {
 
-using base::Settings;
-
-/// Of settings that were checked; null: nothing to emulate.
-tuning::LinkModel model_of(const Settings& link, base::Mistakes& mistakes) {
-  if (link.is_null()) return {};
-  base::MapReader reader(link, mistakes, "link");
-  tuning::LinkModel model = tuning::read_link_model(reader);
-  reader.finish();
-  return model;
+tuning::Link link_of(const paths::HopLink& link) {
+  return link.is_there() ? paths::link_of(link) : tuning::Link();
 }
 
 /// The clusters that have participants, in the order of the topology.
@@ -54,14 +47,14 @@ pricing::Network network_of(const paths::Plan& plan) {
   network.topology = std::make_shared<const collectives::Topology>(topology_of(plan));
   network.frame = plan.lanes.frame_bytes == 0 ? pricing::unlimited : plan.lanes.frame_bytes;
   const std::vector<std::uint32_t> hosts = participants_of(plan);
-  base::Mistakes mistakes;
-  for (const std::uint32_t host : hosts)
-    network.outgoing.push_back(
-        plan.ways ? model_of(plan.ways->clusters[plan.hosts[host].cluster].network, mistakes)
-                  : tuning::LinkModel());
-  network.receiving.resize(hosts.size());
+  network.striping = plan.lanes.striping;
+  for (const std::uint32_t host : hosts) {
+    network.outgoing.push_back(link_of(paths::outgoing_link(plan, host)).model);
+    network.receiving.push_back(link_of(paths::receiving_link(plan, host)).model);
+  }
   const auto clusters = clusters_of(plan, hosts, *network.topology);
   network.links.resize(clusters.size() * clusters.size());
+  base::Mistakes mistakes;
   for (std::size_t from = 0; from < clusters.size(); ++from)
     for (std::size_t to = 0; to < clusters.size(); ++to) {
       if (from == to) continue;
@@ -72,8 +65,8 @@ pricing::Network network_of(const paths::Plan& plan) {
           !missing.empty())
         mistakes.add({"", 0, 0}, missing);
       else
-        network.links[from * clusters.size() + to].model =
-            model_of(plan.ways->links.at({clusters[from], clusters[to]}), mistakes);
+        network.links[from * clusters.size() + to] =
+            link_of(paths::crossing(plan, clusters[from], first_of(to)).link);
     }
   mistakes.throw_if_any();
   return network;

@@ -18,7 +18,8 @@ collectives::Topology topology_of(const paths::Plan& plan);
 /// Between the participants of the plan. What is not emulated takes no time. Frames are those of
 /// the plan's lanes.
 ///
-/// Hosts reach links as through a switch: that messages pass the exits of clusters is left out.
+/// All hosts reach links as those of a cluster with a switch do: that messages pass the exits of
+/// others is left out.
 /// Throws: ConfigError naming every pair of clusters without a link, and traces that cannot be
 /// read.
 pricing::Network network_of(const paths::Plan& plan);

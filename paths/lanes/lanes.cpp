@@ -71,7 +71,7 @@ Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::u
       outgoing_(runtime, host, plan_->lanes.frame_bytes, departures_, agenda_),
       inbox_(plan_->lanes.inbox_bytes),
       clock_(std::make_unique<Clock>(*this)) {
-  if (is_switch() || !plan_->ways) return;
+  if (is_switch()) return;
   const HopLink network = receiving_link(*plan_, host_);
   if (network.is_there()) receiving_ = links.named(network.name, link_of(network).model);
 }

@@ -14,14 +14,8 @@ namespace {
 
 using base::Settings;
 
-HopLink outgoing(const Plan& plan, std::uint32_t host) {
-  return {network_link_name(plan.hosts[host].name),
-          plan.ways->clusters[plan.hosts[host].cluster].outgoing(host)};
-}
-
 Hop inside(const Plan& plan, std::uint32_t from, std::uint32_t to) {
-  if (!plan.ways) return {to};
-  return {.to = to, .outgoing = outgoing(plan, from), .receiving = receiving_link(plan, to)};
+  return {.to = to, .outgoing = outgoing_link(plan, from), .receiving = receiving_link(plan, to)};
 }
 
 }  // namespace
@@ -74,7 +68,14 @@ std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to) 
                      plan.clusters[there]);
 }
 
+HopLink outgoing_link(const Plan& plan, std::uint32_t host) {
+  if (!plan.ways) return {};
+  return {network_link_name(plan.hosts[host].name),
+          plan.ways->clusters[plan.hosts[host].cluster].outgoing(host)};
+}
+
 HopLink receiving_link(const Plan& plan, std::uint32_t host) {
+  if (!plan.ways) return {};
   return {receiving_link_name(plan.hosts[host].name),
           plan.ways->clusters[plan.hosts[host].cluster].receiving(host)};
 }
@@ -108,7 +109,7 @@ Hop next_hop(const Plan& plan, std::uint32_t from, std::uint32_t to) {
   if (!mine.has_switch && mine.exit != from) return inside(plan, from, mine.exit);
   Crossing next = crossing(plan, here, to);
   Hop hop{.to = next.to};
-  if (mine.has_switch) hop.outgoing = outgoing(plan, from);
+  if (mine.has_switch) hop.outgoing = outgoing_link(plan, from);
   (mine.has_switch ? hop.across : hop.outgoing) = std::move(next.link);
   if (plan.ways->clusters[there].has_switch) hop.receiving = receiving_link(plan, next.to);
   return hop;

@@ -66,7 +66,8 @@ std::string network_link_name(const std::string& host);
 std::string receiving_link_name(const std::string& host);
 std::string wan_link_name(const std::string& from_cluster, const std::string& to_cluster);
 
-/// By which a host receives from its cluster's network.
+/// By which a host sends into its cluster's network, and receives from it.
+HopLink outgoing_link(const Plan& plan, std::uint32_t host);
 HopLink receiving_link(const Plan& plan, std::uint32_t host);
 
 /// The step from one cluster towards a host of another one, there being a link.

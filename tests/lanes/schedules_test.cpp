@@ -5,6 +5,7 @@
 #include <map>
 
 #include "collectives/algorithms/all.hpp"
+#include "commands/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "pricing/admission.hpp"
 #include "pricing/evaluator.hpp"
@@ -153,5 +154,27 @@ TEST_CASE("schedules: over two-by-four.yaml with whole messages they take what i
         time_over_lanes(plan, row.collective, row.algorithm, row.parameters, {4, 4});
     INFO(row.algorithm << ' ' << row.parameters << ": " << time << " ns");
     CHECK((time + 50) / 100 == row.microseconds_tenths);
+  }
+}
+
+TEST_CASE("schedules: in frames they take over lanes what prices of the same config say") {
+  for (const std::string config : {"two-by-four.yaml", "three-by-four.yaml"}) {
+    const auto plan = plan_of(config, 64 << 10);
+    const pricing::Network network = commands::network_of(*plan);
+    for (const auto& [collective, name, parameters] :
+         {std::tuple(Collective::broadcast, "stretched", "stretch=65536"),
+          std::tuple(Collective::broadcast, "tree", "shape=chain,segment=65536"),
+          std::tuple(Collective::allreduce, "stretched", "stretch=131072,exchange=two"),
+          std::tuple(Collective::allreduce, "rabenseifner",
+                     "reduce_scatter=ring,allgather=ring")}) {
+      const Algorithm& algorithm = algorithm_named(name);
+      const Task task = make_task(collective, network.topology, mebibyte);
+      const auto price =
+          pricing::price(algorithm, task, algorithm.read(parameters), 1, network, {.under_way = 1});
+      const std::vector<std::size_t> clusters(network.clusters(), 4);
+      const std::int64_t time = time_over_lanes(plan, collective, name, parameters, clusters);
+      INFO(config << ", " << name << ' ' << parameters);
+      CHECK(time == Approx(static_cast<double>(price.time.count())).epsilon(0.01));
+    }
   }
 }
