@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/errors.hpp"
 #include "paths/lanes/emulated_links.hpp"
 
@@ -33,12 +36,25 @@ std::vector<std::uint32_t> participants_of(const paths::Plan& plan) {
   return hosts;
 }
 
+/// Groups are numbered in the order of the plan.
 collectives::Topology topology_of(const paths::Plan& plan) {
-  std::vector<collectives::Topology::Path> paths;
-  for (const std::uint32_t host : participants_of(plan))
-    paths.push_back({plan.hosts[host].cluster});
-  if (paths.empty())
+  const std::vector<std::uint32_t> hosts = participants_of(plan);
+  if (hosts.empty())
     throw base::ConfigError({{{"", 0, 0}, "expected hosts with threads, found none"}});
+  std::size_t depth = 0;
+  for (const std::uint32_t host : hosts) depth = std::max(depth, plan.hosts[host].groups.size());
+  std::map<std::vector<std::string>, std::uint32_t> numbers;
+  std::vector<collectives::Topology::Path> paths;
+  for (const std::uint32_t number : hosts) {
+    const paths::Plan::PlanHost& host = plan.hosts[number];
+    collectives::Topology::Path& path = paths.emplace_back(1, host.cluster);
+    std::vector<std::string> inside{plan.clusters[host.cluster]};
+    for (std::size_t level = 0; level < depth; ++level) {
+      inside.push_back(level < host.groups.size() ? host.groups[level] : "");
+      const auto next = static_cast<std::uint32_t>(numbers.size());
+      path.push_back(numbers.try_emplace(inside, next).first->second);
+    }
+  }
   return collectives::Topology(paths);
 }
 

@@ -12,7 +12,8 @@ namespace commands {
 /// Those who take part in a collective of all: the hosts that have threads, in the plan's order.
 std::vector<std::uint32_t> participants_of(const paths::Plan& plan);
 
-/// The groups that they are in, clusters outermost.
+/// The groups that they are in, clusters outermost. Clusters may differ in how deep their groups
+/// go: where one goes no deeper, those who are together stay together.
 collectives::Topology topology_of(const paths::Plan& plan);
 
 /// Between the participants of the plan. What is not emulated takes no time. Frames are those of

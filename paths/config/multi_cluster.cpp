@@ -56,7 +56,9 @@ class ClusterReader {
     all_.clusters.emplace_back();
     all_.clusters.back().name = name;
     base::MapReader reader(value, mistakes_, "cluster " + name.text());
-    const Settings hosts = reader.take_required("hosts", "a number of hosts, or their names");
+    const Settings hosts =
+        reader.take_required("hosts", "a number of hosts, their names, or groups of them");
+    first_groups_.clear();
     if (reader.has("hosts")) read_hosts(name, hosts);
     read_per_host(reader);
     const Settings rate = read_gateway(reader);
@@ -84,16 +86,22 @@ class ClusterReader {
     const auto index = static_cast<std::uint32_t>(all_.hosts.size());
     const auto [found, is_new] = hosts_.try_emplace(name.text(), index);
     if (!is_new) {
-      mistakes_.add(name.position(),
-                    fmt::format("a second host is named {}{}", name.text(),
-                                also_at(all_.hosts[found->second].name.position())));
+      const MultiCluster::Host& other = all_.hosts[found->second];
+      const std::string what = other.cluster == index_ && !groups_.empty()
+                                   ? fmt::format("host {} is in two groups, {} and {}", name.text(),
+                                                 group_path(other.groups), group_path(groups_))
+                                   : fmt::format("a second host is named {}", name.text());
+      mistakes_.add(name.position(), what + also_at(other.name.position()));
       return;
     }
-    all_.hosts.push_back({name, index_, threads, {}, {}});
+    all_.hosts.push_back({name, index_, threads, {}, {}, groups_});
     cluster().hosts.push_back(index);
   }
 
+  /// A number, a list of names, or a map of groups that hold either, or groups again.
   void read_hosts(const Settings& name, const Settings& hosts) {
+    if (hosts.is_map()) return read_groups(name, hosts);
+    if (!groups_.empty()) check_level(hosts);
     if (hosts.is_list()) {
       if (hosts.items().empty())
         mistakes_.add(hosts.position(), "hosts: expected at least one, found an empty list");
@@ -103,8 +111,32 @@ class ClusterReader {
     }
     const auto count =
         base::read_integer(hosts, mistakes_, "hosts", 1, cluster_hosts_max).value_or(0);
+    const std::size_t first = cluster().hosts.size();
     for (std::int64_t host = 0; host < count; ++host)
-      add_host(Settings::scalar(fmt::format("{}-{}", name.text(), host), hosts.position()), 1);
+      add_host(Settings::scalar(fmt::format("{}-{}", name.text(), first + host), hosts.position()),
+               1);
+  }
+
+  /// Hosts are counted on through all groups of the cluster, as if there were none.
+  void read_groups(const Settings& name, const Settings& hosts) {
+    if (hosts.entries().empty())
+      mistakes_.add(hosts.position(), "hosts: expected at least one group, found an empty map");
+    for (const auto& [group, inside] : hosts.entries()) {
+      if (!check_name(group, "a group", mistakes_)) continue;
+      groups_.push_back(group);
+      read_hosts(name, inside);
+      groups_.pop_back();
+    }
+  }
+
+  /// All hosts of a cluster are in as many groups, one inside the other.
+  void check_level(const Settings& hosts) {
+    if (first_groups_.empty()) first_groups_ = groups_;
+    if (groups_.size() != first_groups_.size())
+      mistakes_.add(hosts.position(),
+                    fmt::format("hosts: expected {} levels of groups, as {} has, found {} of {}{}",
+                                first_groups_.size(), group_path(first_groups_), groups_.size(),
+                                group_path(groups_), also_at(first_groups_.back().position())));
   }
 
   /// A setting of all hosts alike, or a map with those of some hosts.
@@ -189,6 +221,7 @@ class ClusterReader {
   MultiCluster& all_;
   base::Mistakes& mistakes_;
   std::uint32_t index_ = 0;
+  std::vector<Settings> groups_, first_groups_;  // that are being read; of the cluster's first host
   std::unordered_map<std::string, std::uint32_t> hosts_;
 };
 
@@ -352,14 +385,19 @@ std::vector<std::string> read_instrumented_kinds(base::MapReader& reader, const 
   return kinds;
 }
 
+std::uint64_t counted_hosts(const Settings& hosts) {
+  std::uint64_t count = 0;
+  for (const auto& [group, inside] : hosts.entries()) count += counted_hosts(inside);
+  if (hosts.is_map()) return count;
+  const auto number = base::parse_natural(hosts.text()).value_or(hosts.items().size());
+  return std::min<std::uint64_t>(number, cluster_hosts_max);
+}
+
 /// Counted before they are made: a line of a config may stand for very many.
 std::uint64_t declared_hosts(const Settings& clusters) {
   std::uint64_t count = 0;
   for (const auto& [name, cluster] : clusters.entries())
-    if (const Settings* hosts = cluster.find("hosts")) {
-      const auto number = base::parse_natural(hosts->text()).value_or(hosts->items().size());
-      count += std::min<std::uint64_t>(number, cluster_hosts_max);
-    }
+    if (const Settings* hosts = cluster.find("hosts")) count += counted_hosts(*hosts);
   return count;
 }
 
@@ -373,6 +411,12 @@ Settings section(base::MapReader& reader, std::string_view key, Settings::Kind k
 }
 
 }  // namespace
+
+std::string group_path(const std::vector<Settings>& groups) {
+  std::string path;
+  for (const Settings& group : groups) path += (path.empty() ? "" : "/") + group.text();
+  return path;
+}
 
 std::optional<std::uint32_t> MultiCluster::host_named(std::string_view name) const {
   return search(hosts, name);

@@ -28,6 +28,8 @@ struct MultiCluster {
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;
     base::Settings speed, address;  ///< null when not written
+    /// Names of the groups inside its cluster that it is in, outermost first.
+    std::vector<base::Settings> groups{};
   };
   struct Cluster {
     base::Settings name;
@@ -75,6 +77,9 @@ struct MultiCluster {
   /// Hosts of the cluster that have threads, in order.
   std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
 };
+
+/// "lan-1/machine-1".
+std::string group_path(const std::vector<base::Settings>& groups);
 
 /// Reads it with every mistake. What other sections hold is not looked at.
 MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,

@@ -164,6 +164,41 @@ std::string address_of(const base::Settings& written, const Plan& plan, const Ge
   return generated_tcp(on_it, host);
 }
 
+/// "lan-1/machine-1".
+std::vector<std::string> read_groups(base::MapReader& reader) {
+  std::vector<std::string> groups;
+  const auto path = reader.word("groups");
+  for (std::size_t from = 0; path && from <= path->size();) {
+    const std::size_t to = std::min(path->find('/', from), path->size());
+    groups.push_back(path->substr(from, to - from));
+    check_name(base::Settings::scalar(groups.back(), reader.position_of("groups")), "a group",
+               reader.mistakes());
+    from = to + 1;
+  }
+  return groups;
+}
+
+/// Hosts with threads: a gateway is in no group.
+void check_levels(const Plan& plan, base::Mistakes& mistakes) {
+  std::vector<const Plan::PlanHost*> first(plan.clusters.size());
+  for (const Plan::PlanHost& host : plan.hosts) {
+    if (host.threads == 0) continue;
+    const Plan::PlanHost*& other = first[host.cluster];
+    if (other == nullptr) other = &host;
+    if (host.groups.size() == other->groups.size()) continue;
+    const auto counted = [](const Plan::PlanHost& one) {
+      return one.groups.empty()       ? "none"
+             : one.groups.size() == 1 ? "1"
+                                      : std::to_string(one.groups.size());
+    };
+    mistakes.add(host.position,
+                 fmt::format("groups: expected as many levels as host {} of cluster {} has, {}, "
+                             "found {} of host {}{}",
+                             other->name, plan.clusters[host.cluster], counted(*other),
+                             counted(host), host.name, also_at(other->position)));
+  }
+}
+
 }  // namespace
 
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
@@ -185,6 +220,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
     host.first_thread = static_cast<std::uint32_t>(std::min(threads, threads_max));
     threads += host.threads;
     const base::Settings address = reader.take("address");
+    host.groups = read_groups(reader);
     reader.finish();
     const auto [found, is_new] =
         clusters.try_emplace(cluster, static_cast<std::uint32_t>(plan.clusters.size()));
@@ -206,6 +242,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
       mistakes.add(position, fmt::format("address: '{}' is another host's as well{}", where,
                                          also_at(first->second)));
   }
+  check_levels(plan, mistakes);
   if (last_beyond > 0)
     mistakes.add(
         generated.position,

@@ -3,6 +3,7 @@
 #include "paths/plan/print_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -37,6 +38,7 @@ Settings print_hosts(const Plan& plan) {
     if (host.threads > 0) map.add("threads", std::to_string(host.threads));
     if (host.speed != 1.0) map.add("speed", fmt::format("{}", host.speed));
     map.add("address", host.address);
+    if (!host.groups.empty()) map.add("groups", fmt::format("{}", fmt::join(host.groups, "/")));
     hosts.add(host.name, map.done());
   }
   return hosts.done();

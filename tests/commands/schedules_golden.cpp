@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 
 #include "tests/commands/command_outcome.hpp"
@@ -132,4 +133,76 @@ TEST_CASE("schedules: a config whose clusters have no links between them has no 
                                    "beta\n{0}: the config has no link from cluster beta to "
                                    "cluster alpha\n",
                                    file));
+}
+
+namespace {
+
+/// A config that lasts as long as this.
+class TemporaryConfig {
+ public:
+  explicit TemporaryConfig(const std::string& text)
+      : file_(fmt::format("/tmp/paths-groups-{}.yaml", getpid())) {
+    std::ofstream(file_) << text;
+  }
+  ~TemporaryConfig() { std::filesystem::remove(file_); }
+  TemporaryConfig(const TemporaryConfig&) = delete;
+  TemporaryConfig& operator=(const TemporaryConfig&) = delete;
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+};
+
+/// Of what is said with groups, what is said without.
+std::string without_groups(const std::string& text) {
+  return std::regex_replace(text, std::regex(", groups: [^,}]*"), "");
+}
+
+std::string clusters_with(const std::string& alpha, const std::string& beta) {
+  return "clusters:\n  alpha: {hosts: " + alpha +
+         ", threads: 2, gateway: gate}\n  beta: {hosts: " + beta +
+         "}\nlinks: [{between: [alpha, beta], latency: 1ms}]\nlanes: {}\n";
+}
+
+}  // namespace
+
+TEST_CASE("groups: the tree of Karonis et al. 2002 for 20 processes, 10 and 5 + 5") {
+  check_golden_line("show_groups",
+                    "show configs/examples/groups.yaml --collective broadcast --size 8B "
+                    "--algorithm multilevel:shapes=flat/binomial",
+                    0);
+  check_golden_line("show_groups_other_root",
+                    "show configs/examples/groups.yaml --collective broadcast --size 8B "
+                    "--algorithm multilevel:shapes=flat/binomial --root ncsa-7",
+                    0);
+}
+
+TEST_CASE("groups: hosts have the names and the plan that they have without groups") {
+  const std::string flat =
+      run_line("expand " + TemporaryConfig(clusters_with("6", "[b1, b2]")).file()).out;
+  const std::string grouped =
+      run_line("expand " + TemporaryConfig(clusters_with("{north: {m1: 1, m2: 2}, south: {m1: 3}}",
+                                                         "{b: [b1], c: [b2]}"))
+                               .file())
+          .out;
+  CHECK(flat.find("groups") == std::string::npos);
+  CHECK(grouped.find("address: tcp://127.0.0.1:7703, groups: south/m1}") != std::string::npos);
+  CHECK(without_groups(grouped) == flat);
+}
+
+TEST_CASE("groups: what is expanded has the groups that it was expanded from") {
+  const std::string show =
+      " --collective reduce --size 8B --root b2 --algorithm multilevel:shapes=binomial";
+  const std::string config =
+      clusters_with("{north: {m1: 1, m2: 2}, south: {m1: 3}}", "{b: [b1], c: [b2]}");
+  std::string expanded, drawn;
+  {
+    const TemporaryConfig high(config);
+    expanded = run_line("expand " + high.file()).out;
+    drawn = run_line("show " + high.file() + show).out;
+  }
+  const TemporaryConfig low(expanded);
+  CHECK(run_line("expand " + low.file()).out == expanded);
+  CHECK(run_line("show " + low.file() + show).out == drawn);
+  CHECK(drawn.find("8 hosts in 2 clusters (alpha 6, beta 2)") != std::string::npos);
 }

@@ -50,6 +50,8 @@ void Writer::host(std::uint32_t index) {
                       entry("threads", word(std::to_string(host.threads), position))};
   if (!host.speed.is_null()) settings.push_back(entry("speed", host.speed));
   if (!host.address.is_null()) settings.push_back(entry("address", host.address));
+  if (!host.groups.empty())
+    settings.push_back(entry("groups", word(group_path(host.groups), host.groups[0].position())));
   hosts_.emplace_back(host.name, Settings::map(std::move(settings), position));
 }
 
