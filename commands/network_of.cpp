@@ -13,7 +13,8 @@
 namespace commands {
 namespace {
 
-tuning::Link link_of(const paths::HopLink& link) {
+/// Free where there is none.
+tuning::Link passed(const paths::HopLink& link) {
   return link.is_there() ? paths::link_of(link) : tuning::Link();
 }
 
@@ -65,8 +66,8 @@ pricing::Network network_of(const paths::Plan& plan) {
   const std::vector<std::uint32_t> hosts = participants_of(plan);
   network.striping = plan.lanes.striping;
   for (const std::uint32_t host : hosts) {
-    network.outgoing.push_back(link_of(paths::outgoing_link(plan, host)).model);
-    network.receiving.push_back(link_of(paths::receiving_link(plan, host)).model);
+    network.outgoing.push_back(passed(paths::outgoing_link(plan, host)).model);
+    network.receiving.push_back(passed(paths::receiving_link(plan, host)).model);
   }
   const auto clusters = clusters_of(plan, hosts, *network.topology);
   network.links.resize(clusters.size() * clusters.size());
@@ -82,7 +83,7 @@ pricing::Network network_of(const paths::Plan& plan) {
         mistakes.add({"", 0, 0}, missing);
       else
         network.links[from * clusters.size() + to] =
-            link_of(paths::crossing(plan, clusters[from], first_of(to)).link);
+            passed(paths::crossing(plan, clusters[from], first_of(to)).link);
     }
   mistakes.throw_if_any();
   return network;
