@@ -28,6 +28,8 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
+/// Of a candidate that is looked at where others take fewer: about a second of an evaluation.
+constexpr std::size_t most_messages = 1 << 20;
 /// A family whose guesses cost that many times the best known is looked at no more.
 constexpr double near = 1.3;
 
@@ -192,8 +194,9 @@ std::size_t count_of(const std::vector<Family>& families) {
 struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
-  Nanos guess = Nanos::max();  // the best of some members
-  std::size_t guessed = 0;     // which of them
+  std::vector<std::size_t> members;  // without those of too many messages
+  Nanos guess = Nanos::max();        // the best of some members
+  std::size_t guessed = 0;           // which of the members
 };
 
 class Prospects {
@@ -209,6 +212,11 @@ class Prospects {
   std::vector<Prospect> prospects_;  // those that can be fastest first
 };
 
+/// The stretches or segments, at least one.
+Count portions(const Candidate& candidate, const Task& task) {
+  return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
+}
+
 /// Words that make no difference on this topology make one and the same schedule: what is the same
 /// in four parts is always the same.
 Prospects::Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
@@ -220,9 +228,14 @@ Prospects::Prospects(const std::vector<Family>& families, const Task& task, Byte
   };
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen;
   for (const Family& family : families) {
-    const base::Digest steps = outline(family[std::min(in_four, family.size() - 1)]).steps;
-    if (seen.emplace(steps.high, steps.low, family.size()).second)
-      prospects_.push_back({&family, outline(family.front()).load});
+    const Candidate& candidate = family[std::min(in_four, family.size() - 1)];
+    const Outline seen_as = outline(candidate);
+    if (!seen.emplace(seen_as.steps.high, seen_as.steps.low, family.size()).second) continue;
+    const std::size_t for_each = seen_as.messages / portions(candidate, task);
+    prospects_.push_back({&family, outline(family.front()).load, {}});
+    for (std::size_t member = 0; member < family.size(); ++member)
+      if (member == 0 || for_each <= most_messages / portions(family[member], task))
+        prospects_.back().members.push_back(member);
   }
   std::stable_sort(
       prospects_.begin(), prospects_.end(),
@@ -231,13 +244,13 @@ Prospects::Prospects(const std::vector<Family>& families, const Task& task, Byte
 
 void Prospects::guess(Search& search, Nanos good_enough) {
   for (Prospect& prospect : prospects_)
-    for (std::size_t member = 0; member < prospect.family->size();
-         member += members_between_guesses) {
+    for (std::size_t at = 0; at < prospect.members.size(); at += members_between_guesses) {
       if (search.best_time() <= std::max(good_enough, prospect.load)) return;
-      const Nanos time = search.try_out((*prospect.family)[member], search.limit_of_guesses());
+      const Nanos time =
+          search.try_out((*prospect.family)[prospect.members[at]], search.limit_of_guesses());
       if (time < prospect.guess) {
         prospect.guess = time;
-        prospect.guessed = member;
+        prospect.guessed = at;
       }
     }
 }
@@ -248,11 +261,11 @@ void Prospects::refine(Search& search, Nanos good_enough) {
     if (prospect.guess >= limit) continue;
     const std::size_t first = prospect.guessed - std::min(prospect.guessed, members_around_guess);
     const std::size_t last =
-        std::min(prospect.guessed + members_around_guess, prospect.family->size() - 1);
-    for (std::size_t member = first; member <= last; ++member) {
+        std::min(prospect.guessed + members_around_guess, prospect.members.size() - 1);
+    for (std::size_t at = first; at <= last; ++at) {
       if (search.best_time() <= std::max(good_enough, prospect.load)) break;
-      if (member % members_between_guesses != 0)
-        search.try_out((*prospect.family)[member], search.best_time());
+      if (at % members_between_guesses != 0)
+        search.try_out((*prospect.family)[prospect.members[at]], search.best_time());
     }
   }
 }

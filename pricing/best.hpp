@@ -33,8 +33,9 @@ struct Best {
 /// The same on every host. Words that make the same schedule are one. Prices a few members of each
 /// family, first of those whose busiest host or link has least to carry, and the neighbours of the
 /// best one where that comes near the cheapest; each only until it is dearer than what is known,
-/// and none any more that cannot be cheaper, or when nothing can by more than a thousandth. Of
-/// several that cost the same, the first that is tried.
+/// and none any more that cannot be cheaper, or when nothing can by more than a thousandth. Shorter
+/// stretches and segments that make more than a million messages are left out. Of several that cost
+/// the same, the first that is tried.
 /// Throws: std::invalid_argument if nothing can do it.
 Best best_of(const collectives::Task& task, Bytes element_bytes, const Network& network,
              const Execution& execution = {},

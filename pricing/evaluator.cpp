@@ -242,7 +242,11 @@ void Evaluation::begin_message(Rank me, Slot slot) {
     message.target = stream.target;
     message.bytes = step.elements * element_bytes_;
     const Bytes whole = std::max<Bytes>(message.bytes, 1);
-    message.frames = static_cast<std::uint32_t>((whole - 1) / network_.frame + 1);
+    const Bytes frames = (whole - 1) / network_.frame + 1;
+    if (frames > std::numeric_limits<std::uint32_t>::max())
+      throw std::invalid_argument(
+          fmt::format("a message of {} bytes has too many frames to count", message.bytes));
+    message.frames = static_cast<std::uint32_t>(frames);
     meeting_.wait(stream, is_sender, *index);
   }
   step.message = *index;

@@ -59,7 +59,7 @@ struct Price {
 ///
 /// `limit`: it gives up at that moment, and answers nothing.
 /// Throws: std::invalid_argument if the schedule sticks, which one that was verified does only with
-/// a window that is smaller than its least one.
+/// a window that is smaller than its least one, or if a message has more than 2^32 frames.
 std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes element_bytes,
                               const Network& network, const Execution& execution = {},
                               base::Nanos limit = base::Nanos::max());

@@ -24,7 +24,9 @@ double rate_of(const Link& link) {
 
 base::Nanos least_time(double bytes, double bits_per_second) {
   if (bits_per_second <= 0) return base::Nanos(0);
-  return base::Nanos(static_cast<base::Nanos::rep>(std::floor(bytes * 8e9 / bits_per_second)));
+  const double nanos = std::floor(bytes * 8e9 / bits_per_second);
+  if (nanos >= static_cast<double>(base::time_max.count())) return base::time_max;
+  return base::Nanos(static_cast<base::Nanos::rep>(nanos));
 }
 
 Network uniform_network(std::shared_ptr<const collectives::Topology> topology, Side local,

@@ -42,7 +42,7 @@ struct Network {
 /// What it carries in a second at the start; 0: unlimited.
 double rate_of(const tuning::LinkModel& model);
 double rate_of(const Link& link);
-/// What so many bytes take at least at that rate, rounded down.
+/// What so many bytes take at least at that rate, rounded down; time_max at most, as for links.
 base::Nanos least_time(double bytes, double bits_per_second);
 inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
   return least_time(static_cast<double>(bytes), bits_per_second);

@@ -50,6 +50,7 @@ struct Loads {
 Outline outline_of(const std::vector<collectives::Program>& programs, Bytes element_bytes,
                    const Network& network) {
   Loads loads(network);
+  std::size_t messages = 0;
   base::RunningDigest digest;
   Steps steps;
   std::vector<std::uint64_t> numbers;
@@ -62,13 +63,14 @@ Outline outline_of(const std::vector<collectives::Program>& programs, Bytes elem
         const Step step = steps[index];
         append(numbers, step);
         if (step.action != Action::send) continue;
+        ++messages;
         collectives::Count elements = 0;
         for (const Block& block : step.blocks) elements += block.cells.count;
         loads.add(me, step.peer, elements * element_bytes, network);
       }
       digest.add(std::as_bytes(std::span(numbers)));
     }
-  return {digest.value(), loads.largest(network)};
+  return {digest.value(), messages, loads.largest(network)};
 }
 
 }  // namespace pricing

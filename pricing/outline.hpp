@@ -9,7 +9,8 @@ namespace pricing {
 
 /// Of a schedule on a network.
 struct Outline {
-  base::Digest steps;   ///< alike for schedules that are one and the same
+  base::Digest steps;  ///< alike for schedules that are one and the same
+  std::size_t messages = 0;
   base::Nanos load{0};  ///< what its busiest host or link takes for its bytes: it takes longer
 };
 

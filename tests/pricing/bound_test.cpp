@@ -30,6 +30,10 @@ TEST_CASE("bound: a broadcast's last byte leaves the root and then crosses") {
   CHECK(bound(Collective::broadcast, network_of({8}), mebibyte, 3) == 83'936'080);
 }
 
+TEST_CASE("bound: what takes longer than a clock can tell takes as long as it can") {
+  CHECK(bound(Collective::broadcast, network_of({4, 4}), Count{1} << 61) >= base::time_max.count());
+}
+
 TEST_CASE("bound: everything crosses a slow link, and both of two that are side by side") {
   CHECK(bound(Collective::broadcast, network_of({4, 4}, 50e6), mebibyte) == 177'772'160);
   // From the first to the other two over two links at once.

@@ -195,6 +195,13 @@ TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should"
   CHECK(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 201ns));
 }
 
+TEST_CASE("evaluator: a message of too many frames is refused, not cut short") {
+  const Count huge = Count{100} << 32;
+  CHECK_THROWS_AS(
+      time_of({sends(1, cells(0, huge)), receives(0, cells(0, huge))}, nanoseconds({2})),
+      std::invalid_argument);
+}
+
 TEST_CASE("evaluator: messages and bytes are counted by host and link") {
   const Network network = nanoseconds({2, 1});
   const Algorithm& algorithm = algorithm_named("tree");
