@@ -38,9 +38,8 @@ struct Plan {
     std::uint32_t first_thread = 0;  ///< rank of its thread 0 in the whole program
     double speed = 1.0;              ///< computing takes declared time divided by this
     std::string address;             ///< "tcp://127.0.0.1:7700" or "ipc:///path"
-    /// Inside its cluster, outermost first.
-    std::vector<std::string> groups;
     base::Position position;
+    std::vector<std::string> groups{};  ///< inside its cluster, outermost first
   };
   struct PlanElement {
     std::string name;
