@@ -16,7 +16,7 @@ constexpr std::uint64_t body_bytes_max = std::uint64_t{1} << 40;
 constexpr std::size_t piece_bytes = std::size_t{128} << 10;
 
 template <class Value>
-std::span<const std::byte> bytes_of(const Value& value) {
+std::span<const std::byte> bytes_in(const Value& value) {
   return std::as_bytes(std::span<const Value, 1>(&value, 1));
 }
 
@@ -38,7 +38,7 @@ void FrameWriter::write(std::uint32_t connection, const Frame& frame) {
   Kept kept;
   kept.connection = connection;
   kept.head.resize(sizeof head + head.header_bytes);
-  copy(bytes_of(head), kept.head.data());
+  copy(bytes_in(head), kept.head.data());
   write_header(frame, std::span(kept.head).subspan(sizeof head));
   kept.body = std::move(body);
   kept_.push_back(std::move(kept));
@@ -51,7 +51,7 @@ bool FrameWriter::write_now(const RecordHead& head, const Frame& frame, const ba
   if (!ring_ || body.size() > whole_bytes) return false;
   const auto room = ring_->room(bytes);
   if (room.size() < bytes) return false;
-  copy(bytes_of(head), room.data());
+  copy(bytes_in(head), room.data());
   write_header(frame, room.subspan(sizeof head, head.header_bytes));
   copy(body.bytes(), room.data() + sizeof head + head.header_bytes);
   ring_->publish(bytes);
@@ -63,7 +63,7 @@ void FrameWriter::write_end(std::uint32_t connection) {
   Kept kept;
   kept.connection = connection;
   kept.head.resize(sizeof(RecordHead));
-  copy(bytes_of(RecordHead{connection, 0, 0}), kept.head.data());
+  copy(bytes_in(RecordHead{connection, 0, 0}), kept.head.data());
   kept_.push_back(std::move(kept));
   push();
 }
