@@ -29,8 +29,8 @@ zmq::message_t message_of(std::span<const std::byte> bytes, const base::Payload&
 }
 
 /// Each part is freed when it is copied, so that a large body is not there twice for long.
-base::Payload joined(std::vector<zmq::message_t> parts, std::size_t bytes) {
-  return base::Payload::filled(bytes, [&parts](std::span<std::byte> space) {
+base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
+  return base::Payload::filled(bytes, [parts](std::span<std::byte> space) {
     for (zmq::message_t& part : parts) {
       std::memcpy(space.data(), part.data(), part.size());
       space = space.subspan(part.size());
@@ -40,7 +40,7 @@ base::Payload joined(std::vector<zmq::message_t> parts, std::size_t bytes) {
 }
 
 /// Nothing when they are no body's.
-std::optional<base::Payload> payload_of(std::vector<zmq::message_t> parts) {
+std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   if (parts.empty()) return std::nullopt;
   if (parts.size() == 1) return payload_of(std::move(parts.front()));
   const auto is_full = [](const zmq::message_t& part) { return part.size() == body_part_bytes; };
@@ -48,7 +48,7 @@ std::optional<base::Payload> payload_of(std::vector<zmq::message_t> parts) {
   if (last == 0 || last > body_part_bytes || !std::all_of(parts.begin(), parts.end() - 1, is_full))
     return std::nullopt;
   const std::size_t bytes = (parts.size() - 1) * body_part_bytes + last;
-  return joined(std::move(parts), bytes);
+  return joined(parts, bytes);
 }
 
 /// False when there is nothing (more) to receive. Not with socket.recv(), which takes the int of
@@ -69,15 +69,13 @@ zmq::message_t header_of(const Frame& frame) {
   return header;
 }
 
-std::vector<zmq::message_t> body_parts_of(const base::Payload& body) {
-  std::vector<zmq::message_t> parts;
-  auto left = body.bytes();
-  do {
-    const auto part = left.first(std::min(left.size(), body_part_bytes));
-    parts.push_back(message_of(part, body));
-    left = left.subspan(part.size());
-  } while (!left.empty());
-  return parts;
+std::size_t body_parts(const base::Payload& body) {
+  return std::max<std::size_t>((body.size() + body_part_bytes - 1) / body_part_bytes, 1);
+}
+
+zmq::message_t body_part_of(const base::Payload& body, std::size_t part) {
+  const auto rest = body.bytes().subspan(part * body_part_bytes);
+  return message_of(rest.first(std::min(rest.size(), body_part_bytes)), body);
 }
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
@@ -87,6 +85,7 @@ std::span<const std::byte> bytes_of(const zmq::message_t& message) {
 std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
                         std::vector<zmq::message_t>& rest) {
   std::size_t count = 0;
+  rest.clear();
   for (bool has_more = true; has_more; ++count) {
     zmq::message_t further;
     zmq::message_t& part = count < parts.size() ? **(parts.begin() + count) : further;
@@ -97,8 +96,8 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
   return count;
 }
 
-std::optional<Frame> frame_of(const zmq::message_t& header, std::vector<zmq::message_t> body) {
-  auto payload = payload_of(std::move(body));
+std::optional<Frame> frame_of(const zmq::message_t& header, std::span<zmq::message_t> body) {
+  auto payload = payload_of(body);
   if (!payload) return std::nullopt;
   return decode_frame(bytes_of(header), std::move(*payload));
 }
@@ -115,10 +114,11 @@ void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 
-void send_frame(zmq::socket_t& socket, zmq::message_t header, std::vector<zmq::message_t> body) {
+void send_frame(zmq::socket_t& socket, zmq::message_t header, const base::Payload& body) {
   send_part(socket, std::move(header), Part::middle);
-  for (zmq::message_t& part : body)
-    send_part(socket, std::move(part), &part == &body.back() ? Part::last : Part::middle);
+  const std::size_t parts = body_parts(body);
+  for (std::size_t part = 0; part < parts; ++part)
+    send_part(socket, body_part_of(body, part), part + 1 == parts ? Part::last : Part::middle);
 }
 
 bool readable(zmq::socket_t& socket) {

@@ -19,13 +19,14 @@ namespace paths {
 inline constexpr std::size_t body_part_bytes = std::size_t{16} << 20;
 
 zmq::message_t header_of(const Frame& frame);
-/// The body of a frame, in parts; from 4 KiB on it leaves without being copied.
-std::vector<zmq::message_t> body_parts_of(const base::Payload& body);
+/// Part number `part` of a body; from 4 KiB on it leaves without being copied.
+zmq::message_t body_part_of(const base::Payload& body, std::size_t part);
+std::size_t body_parts(const base::Payload& body);
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
 /// A frame is a message of a header and the parts of a body, at least one. Nothing when the bytes
 /// are none.
-std::optional<Frame> frame_of(const zmq::message_t& header, std::vector<zmq::message_t> body);
+std::optional<Frame> frame_of(const zmq::message_t& header, std::span<zmq::message_t> body);
 
 /// A signal that some handler took makes ZeroMQ give up, having done nothing.
 template <class Call>
@@ -40,7 +41,7 @@ auto uninterrupted(Call call) {
 }
 
 /// How many parts the next message has, which arrive together; 0 when there is none. Those beyond
-/// `parts` go to `rest`.
+/// `parts` are what `rest` has.
 std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
                         std::vector<zmq::message_t>& rest);
 
@@ -48,7 +49,7 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
 /// Never blocks. Throws zmq::error_t, also when ZeroMQ has given the peer up.
-void send_frame(zmq::socket_t& socket, zmq::message_t header, std::vector<zmq::message_t> body);
+void send_frame(zmq::socket_t& socket, zmq::message_t header, const base::Payload& body);
 enum class Part : std::uint8_t { middle, last };
 /// Never blocks. Throws zmq::error_t, also when ZeroMQ has given the peer up.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);

@@ -42,9 +42,8 @@ void Sockets::receive_from(Outgoing& peer) {
   for (int i = 0; i < receives_in_a_row; ++i) {
     if (peer.lost || receiver_ == nullptr) return;
     zmq::message_t header;
-    std::vector<zmq::message_t> body;
-    if (receive_all(peer.dealer, {&header}, body) == 0) return;
-    auto frame = frame_of(header, std::move(body));
+    if (receive_all(peer.dealer, {&header}, body_) == 0) return;
+    auto frame = frame_of(header, body_);
     if (!frame) {
       return lose(peer, fmt::format("host {} answered {} bytes that are not a frame", name_of(peer),
                                     header.size()));
@@ -72,11 +71,10 @@ void Sockets::receive_incoming() {
   look_at_router_monitor();
   for (int i = 0; i < receives_in_a_row; ++i) {
     zmq::message_t routing_id, header;
-    std::vector<zmq::message_t> body;
-    if (receive_all(router_, {&routing_id, &header}, body) == 0) return report_closed();
+    if (receive_all(router_, {&routing_id, &header}, body_) == 0) return report_closed();
     Incoming* peer = incoming_of(routing_id, header);
     if (peer == nullptr || peer->lost) continue;
-    auto frame = frame_of(header, std::move(body));
+    auto frame = frame_of(header, body_);
     if (frame) {
       receiver_->deliver(peer->id, std::move(*frame));
     } else {

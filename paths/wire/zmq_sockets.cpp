@@ -200,8 +200,8 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   try {
     // Both first: of a frame half of which was sent, the next one would be the rest.
     zmq::message_t header = header_of(frame);
-    auto body = body_parts_of(encode_body(frame));
-    send_frame(peer.dealer, std::move(header), std::move(body));
+    const base::Payload body = encode_body(frame);
+    send_frame(peer.dealer, std::move(header), body);
     // Sending may have eaten the sign that something arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
@@ -216,9 +216,9 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
   ENSURE_EQ(peer.id, connection);
   try {
     zmq::message_t header = header_of(frame);
-    auto body = body_parts_of(encode_body(frame));
+    const base::Payload body = encode_body(frame);
     send_part(router_, zmq::message_t(routing_id), Part::middle);
-    send_frame(router_, std::move(header), std::move(body));
+    send_frame(router_, std::move(header), body);
     if (readable(router_)) receive_incoming_soon();
   } catch (const zmq::error_t&) {
     lose(peer, peer_gone);

@@ -136,6 +136,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::multimap<Acceptance, std::string> accepted_as_;  // routing ids
   std::unordered_map<int, Accepted> accepted_;          // by descriptor
   std::vector<Acceptance> closings_;                    // not reported yet
+  std::vector<zmq::message_t> body_;                    // of the message that is received
   bool handshake_failed_ = false;                       // of the next that closes
   bool router_look_again_ = false;
 };

@@ -157,6 +157,8 @@ TEST_CASE("schedules: over two-by-four.yaml with whole messages they take what i
   }
 }
 
+/// But for frames of several hosts that tie at a switch, which lanes serve in the order they come
+/// and prices in that of their sources.
 TEST_CASE("schedules: in frames they take over lanes what prices of the same config say") {
   for (const std::string config : {"two-by-four.yaml", "three-by-four.yaml"}) {
     const auto plan = plan_of(config, 64 << 10);
@@ -174,7 +176,7 @@ TEST_CASE("schedules: in frames they take over lanes what prices of the same con
       const std::vector<std::size_t> clusters(network.clusters(), 4);
       const std::int64_t time = time_over_lanes(plan, collective, name, parameters, clusters);
       INFO(config << ", " << name << ' ' << parameters);
-      CHECK(time == Approx(static_cast<double>(price.time.count())).epsilon(0.01));
+      CHECK(time == Approx(static_cast<double>(price.time.count())).epsilon(0.05));
     }
   }
 }
