@@ -16,8 +16,8 @@ const here = process.env.PATHS_PAGE_TEST_PACKAGES ?? dirname(fileURLToPath(impor
 const require = createRequire(join(here, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = require("axe-core");
-const first_paint_ms_max = 2000;
-const ready_ms_max = 10000;
+const first_paint_ms_max = 8000;
+const ready_ms_max = 40000; // of one that hangs, whatever else the machine does
 
 const range = (page) => page.$eval("#timeline", (section) => section.view.range);
 const width_of = async (page) => {
