@@ -114,11 +114,20 @@ void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 
-void send_frame(zmq::socket_t& socket, zmq::message_t header, const base::Payload& body) {
-  send_part(socket, std::move(header), Part::middle);
-  const std::size_t parts = body_parts(body);
-  for (std::size_t part = 0; part < parts; ++part)
-    send_part(socket, body_part_of(body, part), part + 1 == parts ? Part::last : Part::middle);
+FrameParts parts_of(const Frame& frame) {
+  const base::Payload body = encode_body(frame);
+  FrameParts parts{header_of(frame), body_part_of(body, 0), {}};
+  const std::size_t count = body_parts(body);
+  for (std::size_t part = 1; part < count; ++part) parts.rest.push_back(body_part_of(body, part));
+  return parts;
+}
+
+void send_frame(zmq::socket_t& socket, FrameParts parts) {
+  std::size_t left = parts.rest.size();
+  send_part(socket, std::move(parts.header), Part::middle);
+  send_part(socket, std::move(parts.body), left == 0 ? Part::last : Part::middle);
+  for (zmq::message_t& part : parts.rest)
+    send_part(socket, std::move(part), --left == 0 ? Part::last : Part::middle);
 }
 
 bool readable(zmq::socket_t& socket) {

@@ -48,8 +48,15 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 /// A property of the connection that brought a message; nothing when the peer's protocol has none.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
+/// A frame in its parts, all of them made before the first is sent: behind half a frame the next
+/// one would be taken for the rest.
+struct FrameParts {
+  zmq::message_t header, body;
+  std::vector<zmq::message_t> rest;  ///< of a large body
+};
+FrameParts parts_of(const Frame& frame);
 /// Never blocks. Throws zmq::error_t, also when ZeroMQ has given the peer up.
-void send_frame(zmq::socket_t& socket, zmq::message_t header, const base::Payload& body);
+void send_frame(zmq::socket_t& socket, FrameParts parts);
 enum class Part : std::uint8_t { middle, last };
 /// Never blocks. Throws zmq::error_t, also when ZeroMQ has given the peer up.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);

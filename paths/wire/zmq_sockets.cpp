@@ -198,10 +198,7 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   if (found == outgoing_.end() || found->second.lost) return;
   Outgoing& peer = found->second;
   try {
-    // Both first: of a frame half of which was sent, the next one would be the rest.
-    zmq::message_t header = header_of(frame);
-    const base::Payload body = encode_body(frame);
-    send_frame(peer.dealer, std::move(header), body);
+    send_frame(peer.dealer, parts_of(frame));
     // Sending may have eaten the sign that something arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
@@ -215,10 +212,9 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
   if (peer.lost) return;
   ENSURE_EQ(peer.id, connection);
   try {
-    zmq::message_t header = header_of(frame);
-    const base::Payload body = encode_body(frame);
+    FrameParts parts = parts_of(frame);
     send_part(router_, zmq::message_t(routing_id), Part::middle);
-    send_frame(router_, std::move(header), body);
+    send_frame(router_, std::move(parts));
     if (readable(router_)) receive_incoming_soon();
   } catch (const zmq::error_t&) {
     lose(peer, peer_gone);
