@@ -10,7 +10,7 @@
 
 #include "base/near_match.hpp"
 #include "collectives/algorithms/all.hpp"
-#include "commands/network_of.hpp"
+#include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
 
@@ -55,13 +55,13 @@ std::string no_such_host(const std::string& found, const std::vector<std::string
 void read_config(const std::string& file, Participants& read, base::Mistakes& mistakes) {
   try {
     const paths::Plan plan = paths::load_plan(file, wrappers::all_kinds());
-    read.network = network_of(plan);
+    read.network = groups::network_of(plan);
     read.topology = read.network->topology;
-    for (const std::uint32_t host : participants_of(plan))
+    for (const std::uint32_t host : groups::participants_of(plan))
       read.hosts.push_back(plan.hosts[host].name);
     for (std::size_t cluster = 0; cluster < read.topology->clusters(); ++cluster)
       read.clusters.push_back(
-          plan.cluster_of(participants_of(plan)[read.topology->cluster(cluster)[0]]));
+          plan.cluster_of(groups::participants_of(plan)[read.topology->cluster(cluster)[0]]));
   } catch (const base::ConfigError& error) {
     for (const auto& [position, message] : error.mistakes())
       mistakes.add(position.file.empty() ? base::Position{file, 0, 0} : position, message);

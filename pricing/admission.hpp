@@ -31,6 +31,8 @@ class Admission {
 
   /// The next step, if there is one and the window has room.
   std::optional<Slot> admit();
+  /// The step that was admitted last, until admit() is called again.
+  collectives::Step latest() const { return pulled_[next_ - 1]; }
   /// Ends a step; those that need not wait any more go to `freed`.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }

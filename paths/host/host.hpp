@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 #include "eventspace/recorder.hpp"
@@ -43,6 +44,15 @@ class Host : public Site {
   EmulatedLinks& links() { return links_; }
   /// From here to any other host of the run.
   Lanes& lanes() { return *lanes_; }
+  /// What rooms above keep on a host: of each type one, made when somebody first asks. It goes with
+  /// the host.
+  template <class Kept>
+  Kept& kept() {
+    runtime::Lock lock(mutex_);
+    std::shared_ptr<void>& one = kept_[typeid(Kept)];
+    if (one == nullptr) one = std::make_shared<Kept>();
+    return *static_cast<Kept*>(one.get());
+  }
   /// Its lanes go through switches in this process. Before start().
   void join(Switches& switches);
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
@@ -100,6 +110,7 @@ class Host : public Site {
   std::atomic<WiringWatcher*> watcher_ = nullptr;
   runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 
 }  // namespace paths

@@ -2,7 +2,8 @@
 // paths/lanes/accounts.hpp — who may send how many bytes that nobody has asked for yet.
 #pragma once
 #include <cstdint>
-#include <set>
+#include <limits>
+#include <map>
 #include <utility>
 
 namespace paths {
@@ -81,16 +82,25 @@ class Window {
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
   /// All unsent bytes of that message need no credit.
-  void grant(MessageName name) { granted_.insert(name); }
+  void grant(MessageName name, std::uint64_t meaning = 0) { granted_.emplace(name, meaning); }
   bool is_granted(MessageName name) const { return granted_.contains(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
+  /// What the receiver takes it for; null when it did not say.
+  const std::uint64_t* meaning_of(MessageName name) const {
+    const auto found = granted_.find(name);
+    return found == granted_.end() ? nullptr : &found->second;
+  }
   /// All of it was sent.
   void forget(MessageName name) { granted_.erase(name); }
+  void forget_channel(std::uint64_t channel) {
+    granted_.erase(granted_.lower_bound({channel, 0}),
+                   granted_.upper_bound({channel, std::numeric_limits<std::uint64_t>::max()}));
+  }
 
  private:
   std::uint64_t credit_ = 0;
-  std::set<MessageName> granted_;
+  std::map<MessageName, std::uint64_t> granted_;  // and what for
 };
 
 }  // namespace paths

@@ -24,6 +24,16 @@ struct LaneWait {
   Failure failure;        ///< null when it went well
 };
 
+/// A message that its sender and its receiver call by the same name, on a channel that has no
+/// others. No order holds between such messages but that in which their sender wants them sent.
+struct NamedMessage {
+  std::uint64_t channel = 0;
+  std::uint64_t name = 0;     ///< once for each lane and channel
+  std::uint64_t meaning = 0;  ///< what it is for: where the two do not agree, their lane fails
+  /// Of all that waits to be sent in this group, whatever channel and target, the least goes first.
+  std::uint64_t order = 0;
+};
+
 /// A message on its way. Dropping it lets the message go on.
 class Sending {
  public:
@@ -92,9 +102,17 @@ class LaneGroup {
   Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
   /// Asks for the next message of that channel. It is granted: no window holds it up.
   Receiving receive(std::uint32_t from, std::uint64_t channel);
+  Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
+  Receiving receive(std::uint32_t from, const NamedMessage& which);
+  /// Nothing will be sent or received on that channel any more: what is known of it is forgotten,
+  /// and what still comes is dropped. Cheapest where channels are closed in the order of their
+  /// numbers, and none is left out.
+  void close(std::uint64_t channel);
   /// Waits until what this host sent has left it, and tells the others that nothing more will come.
   /// Throws TravelError when something could not be sent; it has left the group all the same.
   void leave();
+  /// Leaves without waiting: what was not sent never will be, and who waits for it is told why.
+  void abandon(const std::string& why);
 
  private:
   friend class Lanes;

@@ -9,16 +9,34 @@
 namespace paths {
 
 LaneIn::Asked LaneIn::receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait) {
-  const MessageName name{channel, next_[channel]++};
+  return receive({channel, next_[channel]++}, 0, std::move(wait));
+}
+
+LaneIn::Asked LaneIn::receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait) {
+  return receive({which.channel, which.name}, which.meaning, std::move(wait));
+}
+
+LaneIn::Asked LaneIn::receive(MessageName name, std::uint64_t meaning,
+                              std::shared_ptr<LaneWait> wait) {
   Message& message = messages_[name];
+  if (message.size && message.meaning != meaning) return {name, meaning, false, true};
+  message.meaning = meaning;
   message.wait = std::move(wait);
   for (const Piece& piece : std::exchange(message.pieces, {}))
     put(message, piece.offset, piece.bytes);
   account_.give_back(std::exchange(message.charge, 0));
-  if (!message.is_complete()) return {name, false};
+  if (!message.is_complete()) return {name, meaning, false, false};
   message.wait->message = finish(message);
   messages_.erase(name);
-  return {name, true};
+  return {name, meaning, true, false};
+}
+
+void LaneIn::close(std::uint64_t channel) {
+  for (auto message = messages_.lower_bound({channel, 0});
+       message != messages_.end() && message->first.channel == channel;) {
+    account_.give_back(message->second.charge);
+    message = messages_.erase(message);
+  }
 }
 
 /// Called when its size is known.
@@ -47,12 +65,15 @@ std::string LaneIn::wrong(const Message* message, const LaneFrame& frame) const 
   const bool was_asked = next != next_.end() && frame.ordinal < next->second;
   if (message == nullptr && was_asked)
     return fmt::format("message {} of channel {} a second time", frame.ordinal, frame.channel);
-  if (frame.is_granted && !was_asked)
+  if (frame.is_granted && (message == nullptr || message->wait == nullptr))
     return fmt::format("message {} of channel {} as granted, which it is not", frame.ordinal,
                        frame.channel);
   if (!frame.is_granted && charge_of(bytes) > account_.unused())
     return fmt::format("{} bytes beyond its window, of which {} were left", charge_of(bytes),
                        account_.unused());
+  if (message != nullptr && message->meaning != frame.meaning)
+    return fmt::format("message {} of channel {} as something else than it is taken for here",
+                       frame.ordinal, frame.channel);
   if (message == nullptr || !message->size) return {};
   if (*message->size != frame.bytes)
     return fmt::format("a message of {} bytes as one of {}", *message->size, frame.bytes);
@@ -68,6 +89,7 @@ std::string LaneIn::take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>
   if (!mistake.empty()) return mistake;
   Message& message = messages_[name];
   message.size = frame.bytes;
+  message.meaning = frame.meaning;
   message.arrived += frame.payload.size();
   const std::uint64_t charge = frame.is_granted ? 0 : charge_of(frame.payload.size());
   if (charge > 0) account_.take(charge);

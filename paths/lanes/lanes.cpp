@@ -181,6 +181,32 @@ Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
   return receiving;
 }
 
+Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
+  Lanes& lanes = lanes_for("send", to, which.channel);
+  Sending sending;
+  sending.lanes_ = lanes_;
+  sending.wait_ = std::make_shared<LaneWait>();
+  lanes.send(id_, to, which, std::move(message), sending.wait_);
+  return sending;
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
+  Lanes& lanes = lanes_for("receive", from, which.channel);
+  Receiving receiving;
+  receiving.lanes_ = lanes_;
+  receiving.wait_ = std::make_shared<LaneWait>();
+  lanes.receive(id_, from, which, receiving.wait_);
+  return receiving;
+}
+
+void LaneGroup::close(std::uint64_t channel) {
+  if (const auto lanes = lanes_.lock()) lanes->close(id_, channel);
+}
+
+void LaneGroup::abandon(const std::string& why) {
+  if (const auto lanes = lanes_.lock()) lanes->leave(id_, why);
+}
+
 void LaneGroup::leave() {
   Lanes& lanes = lanes_of(lanes_, "group " + name_);
   const auto unsent = lanes.unsent(id_);
@@ -217,6 +243,23 @@ void Lanes::wait(LaneWait& one, const std::string& what) {
 
 void Lanes::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel, base::Payload message,
                  const std::shared_ptr<LaneWait>& wait) {
+  send_by(id, to, wait,
+          [&](Group&, LaneOut& lane) { outgoing_.send(lane, channel, std::move(message), wait); });
+}
+
+void Lanes::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
+                 base::Payload message, const std::shared_ptr<LaneWait>& wait) {
+  send_by(id, to, wait, [&](Group& group, LaneOut& lane) {
+    const std::uint64_t* const asked = lane.window.meaning_of({which.channel, which.name});
+    const bool is_other = asked != nullptr && *asked != which.meaning;
+    outgoing_.send(lane, which, std::move(message), wait);
+    if (is_other) refuse_other(group, to, which.channel);
+  });
+}
+
+template <class Send>
+void Lanes::send_by(std::uint64_t id, std::uint32_t to, const std::shared_ptr<LaneWait>& wait,
+                    const Send& send) {
   runtime::Lock lock(mutex_);
   Group& group = joined(id);
   if (const auto over = group.over.find(to); over != group.over.end()) {
@@ -225,19 +268,46 @@ void Lanes::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel, base
     LaneOut& lane = lane_to(group, to);
     const bool asks = group.hosts.size() > told_hosts_max && !std::exchange(lane.has_asked, true);
     if (asks) post(control(LaneKind::ask, to, id));
-    outgoing_.send(lane, channel, std::move(message), wait);
+    send(group, lane);
   }
   settle(lock);
 }
 
 void Lanes::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
                     const std::shared_ptr<LaneWait>& wait) {
+  receive_by(id, from, wait, [&](LaneIn& lane) { return lane.receive(channel, wait); });
+}
+
+void Lanes::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
+                    const std::shared_ptr<LaneWait>& wait) {
+  receive_by(id, from, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
+}
+
+void Lanes::close(std::uint64_t id, std::uint64_t channel) {
+  runtime::Lock lock(mutex_);
+  Group* const group = find(id);
+  if (group == nullptr || group->is_closed(channel)) return;
+  group->closed.insert(channel);
+  while (!group->closed.empty() && *group->closed.begin() == group->closed_before)
+    group->closed.erase(group->closed.begin()), ++group->closed_before;
+  for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
+  for (auto& [peer, lane] : group->in) lane->close(channel);
+  for (auto& [peer, lane] : group->in) issue_returned(*group, peer);
+  settle(lock);
+}
+
+template <class Receive>
+void Lanes::receive_by(std::uint64_t id, std::uint32_t from, const std::shared_ptr<LaneWait>& wait,
+                       const Receive& receive) {
   runtime::Lock lock(mutex_);
   Group& group = joined(id);
   LaneIn& lane = lane_from(group, from);
-  const LaneIn::Asked asked = lane.receive(channel, wait);
+  const LaneIn::Asked asked = receive(lane);
   const auto over = group.over.find(from);
-  if (asked.is_complete) {
+  if (asked.is_other) {
+    fail(group, from, {wait}, others_meaning(asked.name.channel));
+    if (over == group.over.end()) refuse_other(group, from, asked.name.channel);
+  } else if (asked.is_complete) {
     ended_.push_back(wait);
   } else if (over != group.over.end() && lane.is_over()) {
     fail(group, from, lane.take_waiting(), over->second);
@@ -245,6 +315,7 @@ void Lanes::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
     LaneFrame grant = control(LaneKind::grant, from, id);
     grant.channel = asked.name.channel;
     grant.ordinal = asked.name.ordinal;
+    grant.meaning = asked.meaning;
     post(std::move(grant));
   }
   issue_returned(group, from);
@@ -254,19 +325,21 @@ void Lanes::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
 Lanes::Waits Lanes::unsent(std::uint64_t id) {
   runtime::Lock lock(mutex_);
   Waits waits;
-  for (const auto& [target, lane] : joined(id).out)
-    for (const auto& [number, channel] : lane.channels)
+  for (auto& [target, lane] : joined(id).out)
+    lane.for_each([&](const LaneOut::Channel& channel) {
       for (const LaneOut::Message& message : channel.messages) waits.push_back(message.wait);
+    });
   return waits;
 }
 
-void Lanes::leave(std::uint64_t id) {
+void Lanes::leave(std::uint64_t id, const std::string& why) {
   runtime::Lock lock(mutex_);
   Group* group = find(id);
   if (group == nullptr) return;
   for (const std::uint32_t peer : group->hosts) {
     if (!group->out.contains(peer) && !group->in.contains(peer)) continue;
     LaneFrame left = control(LaneKind::left, peer, id);
+    left.text = why;
     if (const auto lane = group->out.find(peer); lane != group->out.end()) {
       left.bytes = lane->second.messages_sent;
       fail(*group, peer, outgoing_.drop(lane->second), "this host has left the group");
@@ -366,9 +439,13 @@ LaneFrame Lanes::control(LaneKind kind, std::uint32_t target, std::uint64_t grou
 void Lanes::fail(const Group& group, std::uint32_t peer, const Waits& waits,
                  const std::string& reason) {
   if (waits.empty()) return;
+  // What the other host said when it left is said already.
+  const bool is_said = group.said.contains(peer);
   const auto failure = std::make_shared<TravelError>(
       name_, "", "",
-      fmt::format("group {}, lane with host {}: {}", group.name, host_text(peer), reason));
+      is_said
+          ? reason
+          : fmt::format("group {}, lane with host {}: {}", group.name, host_text(peer), reason));
   for (const auto& wait : waits) {
     wait->failure = failure;
     ended_.push_back(wait);
@@ -420,6 +497,19 @@ void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
     end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
 }
 
+std::string Lanes::others_meaning(std::uint64_t channel) {
+  return fmt::format("the two hosts take a message on channel {} for different ones", channel);
+}
+
+/// Ends the lane between the two, and tells the other host, too.
+void Lanes::refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel) {
+  const std::string text = others_meaning(channel);
+  LaneFrame refused = control(LaneKind::refused, peer, group.id);
+  refused.text = text;
+  post(std::move(refused));
+  end_lanes(group, peer, text);
+}
+
 void Lanes::take_data(LaneFrame frame) {
   Group* group = find(frame.group);
   if (group == nullptr) {
@@ -434,6 +524,9 @@ void Lanes::take_data(LaneFrame frame) {
                                      frame.channel, group->name, group->options.channels));
   LaneIn& lane = lane_from(*group, source);
   if (group->over.contains(source) && lane.is_over()) return;
+  if (group->is_closed(frame.channel))
+    return refuse(frame, fmt::format("a message on channel {} of group {}, which is closed",
+                                     frame.channel, group->name));
   std::string wrong;
   try {
     wrong = lane.take(frame, ended_);
@@ -479,22 +572,25 @@ void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos mo
   if (frame.kind == LaneKind::credit) {
     lane.window.add(frame.bytes);
   } else {
+    if (group.is_closed(frame.channel)) return;
     const MessageName name{frame.channel, frame.ordinal};
     const auto channel = lane.channels.find(name.channel);
     const bool is_to_come =
         channel == lane.channels.end() || name.ordinal >= channel->second.next_ordinal;
-    const bool is_here =
-        channel != lane.channels.end() &&
-        std::any_of(channel->second.messages.begin(), channel->second.messages.end(),
-                    [&](const LaneOut::Message& message) { return message.name == name; });
-    if (is_to_come || is_here) lane.window.grant(name);  // of one that was sent it means nothing
+    const LaneOut::Message* const message = lane.find(name);
+    if (message != nullptr && message->meaning != frame.meaning)
+      return refuse_other(group, frame.source, frame.channel);
+    // Of one that was sent it means nothing.
+    if (is_to_come || message != nullptr) lane.window.grant(name, frame.meaning);
   }
   outgoing_.unblock(lane, moment);
 }
 
 void Lanes::take_farewell(Group& group, const LaneFrame& frame) {
-  const auto [over, is_new] = group.over.emplace(frame.source, "it has left the group");
+  const auto [over, is_new] =
+      group.over.emplace(frame.source, frame.text.empty() ? "it has left the group" : frame.text);
   if (!is_new) return;
+  if (!frame.text.empty()) group.said.insert(frame.source);
   fail(group, frame.source, outgoing_.drop(lane_to(group, frame.source)), over->second);
   fail(group, frame.source, lane_from(group, frame.source).end_after(frame.bytes), over->second);
 }

@@ -100,7 +100,13 @@ class Lanes {
     std::map<std::uint32_t, LaneOut> out;                 // by target; nodes do not move
     std::map<std::uint32_t, std::unique_ptr<LaneIn>> in;  // by source
     std::map<std::uint32_t, std::string> over;            // peers that nothing comes from, and why
+    std::set<std::uint32_t> said;                         // of those, who said so themselves
+    std::uint64_t closed_before = 0;                      // channels below are closed
+    std::set<std::uint64_t> closed;                       // and those
     bool has(std::uint32_t host) const;
+    bool is_closed(std::uint64_t channel) const {
+      return channel < closed_before || closed.contains(channel);
+    }
   };
   class Clock;
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
@@ -108,10 +114,15 @@ class Lanes {
   // Of groups and handles:
   void send(std::uint64_t group, std::uint32_t to, std::uint64_t channel, base::Payload message,
             const std::shared_ptr<LaneWait>& wait);
+  void send(std::uint64_t group, std::uint32_t to, const NamedMessage& which, base::Payload message,
+            const std::shared_ptr<LaneWait>& wait);
   void receive(std::uint64_t group, std::uint32_t from, std::uint64_t channel,
                const std::shared_ptr<LaneWait>& wait);
+  void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
+               const std::shared_ptr<LaneWait>& wait);
+  void close(std::uint64_t group, std::uint64_t channel);
   Waits unsent(std::uint64_t group);
-  void leave(std::uint64_t group);
+  void leave(std::uint64_t group, const std::string& why = "");
   void wait(LaneWait& one, const std::string& what);
   runtime::Deadline deadline() const;
   std::string host_text(std::uint32_t host) const;
@@ -129,6 +140,12 @@ class Lanes {
   LaneIn& lane_from(Group& group, std::uint32_t source);
   LaneOut& lane_to(Group& group, std::uint32_t target);
   std::uint64_t bytes_under_way(std::uint32_t source) const;
+  template <class Send>
+  void send_by(std::uint64_t id, std::uint32_t to, const std::shared_ptr<LaneWait>& wait,
+               const Send& send);
+  template <class Receive>
+  void receive_by(std::uint64_t id, std::uint32_t from, const std::shared_ptr<LaneWait>& wait,
+                  const Receive& receive);
   void issue(Group& group, std::uint32_t source);
   void issue_returned(Group& group, std::uint32_t source);
   void issue_to_short();
@@ -139,6 +156,8 @@ class Lanes {
   void take_permission(Group& group, const LaneFrame& frame, base::Nanos moment);
   void take_farewell(Group& group, const LaneFrame& frame);
   void refuse(const LaneFrame& frame, const std::string& wrong);
+  static std::string others_meaning(std::uint64_t channel);
+  void refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel);
   void fail(const Group& group, std::uint32_t peer, const Waits& waits, const std::string& reason);
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);

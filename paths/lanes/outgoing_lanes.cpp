@@ -3,6 +3,7 @@
 #include "paths/lanes/outgoing_lanes.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace paths {
 namespace {
@@ -15,6 +16,14 @@ base::Payload part_of(const base::Payload& message, std::uint64_t offset, std::u
 
 }  // namespace
 
+const LaneOut::Message* LaneOut::find(MessageName name) const {
+  const auto is_it = [&](const Message& message) { return message.name == name; };
+  const auto channel = channels.find(name.channel);
+  const auto& messages = channel != channels.end() ? channel->second.messages : named.messages;
+  const auto found = std::find_if(messages.begin(), messages.end(), is_it);
+  return found == messages.end() ? nullptr : &*found;
+}
+
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
   if (const EmulatedLink* link = departures_.link_to(target)) return by_link_[link];
   return by_host_[departures_.next_host(target)];
@@ -25,18 +34,37 @@ void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payl
   LaneOut::Channel& channel = lane.channels[number];
   channel.lane = &lane;
   const MessageName name{number, channel.next_ordinal++};
-  channel.messages.push_back({name, std::move(payload), 0, runtime_.now(), std::move(wait)});
+  channel.messages.push_back({name, 0, 0, std::move(payload), 0, runtime_.now(), std::move(wait)});
+  list(channel);
+  pump(outlet_to(lane.target));
+}
+
+void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
+                         std::shared_ptr<LaneWait> wait) {
+  LaneOut::Channel& channel = lane.named;
+  channel.lane = &lane;
+  channel.is_named = true;
+  const auto later =
+      std::find_if(channel.messages.begin(), channel.messages.end(),
+                   [&](const LaneOut::Message& one) { return one.order > which.order; });
+  channel.messages.insert(later, {{which.channel, which.name},
+                                  which.meaning,
+                                  which.order,
+                                  std::move(payload),
+                                  0,
+                                  runtime_.now(),
+                                  std::move(wait)});
   list(channel);
   pump(outlet_to(lane.target));
 }
 
 void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
-  for (auto& [number, channel] : lane.channels) {
-    if (channel.messages.empty() || channel.is_listed) continue;
+  lane.for_each([&](LaneOut::Channel& channel) {
+    if (channel.messages.empty() || channel.is_listed) return;
     for (LaneOut::Message& message : channel.messages)
       message.ready_at = std::max(message.ready_at, moment);
     list(channel);
-  }
+  });
   pump(outlet_to(lane.target));
 }
 
@@ -65,14 +93,39 @@ LaneOut::Message* OutgoingLanes::movable(LaneOut::Channel& channel) const {
 }
 
 LaneOut::Channel* OutgoingLanes::choose(Outlet& outlet, LaneOut::Message*& message) {
-  for (auto* from : {&outlet.fresh, &outlet.turns})
-    while (!from->empty()) {
-      LaneOut::Channel* channel = from->front();
-      from->pop_front();
-      channel->is_listed = false;
-      if ((message = movable(*channel)) != nullptr) return channel;
-    }
+  while (LaneOut::Channel* channel = take_first(outlet)) {
+    channel->is_listed = false;
+    if ((message = movable(*channel)) != nullptr) return channel;
+  }
   return nullptr;
+}
+
+/// Whose turn it is; where that is a group with named messages, the one of its lanes that has the
+/// first of them.
+LaneOut::Channel* OutgoingLanes::take_first(Outlet& outlet) {
+  auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
+  if (turn.empty()) return nullptr;
+  std::deque<LaneOut::Channel*>* from = &turn;
+  auto first = turn.begin();
+  const auto order = [&](LaneOut::Channel& channel) {
+    const LaneOut::Message* const message = movable(channel);
+    return message == nullptr ? std::numeric_limits<std::uint64_t>::max() : message->order;
+  };
+  if (LaneOut::Channel& channel = **first; channel.is_named) {
+    std::uint64_t least = order(channel);
+    for (auto* all : {&outlet.fresh, &outlet.turns})
+      for (auto one = all->begin(); one != all->end(); ++one) {
+        if (!(*one)->is_named || (*one)->lane->group != channel.lane->group) continue;
+        const std::uint64_t its = order(**one);
+        if (its >= least) continue;
+        least = its;
+        first = one;
+        from = all;
+      }
+  }
+  LaneOut::Channel* const chosen = *first;
+  from->erase(first);
+  return chosen;
 }
 
 void OutgoingLanes::pump(Outlet& outlet) {
@@ -102,6 +155,7 @@ base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& me
   frame.group = lane.group;
   frame.channel = message.name.channel;
   frame.ordinal = message.name.ordinal;
+  frame.meaning = message.meaning;
   frame.bytes = message.payload.size();
   frame.offset = message.sent;
   frame.payload = part_of(message.payload, message.sent, bytes);
@@ -132,13 +186,13 @@ void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, ba
 std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
   std::vector<std::shared_ptr<LaneWait>> waiting;
   Outlet& outlet = outlet_to(lane.target);
-  for (auto& [number, channel] : lane.channels) {
+  lane.for_each([&](LaneOut::Channel& channel) {
     std::erase(outlet.fresh, &channel);
     std::erase(outlet.turns, &channel);
     channel.is_listed = false;
     for (LaneOut::Message& message : channel.messages) waiting.push_back(std::move(message.wait));
     channel.messages.clear();
-  }
+  });
   return waiting;
 }
 

@@ -19,6 +19,8 @@ namespace paths {
 struct LaneOut {
   struct Message {
     MessageName name;
+    std::uint64_t meaning = 0;
+    std::uint64_t order = 0;  ///< of a named one
     base::Payload payload;
     std::uint64_t sent = 0;  ///< bytes of it
     base::Nanos ready_at{0};
@@ -28,6 +30,7 @@ struct LaneOut {
     LaneOut* lane = nullptr;
     std::deque<Message> messages;  ///< that are not sent; nodes of the map do not move
     std::uint64_t next_ordinal = 0;
+    bool is_named = false;   ///< its messages are, of whatever channels, and lie in their order
     bool is_listed = false;  ///< at its outlet
     bool was_idle = true;    ///< since it was last listed nothing of it was sent
   };
@@ -37,6 +40,15 @@ struct LaneOut {
   bool has_asked = false;
   std::uint64_t messages_sent = 0;
   std::map<std::uint64_t, Channel> channels;
+  Channel named;
+
+  /// All that have or had messages.
+  template <class See>
+  void for_each(const See& see) {
+    for (auto& [number, channel] : channels) see(channel);
+    see(named);
+  }
+  const Message* find(MessageName name) const;
 };
 
 /// What a host sends by itself, as against what passes through it. Of each outgoing link, one frame
@@ -57,6 +69,8 @@ class OutgoingLanes {
 
   void send(LaneOut& lane, std::uint64_t channel, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
+  void send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
+            std::shared_ptr<LaneWait> wait);
   /// Credit or a grant came at that moment: what waited for it goes on.
   void unblock(LaneOut& lane, base::Nanos moment);
   /// Nothing more of it leaves: those who wait for its messages, to be told why.
@@ -75,6 +89,7 @@ class OutgoingLanes {
   void list(LaneOut::Channel& channel);
   void pump(Outlet& outlet);
   LaneOut::Channel* choose(Outlet& outlet, LaneOut::Message*& message);
+  LaneOut::Channel* take_first(Outlet& outlet);
   LaneOut::Message* movable(LaneOut::Channel& channel) const;
   std::uint64_t next_bytes(const LaneOut::Message& message) const;
   base::Nanos offer(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at);

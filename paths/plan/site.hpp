@@ -30,6 +30,7 @@ class Site {
   const std::string& name() const { return plan_->hosts[index_].name; }
   std::uint32_t index() const { return index_; }
   const Plan& plan() const { return *plan_; }
+  const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
   /// Where what happens here is recorded. A further wiring has its own.
   eventspace::Recorder& recorder() { return recorder_; }

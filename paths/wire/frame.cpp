@@ -27,7 +27,7 @@ constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
-constexpr std::size_t lane_bytes = 66;
+constexpr std::size_t lane_bytes = 74;
 constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
 constexpr std::size_t has_wiring_bytes = 1;
 constexpr std::size_t wiring_bytes = 34;  // without the label
@@ -188,7 +188,7 @@ void put_lane(ByteWriter& writer, const LaneFrame& lane) {
   writer.put(lane.source);
   writer.put(lane.target);
   for (const std::uint64_t number : {lane.group, lane.channel, lane.ordinal, lane.bytes,
-                                     lane.offset, static_cast<std::uint64_t>(lane.lag.count()),
+                                     lane.offset, lane.meaning, static_cast<std::uint64_t>(lane.lag.count()),
                                      static_cast<std::uint64_t>(lane.late.count())})
     writer.put(number);
 }
@@ -207,7 +207,7 @@ LaneFrame get_lane(ByteReader& reader) {
   lane.source = reader.get<std::uint32_t>();
   lane.target = reader.get<std::uint32_t>();
   for (std::uint64_t* number :
-       {&lane.group, &lane.channel, &lane.ordinal, &lane.bytes, &lane.offset})
+       {&lane.group, &lane.channel, &lane.ordinal, &lane.bytes, &lane.offset, &lane.meaning})
     *number = reader.get<std::uint64_t>();
   lane.lag = get_span(reader);
   lane.late = get_span(reader);

@@ -39,6 +39,7 @@ struct LaneFrame {
   std::uint64_t bytes = 0;     ///< of data: the whole message's; of credit: how many; of left: how
                                ///< many messages; of lost: the host
   std::uint64_t offset = 0;    ///< of data: where in the message the payload belongs
+  std::uint64_t meaning = 0;   ///< of data and grant: what its sender takes the message for
   base::Nanos lag{0};          ///< how long the tail comes behind the head
   base::Nanos late{0};         ///< how long after its head's moment it was written
   std::string text = {};       ///< why

@@ -23,6 +23,11 @@ Payload zeros(std::size_t bytes) {
   });
 }
 
+void on_virtual_clock(const std::function<void(runtime::Runtime&)>& use) {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] { use(runtime); });
+}
+
 Payload numbered(std::uint64_t number) { return Payload::of(number); }
 
 /// A byte takes 10 ns on each link: 100 MB/s. 50 us inside clusters, 10 ms between them.
@@ -448,4 +453,62 @@ TEST_CASE("lanes: a group and its messages may outlive their host, and are of no
         "main thread: group all: a message to host a1 on channel 0: its host has ended");
   CHECK(thrown<base::UsageError>([&] { receiving.wait(); }) ==
         "main thread: group all: a message from host a1 on channel 0: its host has ended");
+}
+
+TEST_CASE("lanes: of named messages the least goes first, whichever host it is for") {
+  on_virtual_clock([](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (std::uint32_t host = 0; host < 3; ++host)
+      groups.push_back(hosts[host].group("all", hosts.all()));
+    // A megabyte a second: a kilobyte takes a millisecond. The first is on its way at once.
+    const auto message = [](std::uint64_t name, std::uint64_t order) {
+      return paths::NamedMessage{.channel = 7, .name = name, .meaning = 5, .order = order};
+    };
+    const auto kilobyte = base::Payload::filled(1000, [](auto) {});
+    groups[0]->send(1, message(0, 9), kilobyte);
+    paths::Sending late = groups[0]->send(1, message(1, 3), kilobyte);
+    paths::Sending early = groups[0]->send(2, message(1, 2), kilobyte);
+    paths::Sending first = groups[0]->send(1, message(2, 1), kilobyte);
+    first.wait();
+    CHECK(runtime.now() == 2ms);
+    early.wait();
+    CHECK(runtime.now() == 3ms);
+    late.wait();
+    CHECK(runtime.now() == 4ms);
+    for (const std::uint64_t name : {2, 0, 1})  // in any order
+      CHECK(groups[1]->receive(0, message(name, 0)).wait().size() == 1000);
+    CHECK(groups[2]->receive(0, message(1, 0)).wait().size() == 1000);
+    for (auto& group : groups) group->close(7);
+    for (auto& group : groups) group->leave();
+  });
+}
+
+TEST_CASE("lanes: two hosts that take a message for different ones are both told") {
+  for (const bool is_sent_first : {true, false})
+    on_virtual_clock([&](runtime::Runtime& runtime) {
+      LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
+      const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
+      paths::Sending sending;
+      if (is_sent_first) sending = a->send(1, {.channel = 1, .meaning = 5}, base::Payload::of(1));
+      if (is_sent_first) runtime.sleep_for(5ms);
+      paths::Receiving receiving = b->receive(0, {.channel = 1, .meaning = 6});
+      if (!is_sent_first) runtime.sleep_for(5ms);
+      if (!is_sent_first) a->send(1, {.channel = 1, .meaning = 5}, base::Payload::of(1));
+      CHECK_THROWS_WITH(receiving.wait(),
+                        Catch::Contains("for different ones") || Catch::Contains("something else"));
+      runtime.sleep_for(5ms);
+      paths::Sending next = a->send(1, {.channel = 2, .meaning = 5}, base::Payload::of(1));
+      CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different ones"));
+    });
+}
+
+TEST_CASE("lanes: who waits for a host that leaves is told the reason that it gave") {
+  on_virtual_clock([](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
+    const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
+    paths::Receiving receiving = b->receive(0, 1);
+    a->abandon("its thread broke");
+    CHECK_THROWS_WITH(receiving.wait(), "host a1: its thread broke");
+  });
 }

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "collectives/algorithms/all.hpp"
-#include "commands/network_of.hpp"
+#include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "pricing/admission.hpp"
 #include "pricing/evaluator.hpp"
@@ -162,7 +162,7 @@ TEST_CASE("schedules: over two-by-four.yaml with whole messages they take what i
 TEST_CASE("schedules: in frames they take over lanes what prices of the same config say") {
   for (const std::string config : {"two-by-four.yaml", "three-by-four.yaml"}) {
     const auto plan = plan_of(config, 64 << 10);
-    const pricing::Network network = commands::network_of(*plan);
+    const pricing::Network network = groups::network_of(*plan);
     for (const auto& [collective, name, parameters] :
          {std::tuple(Collective::broadcast, "stretched", "stretch=65536"),
           std::tuple(Collective::broadcast, "tree", "shape=chain,segment=65536"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/network_of.cpp — networks and links of a plan, by participant and by pair of clusters.
-#include "commands/network_of.hpp"
+// groups/network_of.cpp — networks and links of a plan, by participant and by pair of clusters.
+#include "groups/network_of.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/errors.hpp"
 #include "paths/lanes/emulated_links.hpp"
 
-namespace commands {
+namespace groups {
 namespace {
 
 /// Free where there is none.
@@ -38,8 +38,8 @@ std::vector<std::uint32_t> participants_of(const paths::Plan& plan) {
 }
 
 /// Groups are numbered in the order of the plan.
-collectives::Topology topology_of(const paths::Plan& plan) {
-  const std::vector<std::uint32_t> hosts = participants_of(plan);
+collectives::Topology topology_of(const paths::Plan& plan,
+                                  const std::vector<std::uint32_t>& hosts) {
   if (hosts.empty())
     throw base::ConfigError({{{"", 0, 0}, "expected hosts with threads, found none"}});
   std::size_t depth = 0;
@@ -60,10 +60,13 @@ collectives::Topology topology_of(const paths::Plan& plan) {
 }
 
 pricing::Network network_of(const paths::Plan& plan) {
+  return network_of(plan, participants_of(plan));
+}
+
+pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts) {
   pricing::Network network;
-  network.topology = std::make_shared<const collectives::Topology>(topology_of(plan));
+  network.topology = std::make_shared<const collectives::Topology>(topology_of(plan, hosts));
   network.frame = plan.lanes.frame_bytes == 0 ? pricing::unlimited : plan.lanes.frame_bytes;
-  const std::vector<std::uint32_t> hosts = participants_of(plan);
   network.striping = plan.lanes.striping;
   for (const std::uint32_t host : hosts) {
     network.outgoing.push_back(passed(paths::outgoing_link(plan, host)).model);
@@ -89,4 +92,4 @@ pricing::Network network_of(const paths::Plan& plan) {
   return network;
 }
 
-}  // namespace commands
+}  // namespace groups

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/collective/collective_times.cpp — agreeing on moments, measuring, printing.
+#include "bench/collective/collective_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/near_match.hpp"
+#include "base/units.hpp"
+#include "bench/support/output_files.hpp"
+#include "bench/support/provenance.hpp"
+#include "collectives/algorithms/all.hpp"
+#include "groups/network_of.hpp"
+#include "paths/host/host.hpp"
+#include "pricing/bound.hpp"
+#include "pricing/evaluator.hpp"
+
+namespace bench {
+namespace {
+
+using collectives::Collective;
+using Values = std::vector<std::int64_t>;
+
+/// Behind the slowest message that members agree by.
+constexpr base::Nanos spare = std::chrono::milliseconds(20);
+
+std::vector<Collective> read_collectives(const std::string& text) {
+  std::vector<Collective> read;
+  std::vector<std::string_view> known;
+  for (const Collective one : collectives::all_collectives) known.push_back(name_of(one));
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const auto found = std::find(known.begin(), known.end(), word);
+    if (found == known.end()) {
+      const auto near = base::near_match(word, known);
+      throw std::invalid_argument(
+          fmt::format("expected {}, found '{}'{}", base::either_of(known), word,
+                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    }
+    read.push_back(collectives::all_collectives[found - known.begin()]);
+    begin = end + 1;
+  }
+  return read;
+}
+
+/// "64KiB", or bytes without a unit.
+std::optional<std::uint64_t> read_size(const std::string& text) {
+  const auto bytes = base::parse_natural(text);
+  return bytes ? bytes : base::parse_bytes(text);
+}
+
+/// Doubled from the first to the last; whole values of 8 bytes.
+std::vector<std::uint64_t> read_sizes(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const auto least = read_size(text.substr(0, colon));
+  const auto most = colon == std::string::npos ? least : read_size(text.substr(colon + 1));
+  if (!least || !most || *least > *most)
+    throw std::invalid_argument(fmt::format(
+        "--message-size: expected SIZE or SIZE:SIZE, such as 8:32MiB, found '{}'", text));
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = *least; size <= *most; size *= 2) {
+    sizes.push_back(size / 8 * 8);
+    if (size == 0) size = 4;
+    if (size > *most / 2) break;
+  }
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+double milliseconds(base::Nanos time) { return static_cast<double>(time.count()) / 1e6; }
+
+/// The time that so many of a hundred are not above.
+base::Nanos percentile(std::vector<base::Nanos> times, std::size_t percent) {
+  std::sort(times.begin(), times.end());
+  return times[std::min(times.size() - 1, times.size() * percent / 100)];
+}
+
+std::int64_t element(std::uint64_t salt, std::uint32_t rank, std::uint64_t index) {
+  return static_cast<std::int64_t>((salt + rank * 31 + index * 7) % 1000);
+}
+
+std::size_t in_blocks(Collective collective, std::uint32_t members, bool is_root) {
+  switch (collective) {
+    case Collective::barrier:
+    case Collective::broadcast: return 0;
+    case Collective::scatter: return is_root ? members : 0;
+    case Collective::reduce_scatter:
+    case Collective::alltoall: return members;
+    default: return 1;
+  }
+}
+
+std::size_t out_blocks(Collective collective, std::uint32_t members, bool is_root) {
+  switch (collective) {
+    case Collective::barrier: return 0;
+    case Collective::reduce: return is_root ? 1 : 0;
+    case Collective::gather: return is_root ? members : 0;
+    case Collective::allgather:
+    case Collective::alltoall: return members;
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&) {
+  collectives_ = read_collectives(options_.collectives);
+  sizes_ = read_sizes(options_.sizes);
+  if (options_.iterations == 0) throw std::invalid_argument("--iterations: expected at least one");
+  check_writable({{"--json", options_.json}});
+  network_ = std::make_unique<pricing::Network>(groups::network_of(plan));
+  participants_ = network_->topology->size();
+  std::uint32_t threads = 0;
+  for (const auto& host : plan.hosts) threads += host.threads;
+  if (options_.root >= threads)
+    throw std::invalid_argument(
+        fmt::format("--root-rank: expected one below {}, found {}", threads, options_.root));
+  if (options_.schedule != "best")
+    collectives::algorithm_named(options_.schedule.substr(0, options_.schedule.find(':')));
+}
+
+/// Of the run, or of the machine, so that all processes of it have the same.
+base::Nanos CollectiveTimes::clock(const paths::Thread& thread) {
+  const runtime::Runtime& runtime = thread.host().runtime();
+  return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
+}
+
+/// The latest of all members' moments.
+base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
+  const Values in{mine.count()};
+  Values out(1);
+  group.run(groups::by("recursive_doubling", groups::allreduce(in, out, "max")));
+  return base::Nanos(out.front());
+}
+
+/// What one member gives and gets, and what has to come.
+class CollectiveTimes::Arrays {
+ public:
+  Arrays(const CollectiveOptions& options, Collective collective, std::uint64_t bytes,
+         const groups::Group& group)
+      : count_(bytes / 8),
+        members_(group.size()),
+        me_(group.rank()),
+        is_root_(group.rank() == options.root) {
+    in_.resize(count_ * in_blocks(collective, members_, is_root_));
+    out_.resize(count_ * out_blocks(collective, members_, is_root_));
+    call = groups::call_of(collective, in_, out_);
+    call.root = has_root(collective) ? options.root : 0;
+    if (is_reduction(collective)) call.operation = options.operation;
+    call.counts = {collective == Collective::barrier ? 0 : count_};
+    call.algorithm = options.schedule;
+  }
+  void fill(std::uint64_t salt) {
+    salt_ = salt;
+    std::fill(out_.begin(), out_.end(), -1);
+    const bool gives_out = call.collective == Collective::broadcast && is_root_;
+    Values& given = gives_out ? out_ : in_;
+    for (std::uint64_t i = 0; i < given.size(); ++i) given[i] = element(salt, me_, i);
+  }
+  /// Throws std::runtime_error.
+  void check() const {
+    const bool gets_nothing = call.collective == Collective::exscan && me_ == 0;
+    for (std::uint64_t i = 0; i < out_.size() && !gets_nothing; ++i)
+      if (const std::int64_t right = expected(i); out_[i] != right)
+        throw std::runtime_error(fmt::format("{} of {} bytes: element {} is {}, expected {}",
+                                             name_of(call.collective), 8 * count_, i, out_[i],
+                                             right));
+  }
+  groups::Call call;
+
+ private:
+  std::int64_t expected(std::uint64_t index) const {
+    const auto source = static_cast<std::uint32_t>(index / std::max<std::uint64_t>(count_, 1));
+    switch (call.collective) {
+      case Collective::broadcast: return element(salt_, call.root, index);
+      case Collective::scatter: return element(salt_, call.root, me_ * count_ + index);
+      case Collective::gather:
+      case Collective::allgather: return element(salt_, source, index % count_);
+      case Collective::alltoall: return element(salt_, source, me_ * count_ + index % count_);
+      case Collective::reduce_scatter: return folded(members_, me_ * count_ + index);
+      case Collective::scan: return folded(me_ + 1, index);
+      case Collective::exscan: return folded(me_, index);
+      default: return folded(members_, index);
+    }
+  }
+  std::int64_t folded(std::uint32_t last, std::uint64_t index) const {
+    std::int64_t sum = 0;
+    for (std::uint32_t rank = 0; rank < last; ++rank) sum += element(salt_, rank, index);
+    return sum;
+  }
+  const std::uint64_t count_;
+  const std::uint32_t members_, me_;
+  const bool is_root_;
+  std::uint64_t salt_ = 0;
+  Values in_, out_;
+};
+
+/// From the moment that all have agreed on until the last has ended.
+base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& group,
+                                      const Arrays& arrays, std::string& algorithm) const {
+  const base::Nanos asked = clock(thread);
+  const base::Nanos latest = agree(group, asked);
+  const base::Nanos took = agree(group, clock(thread) - asked);
+  const base::Nanos begin = latest + 3 * took + spare;
+  thread.sleep_for(std::max(begin - clock(thread), base::Nanos(0)));
+  group.run(arrays.call);
+  algorithm = group.last_algorithm();
+  return agree(group, clock(thread)) - begin;
+}
+
+void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group, Collective collective,
+                              std::uint64_t bytes) {
+  Arrays arrays(options_, collective, bytes, group);
+  Row row{.collective = collective, .bytes = bytes};
+  for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
+       ++iteration) {
+    if (options_.checks) arrays.fill(iteration);
+    const base::Nanos time = time_one(thread, group, arrays, row.algorithm);
+    if (iteration >= options_.warmup) row.times.push_back(time);
+    if (options_.checks) arrays.check();
+  }
+  if (group.rank() != 0) return;
+  if (group.size() == participants_) add_price(row);
+  if (!is_standard_output(options_.json)) print(row);
+  rows_.push_back(std::move(row));
+}
+
+/// Prices are those of hosts with one thread each.
+void CollectiveTimes::add_price(Row& row) const {
+  const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8,
+                                           has_root(row.collective) ? options_.root : 0);
+  const pricing::Bytes element_bytes = row.collective == Collective::barrier ? 0 : 8;
+  const std::size_t colon = row.algorithm.find(':');
+  const auto& algorithm = collectives::algorithm_named(row.algorithm.substr(0, colon));
+  const auto parameters =
+      algorithm.read(colon == std::string::npos ? "" : row.algorithm.substr(colon + 1));
+  const pricing::Price price =
+      pricing::price(algorithm, task, parameters, element_bytes, *network_);
+  row.bound = pricing::bound_of(task, element_bytes, *network_).time;
+  row.price = price.time;
+  row.wan_messages = price.across.messages;
+  row.wan_bytes = price.across.bytes;
+}
+
+void CollectiveTimes::print_head(Collective collective, std::uint32_t members) const {
+  const std::string all =
+      options_.shows_all ? fmt::format(" {:>12} {:>12} {:>12}", "min", "p99", "max") : "";
+  fmt::print("# {} by {}, {} threads\n# {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}\n",
+             name_of(collective), options_.schedule, members, "bytes", "ms", all, "price", "bound",
+             "ratio", "schedule");
+}
+
+void CollectiveTimes::run(paths::Thread& thread) {
+  groups::Group world(thread);
+  for (const Collective collective : collectives_) {
+    if (world.rank() == 0 && !is_standard_output(options_.json))
+      print_head(collective, world.size());
+    const bool is_barrier = collective == Collective::barrier;
+    for (const std::uint64_t size : is_barrier ? std::vector<std::uint64_t>{0} : sizes_)
+      measure(thread, world, collective, size);
+  }
+}
+
+void CollectiveTimes::print(const Row& row) const {
+  const double median = milliseconds(percentile(row.times, 50));
+  std::string all;
+  if (options_.shows_all)
+    all = fmt::format(" {:>12.4f} {:>12.4f} {:>12.4f}", milliseconds(percentile(row.times, 0)),
+                      milliseconds(percentile(row.times, 99)),
+                      milliseconds(percentile(row.times, 100)));
+  const std::string price =
+      row.price.count() > 0 ? fmt::format("{:.4f}", milliseconds(row.price)) : "-";
+  const std::string ratio =
+      row.bound.count() > 0 ? fmt::format("{:.3f}", median / milliseconds(row.bound)) : "-";
+  fmt::print("  {:>10} {:>12.4f}{} {:>12} {:>12.4f} {:>7}  {}\n", row.bytes, median, all, price,
+             milliseconds(row.bound), ratio, row.algorithm);
+}
+
+nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
+  double sum = 0;
+  for (const base::Nanos time : row.times) sum += milliseconds(time);
+  const double median = milliseconds(percentile(row.times, 50));
+  nlohmann::ordered_json json{{"collective", name_of(row.collective)},
+                              {"algorithm", row.algorithm},
+                              {"bytes", row.bytes},
+                              {"ms", sum / static_cast<double>(row.times.size())},
+                              {"p50", median},
+                              {"p99", milliseconds(percentile(row.times, 99))}};
+  const auto optional = [](base::Nanos time) {
+    return time.count() > 0 ? nlohmann::ordered_json(milliseconds(time)) : nullptr;
+  };
+  json["price_ms"] = optional(row.price);
+  json["bound_ms"] = optional(row.bound);
+  json["ratio"] =
+      row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
+  json["wan"] = {{"messages", row.wan_messages}, {"bytes", row.wan_bytes}};
+  return json;
+}
+
+void CollectiveTimes::finish(const paths::RunSummary&) {
+  if (rows_.empty() || options_.json.empty()) return;
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const Row& row : rows_) results.push_back(json_of(row));
+  write_json(options_.json, {{"results", results}, {"provenance", provenance()}});
+}
+
+}  // namespace bench

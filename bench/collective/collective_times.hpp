@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/collective/collective_times.hpp — how long collectives of a group take, beside their
+// prices.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "groups/group.hpp"
+#include "paths/run/run_plan.hpp"
+#include "pricing/network.hpp"
+#include "runtime/wait.hpp"
+
+namespace bench {
+
+struct CollectiveOptions {
+  std::string collectives;  ///< "broadcast,allreduce"
+  std::string sizes = "8:1MiB";
+  std::uint64_t iterations = 5;
+  std::uint64_t warmup = 1;
+  bool shows_all = false;
+  bool checks = false;
+  std::string schedule = "best";
+  std::string operation = "sum";
+  std::uint32_t root = 0;
+  std::string json;
+};
+
+/// All threads of a config do collectives of 64-bit integers, one size after the other, and take
+/// the times. In each iteration they begin at one moment, which they have agreed on by the clock of
+/// the machine or of the run; its time lasts until the last of them has ended. A size is that of
+/// the vector, of gather, scatter, allgather, reduce_scatter and alltoall that of a block.
+///
+/// Sharing: one for all threads of a process.
+class CollectiveTimes {
+ public:
+  explicit CollectiveTimes(CollectiveOptions options) : options_(std::move(options)) {}
+  /// Throws std::invalid_argument for what options are wrong.
+  void prepare(const paths::Plan& plan, const paths::RunOptions& run);
+  void run(paths::Thread& thread);
+  void finish(const paths::RunSummary& run);
+
+ private:
+  struct Row {
+    collectives::Collective collective;
+    std::uint64_t bytes = 0;
+    std::string algorithm = {};
+    std::vector<base::Nanos> times = {};
+    base::Nanos price{0}, bound{0};
+    std::uint64_t wan_messages = 0, wan_bytes = 0;
+  };
+  class Arrays;
+  void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
+               std::uint64_t bytes);
+  base::Nanos time_one(paths::Thread& thread, groups::Group& group, const Arrays& arrays,
+                       std::string& algorithm) const;
+  static base::Nanos agree(groups::Group& group, base::Nanos mine);
+  static base::Nanos clock(const paths::Thread& thread);
+  void add_price(Row& row) const;
+  void print_head(collectives::Collective collective, std::uint32_t members) const;
+  void print(const Row& row) const;
+  nlohmann::ordered_json json_of(const Row& row) const;
+
+  const CollectiveOptions options_;
+  std::vector<collectives::Collective> collectives_;
+  std::vector<std::uint64_t> sizes_;
+  std::unique_ptr<pricing::Network> network_;
+  std::uint32_t participants_ = 0;
+  std::vector<Row> rows_;
+};
+
+}  // namespace bench

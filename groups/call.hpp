@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/call.hpp — what one member wants of one operation of its group.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/reduce.hpp"
+#include "collectives/task.hpp"
+
+namespace groups {
+
+/// Arguments of an operation. Elements are scalars, or pairs of a scalar and a location.
+struct Call {
+  collectives::Collective collective = collectives::Collective::barrier;
+  std::span<const std::byte> in = {};
+  std::span<std::byte> out = {};
+  base::Scalar scalar = base::Scalar::u8;
+  std::string operation = {};  ///< of a reduction: the name of a base::ReduceOperation
+  std::uint32_t root = 0;      ///< a member's rank
+  /// Elements: of the vector; of each member's block, one number if they are alike; of alltoall of
+  /// each pair's, by sources and then by targets, one number if they are alike.
+  std::vector<std::uint64_t> counts = {};
+  std::string algorithm = "best";
+};
+
+}  // namespace groups

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/choice.cpp — the best schedule, or the one that was named.
+#include "groups/choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/usage_error.hpp"
+#include "collectives/algorithms/all.hpp"
+#include "groups/network_of.hpp"
+#include "pricing/best.hpp"
+#include "runtime/wait.hpp"
+
+namespace groups {
+namespace {
+
+std::string text_of(const Question& question) {
+  return fmt::format("{} from {} of {} of {} bytes, {} or better, by {}",
+                     name_of(question.collective), question.root, question.counts_text,
+                     question.element_bytes, name_of(question.worst), question.algorithm);
+}
+
+pricing::Network with_cost(pricing::Network network) {
+  network.message_cost = Choices::message_cost;
+  return network;
+}
+
+}  // namespace
+
+std::string Choice::text() const {
+  const std::string words = parameters.text();
+  return words.empty() ? algorithm->name : fmt::format("{}:{}", algorithm->name, words);
+}
+
+struct Choices::Answers {
+  runtime::Mutex mutex;
+  std::map<std::string, std::shared_ptr<const Choice>> known;
+};
+
+Choices::Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts)
+    : network_(with_cost(network_of(plan, hosts))), answers_(std::make_unique<Answers>()) {}
+
+Choices::~Choices() = default;
+
+std::shared_ptr<Choices> Choices::of(const std::shared_ptr<const paths::Plan>& plan,
+                                     const std::vector<std::uint32_t>& hosts) {
+  struct Known {
+    std::weak_ptr<const paths::Plan> plan;
+    std::weak_ptr<Choices> choices;
+  };
+  static runtime::Mutex mutex;
+  static std::map<std::pair<const paths::Plan*, std::vector<std::uint32_t>>, Known> all;
+  runtime::Lock lock(mutex);
+  std::erase_if(all, [](const auto& one) { return one.second.choices.expired(); });
+  Known& known = all[{plan.get(), hosts}];
+  if (known.plan.lock() == plan)
+    if (auto choices = known.choices.lock()) return choices;
+  auto made = std::make_shared<Choices>(*plan, hosts);
+  known = {plan, made};
+  return made;
+}
+
+std::shared_ptr<const Choice> Choices::answer(const Question& question) {
+  const std::string text = text_of(question);
+  {
+    runtime::Lock lock(answers_->mutex);
+    if (const auto found = answers_->known.find(text); found != answers_->known.end())
+      return found->second;
+  }
+  std::shared_ptr<const Choice> choice = decide(question);
+  runtime::Lock lock(answers_->mutex);
+  return answers_->known.try_emplace(text, std::move(choice)).first->second;
+}
+
+std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
+  auto choice = std::make_shared<Choice>();
+  choice->task = {question.collective, network_.topology, question.counts, question.root};
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(
+        fmt::format("{} by {}: {}", name_of(question.collective), question.algorithm, why));
+  };
+  try {
+    if (question.algorithm == "best") {
+      const pricing::Best best =
+          pricing::best_of(choice->task, question.element_bytes, network_, {}, question.worst);
+      choice->algorithm = best.candidate.algorithm;
+      choice->parameters = best.candidate.parameters;
+    } else {
+      const std::size_t colon = question.algorithm.find(':');
+      choice->algorithm = &collectives::algorithm_named(question.algorithm.substr(0, colon));
+      choice->parameters = choice->algorithm->read(
+          colon == std::string::npos ? "" : question.algorithm.substr(colon + 1));
+      if (const std::string why = choice->algorithm->why_not(choice->task, choice->parameters);
+          !why.empty())
+        refuse(why);
+      if (is_reduction(question.collective) &&
+          choice->algorithm->order(choice->task, choice->parameters) > question.worst)
+        refuse(
+            fmt::format("it sums up as '{}', and the operation may be summed up as '{}' or better",
+                        name_of(choice->algorithm->order(choice->task, choice->parameters)),
+                        name_of(question.worst)));
+    }
+  } catch (const std::invalid_argument& error) {
+    refuse(error.what());
+  }
+  choice->meaning = base::digest_of(fmt::format("{}\n{}", text_of(question), choice->text())).low;
+  return choice;
+}
+
+}  // namespace groups

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/choice.hpp — which schedule a group's operation takes.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+#include "paths/plan/plan.hpp"
+#include "pricing/network.hpp"
+
+namespace groups {
+
+/// A schedule, ready to be executed. Programs of it borrow its task.
+struct Choice {
+  collectives::Task task;
+  const collectives::Algorithm* algorithm = nullptr;
+  collectives::Parameters parameters;
+  std::uint64_t meaning = 0;  ///< digest of what the others have to agree on
+  std::string text() const;   ///< "stretched:exchange=all,stretch=65536"
+};
+
+/// What is asked for.
+struct Question {
+  collectives::Collective collective = collectives::Collective::barrier;
+  collectives::Rank root = 0;  ///< a participant
+  collectives::Counts counts;
+  std::string counts_text;  ///< tells different ones apart
+  std::size_t element_bytes = 1;
+  collectives::Order worst = collectives::Order::in_order;
+  std::string algorithm = "best";  ///< or a name, with parameters behind a colon
+};
+
+/// Answers questions about the participants of one group, each once. The answer is a function of
+/// the plan and the question alone, so that all hosts come to the same.
+///
+/// Cost:    where `best` is asked for, a message costs a host `message_cost` besides what links
+///          take: without it stretches would be chosen that no processor can carry.
+/// Sharing: any context.
+/// Throws:  UsageError for what no algorithm can do, and for an algorithm that cannot do it.
+class Choices {
+ public:
+  static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
+
+  /// The same object for whoever asks with the same plan and hosts in this process.
+  static std::shared_ptr<Choices> of(const std::shared_ptr<const paths::Plan>& plan,
+                                     const std::vector<std::uint32_t>& hosts);
+  Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
+  ~Choices();
+
+  std::shared_ptr<const Choice> answer(const Question& question);
+  const pricing::Network& network() const { return network_; }
+
+ private:
+  std::shared_ptr<const Choice> decide(const Question& question) const;
+  const pricing::Network network_;
+  struct Answers;
+  const std::unique_ptr<Answers> answers_;
+};
+
+}  // namespace groups

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/execution.cpp — admission, hazards, messages under way.
+#include "groups/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/errors.hpp"
+#include "base/units.hpp"
+
+namespace groups {
+namespace {
+
+using collectives::Action;
+using collectives::Block;
+using Pieces = std::vector<std::span<std::byte>>;
+
+/// Calls `use` with as many bytes of each at a time as lie together in all of them.
+template <class Use>
+void side_by_side(std::initializer_list<const Pieces*> lists, const Use& use) {
+  std::vector<std::size_t> piece(lists.size()), done(lists.size());
+  for (;;) {
+    std::vector<std::span<std::byte>> now;
+    std::size_t bytes = std::numeric_limits<std::size_t>::max(), index = 0;
+    for (const Pieces* list : lists) {
+      if (piece[index] == list->size()) return;
+      now.push_back((*list)[piece[index]].subspan(done[index]));
+      bytes = std::min(bytes, now.back().size());
+      ++index;
+    }
+    for (auto& one : now) one = one.first(bytes);
+    use(now);
+    index = 0;
+    for (const Pieces* list : lists) {
+      done[index] += bytes;
+      if (done[index] == (*list)[piece[index]].size()) ++piece[index], done[index] = 0;
+      ++index;
+    }
+  }
+}
+
+std::size_t size_of(const Pieces& pieces) {
+  std::size_t bytes = 0;
+  for (const auto& piece : pieces) bytes += piece.size();
+  return bytes;
+}
+
+}  // namespace
+
+Execution::Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
+                     const std::vector<std::uint32_t>& hosts, const OperationName& name,
+                     collectives::Program program, Memory& memory, Fold& fold,
+                     ExecutionLimits limits)
+    : runtime_(runtime),
+      lanes_(lanes),
+      hosts_(hosts),
+      name_(name),
+      memory_(memory),
+      fold_(fold),
+      limits_(limits),
+      steps_(std::move(program), limits.window),
+      waits_(runtime) {}
+
+void Execution::run() {
+  for (;;) {
+    admit();
+    if (steps_.is_done()) return;
+    const runtime::Deadline limit{runtime_.now() + limits_.patience, limits_.is_patience_written};
+    std::optional<std::size_t> member = waits_.any(limit);
+    if (!member) throw_late();
+    for (; member; member = waits_.try_any()) finish(*member);
+  }
+}
+
+void Execution::admit() {
+  bool has_admitted = true;
+  while (has_admitted) {
+    has_admitted = false;
+    while (const std::optional<Slot> slot = steps_.admit()) {
+      has_admitted = true;
+      keep(*slot);
+      if (steps_.is_free(*slot)) free_.push_back(*slot);
+    }
+    for (std::size_t next = 0; next < free_.size(); ++next) begin(free_[next]);
+    free_.clear();
+  }
+  send_ready();
+}
+
+/// What is needed of a step when it may be done.
+void Execution::keep(Slot slot) {
+  if (slot >= kept_.size()) kept_.resize(slot + 1);
+  const collectives::Step step = steps_.latest();
+  Step& kept = kept_[slot];
+  kept.blocks.assign(step.blocks.begin(), step.blocks.end());
+  if (!step.is_message()) return;
+  const Stream stream{step.action == Action::send, step.peer, step.channel};
+  const std::uint64_t ordinal = ordinals_[stream]++;
+  kept.message = {name_.number, std::uint64_t{step.channel} << 32 | ordinal, name_.meaning,
+                  name_.number << 32 | steps_[slot].number};
+}
+
+void Execution::begin(Slot slot) {
+  Step& step = kept_[slot];
+  switch (steps_[slot].action) {
+    case Action::send: ready_[steps_[slot].number] = slot; return;
+    case Action::receive:
+      step.receiving = lanes_->receive(hosts_[steps_[slot].peer], step.message);
+      of_[waits_.add(step.receiving)] = slot;
+      return;
+    case Action::reduce: fold(step); break;
+    case Action::copy: copy(step); break;
+  }
+  steps_.finish(slot, free_);
+}
+
+void Execution::send_ready() {
+  while (under_way_ < limits_.under_way && !ready_.empty()) {
+    const Slot slot = ready_.extract(ready_.begin()).mapped();
+    Step& step = kept_[slot];
+    ++under_way_;
+    step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, gathered(step));
+    of_[waits_.add(step.sending)] = slot;
+  }
+}
+
+/// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies.
+base::Payload Execution::gathered(const Step& step) {
+  into_.clear();
+  for (const Block& block : step.blocks) memory_.find(block, into_);
+  return base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
+    for (const auto& piece : into_) {
+      std::memcpy(bytes.data(), piece.data(), piece.size());
+      bytes = bytes.subspan(piece.size());
+    }
+  });
+}
+
+void Execution::finish(std::size_t member) {
+  const Slot slot = of_.extract(member).mapped();
+  Step& step = kept_[slot];
+  if (steps_[slot].action == Action::send) {
+    --under_way_;
+    std::exchange(step.sending, {}).wait();
+  } else {
+    take(slot);
+  }
+  steps_.finish(slot, free_);
+}
+
+void Execution::take(Slot slot) {
+  Step& step = kept_[slot];
+  const base::Payload message = std::exchange(step.receiving, {}).wait();
+  into_.clear();
+  for (const Block& block : step.blocks) memory_.find(block, into_);
+  if (size_of(into_) != message.size())
+    throw paths::TravelError(
+        "", "", "",
+        fmt::format("{}: host {} sent {} bytes where {} were expected", name_.text,
+                    hosts_[steps_[slot].peer], message.size(), size_of(into_)));
+  std::span<const std::byte> bytes = message.bytes();
+  for (const auto& piece : into_) {
+    std::memcpy(piece.data(), bytes.data(), piece.size());
+    bytes = bytes.subspan(piece.size());
+  }
+}
+
+void Execution::fold(const Step& step) {
+  for (auto* pieces : {&into_, &left_, &right_}) pieces->clear();
+  memory_.find(step.blocks[0], into_);
+  memory_.find(step.blocks[1], left_);
+  memory_.find(step.blocks[2], right_);
+  side_by_side({&into_, &left_, &right_}, [&](const auto& now) { fold_(now[0], now[1], now[2]); });
+}
+
+void Execution::copy(const Step& step) {
+  for (auto* pieces : {&into_, &left_}) pieces->clear();
+  memory_.find(step.blocks[0], into_);
+  memory_.find(step.blocks[1], left_);
+  side_by_side({&into_, &left_}, [&](const auto& now) {
+    if (!now[0].empty()) std::memmove(now[0].data(), now[1].data(), now[0].size());
+  });
+}
+
+void Execution::throw_late() const {
+  std::string whom;
+  for (const auto& [member, slot] : of_)
+    if (steps_[slot].action == Action::receive && whom.size() < 200)
+      whom += fmt::format("{}{}", whom.empty() ? "" : ", ", hosts_[steps_[slot].peer]);
+  throw paths::TravelError("", "", "",
+                           fmt::format("{}: nothing came for {}; waited for hosts {}", name_.text,
+                                       base::format_time(limits_.patience), whom));
+}
+
+}  // namespace groups

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/execution.hpp — one participant's steps, done as messages come.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+#include "groups/fold.hpp"
+#include "groups/memory.hpp"
+#include "paths/lanes/group.hpp"
+#include "pricing/admission.hpp"
+#include "runtime/completion.hpp"
+
+namespace groups {
+
+/// Which operation of which group.
+struct OperationName {
+  std::uint64_t number = 0;   ///< in its group; the lanes' channel
+  std::uint64_t meaning = 0;  ///< what all must agree on
+  std::string text;           ///< for messages: "operation 7 of group world, allreduce"
+};
+
+struct ExecutionLimits {
+  std::size_t window = 256;   ///< unfinished steps admitted, in order
+  std::size_t under_way = 4;  ///< messages handed to the lanes at once, the oldest step first
+  base::Nanos patience{0};    ///< for which nothing may happen
+  bool is_patience_written = false;
+};
+
+/// Does what a program says over lanes: admits steps in order up to a window, does what no earlier
+/// unfinished step forbids, and ends when all steps are done, so that what it was lent is free.
+///
+/// Blocks:  run(), in the context that calls it, which also folds and copies.
+/// Throws:  TravelError for what the world does, base::BadValue for values that cannot be folded,
+///          what the context is cancelled with. Whoever catches it leaves the lanes' group before
+///          the memory goes.
+class Execution {
+ public:
+  /// `lanes`: of the group's hosts, by participant in `hosts`; null where there is but one. All
+  /// outlive it.
+  Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
+            const std::vector<std::uint32_t>& hosts, const OperationName& name,
+            collectives::Program program, Memory& memory, Fold& fold, ExecutionLimits limits);
+  void run();
+
+ private:
+  using Slot = pricing::Slot;
+  struct Step {
+    std::vector<collectives::Block> blocks;
+    paths::NamedMessage message;
+    paths::Sending sending;
+    paths::Receiving receiving;
+  };
+  void admit();
+  void keep(Slot slot);
+  void begin(Slot slot);
+  void send_ready();
+  void finish(std::size_t member);
+  void take(Slot slot);
+  base::Payload gathered(const Step& step);
+  void fold(const Step& step);
+  void copy(const Step& step);
+  [[noreturn]] void throw_late() const;
+
+  const runtime::Runtime& runtime_;
+  paths::LaneGroup* const lanes_;
+  const std::vector<std::uint32_t>& hosts_;
+  const OperationName& name_;
+  Memory& memory_;
+  Fold& fold_;
+  const ExecutionLimits limits_;
+  pricing::Admission steps_;
+  std::vector<Step> kept_;                    // by slot
+  std::vector<Slot> free_;                    // to be done
+  std::map<std::uint64_t, Slot> ready_;       // to be sent, by number
+  std::unordered_map<std::size_t, Slot> of_;  // by member of the waits
+  struct Stream {
+    bool is_sent = false;
+    collectives::Rank peer = 0;
+    collectives::Channel channel = 0;
+    friend auto operator<=>(const Stream&, const Stream&) = default;
+  };
+  std::map<Stream, std::uint64_t> ordinals_;
+  std::size_t under_way_ = 0;
+  runtime::WaitSet waits_;
+  std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks
+};
+
+}  // namespace groups

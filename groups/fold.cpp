@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/fold.cpp — built-in operations element by element, others as they come.
+#include "groups/fold.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace groups {
+namespace {
+
+constexpr std::size_t block_bytes = 4096;  // of whole elements, whatever they are
+
+/// The bytes, or a copy of them where they are about to be overwritten.
+std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byte* overwritten,
+                                std::array<std::byte, block_bytes>& copy) {
+  if (bytes.data() != overwritten) return bytes;
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  return std::span(copy).first(bytes.size());
+}
+
+}  // namespace
+
+Fold::Fold(const base::ReduceOperation& operation, base::Scalar scalar, bool located)
+    : operation_(&operation),
+      scalar_(scalar),
+      located_(located),
+      element_bytes_(base::ReduceShape{scalar, 1, located}.bytes()) {
+  if (operation.elements != nullptr) elements_ = operation.elements(scalar, base::Values::checked);
+}
+
+base::ReduceShape Fold::shape(std::size_t bytes) const {
+  return {scalar_, bytes / element_bytes_, located_};
+}
+
+void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
+                      std::span<const std::byte> right) {
+  if (into.empty()) return;  // a barrier's token
+  if (elements_ == nullptr) return combine(into, left, right);
+  std::array<std::byte, block_bytes> left_copy, right_copy;
+  for (std::size_t at = 0; at < into.size(); at += block_bytes) {
+    const std::size_t bytes = std::min(block_bytes, into.size() - at);
+    const auto to = into.subspan(at, bytes);
+    const auto left_block = kept(left.subspan(at, bytes), to.data(), left_copy);
+    const auto right_block = kept(right.subspan(at, bytes), to.data(), right_copy);
+    if (!elements_(to, left_block, right_block)) combine(to, left_block, right_block);
+  }
+}
+
+void Fold::combine(std::span<std::byte> into, std::span<const std::byte> left,
+                   std::span<const std::byte> right) {
+  left_.assign(left.begin(), left.end());
+  operation_->combine(shape(left_.size()), left_, right);
+  std::memcpy(into.data(), left_.data(), into.size());
+}
+
+void Fold::alone(std::span<std::byte> values) const {
+  if (operation_ != nullptr && operation_->normalize)
+    operation_->normalize(shape(values.size()), values);
+}
+
+}  // namespace groups

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/fold.hpp — values of a reduction, folded with the left operand first.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/reduce.hpp"
+
+namespace groups {
+
+/// How two operands become one. Values are checked: NaN and integers beyond their type are errors.
+///
+/// Sharing: one context's at a time.
+class Fold {
+ public:
+  Fold() = default;  ///< of what is no reduction
+  /// The operation outlives it, as all that have a name do.
+  Fold(const base::ReduceOperation& operation, base::Scalar scalar, bool located);
+
+  /// into = left op right, of as many bytes each; `into` may be either, or apart from both.
+  /// Throws: base::BadValue.
+  void operator()(std::span<std::byte> into, std::span<const std::byte> left,
+                  std::span<const std::byte> right);
+  /// One value, as if it had been folded with nothing.
+  void alone(std::span<std::byte> values) const;
+
+ private:
+  base::ReduceShape shape(std::size_t bytes) const;
+  void combine(std::span<std::byte> into, std::span<const std::byte> left,
+               std::span<const std::byte> right);
+  const base::ReduceOperation* operation_ = nullptr;
+  base::Scalar scalar_ = base::Scalar::u8;
+  bool located_ = false;
+  std::size_t element_bytes_ = 1;
+  base::CombineElements elements_ = nullptr;
+  std::vector<std::byte> left_;  // that is combined into
+};
+
+}  // namespace groups

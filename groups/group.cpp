@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/group.cpp — what a member may ask.
+#include "groups/group.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/near_match.hpp"
+#include "base/usage_error.hpp"
+#include "groups/host_group.hpp"
+
+namespace groups {
+namespace {
+
+using collectives::Collective;
+
+std::vector<std::uint32_t> all_threads(const paths::Plan& plan) {
+  std::uint32_t count = 0;
+  for (const auto& host : plan.hosts) count += host.threads;
+  std::vector<std::uint32_t> ranks(count);
+  for (std::uint32_t rank = 0; rank < count; ++rank) ranks[rank] = rank;
+  return ranks;
+}
+
+std::uint32_t rank_in_plan(const paths::Thread& thread) {
+  const paths::Plan& plan = thread.host().plan();
+  std::uint32_t rank = thread.index();
+  for (std::uint32_t host = 0; host < thread.host().index(); ++host)
+    rank += plan.hosts[host].threads;
+  return rank;
+}
+
+/// Of calls without counts.
+std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_t members) {
+  const std::uint64_t in = call.in.size() / element_bytes;
+  const std::uint64_t out = call.out.size() / element_bytes;
+  switch (call.collective) {
+    case Collective::broadcast:
+    case Collective::scatter:
+    case Collective::reduce_scatter: return out;
+    case Collective::alltoall: return in / members;
+    default: return in;
+  }
+}
+
+bool overlap(std::span<const std::byte> left, std::span<const std::byte> right) {
+  const std::less<const std::byte*> before;
+  return !left.empty() && !right.empty() && before(left.data(), right.data() + right.size()) &&
+         before(right.data(), left.data() + left.size());
+}
+
+void check_operation(const Call& call) {
+  const base::ReduceOperation* const operation = base::reduce_operation(call.operation);
+  if (operation == nullptr) {
+    const auto known = base::reduce_operation_names();
+    const auto near = base::near_match(call.operation, known);
+    throw base::UsageError(fmt::format(
+        "{}: expected one of {}, found '{}'{}", name_of(call.collective), fmt::join(known, ", "),
+        call.operation, near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  }
+  if (operation->accepts && !operation->accepts(call.scalar))
+    throw base::UsageError(fmt::format("{}: '{}' does not take {}", name_of(call.collective),
+                                       call.operation, base::scalar_name(call.scalar)));
+}
+
+std::size_t element_bytes_of(const Call& call) {
+  const base::ReduceOperation* const operation = base::reduce_operation(call.operation);
+  const bool is_located = operation != nullptr && operation->located;
+  return base::ReduceShape{call.scalar, 1, is_located}.bytes();
+}
+
+}  // namespace
+
+Group::Group(paths::Thread& thread, std::string name)
+    : Group(thread, std::move(name), all_threads(thread.host().plan())) {}
+
+Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads)
+    : thread_(thread), exceptions_(std::uncaught_exceptions()) {
+  const std::uint32_t me = rank_in_plan(thread);
+  const auto place = std::find(threads.begin(), threads.end(), me);
+  if (place == threads.end())
+    throw base::UsageError(fmt::format("group {}: the thread of rank {} is not in it", name, me));
+  rank_ = static_cast<std::uint32_t>(place - threads.begin());
+  group_ = thread.host().kept<HostGroups>().join(thread.host(), name, threads);
+}
+
+Group::~Group() {
+  const bool is_failing = std::uncaught_exceptions() > exceptions_;
+  group_->leave(rank_, next_, is_failing);
+  thread_.host().kept<HostGroups>().left(group_);
+}
+
+std::uint32_t Group::size() const { return group_->layout().size(); }
+
+std::string Group::last_algorithm() const { return group_->last_algorithm(); }
+
+/// Everything that can be told here; what members disagree on comes out on the way.
+void Group::check(Call& call) const {
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(
+        fmt::format("group {}: {}: {}", group_->name(), name_of(call.collective), why));
+  };
+  if (has_root(call.collective) && call.root >= size())
+    refuse(fmt::format("expected a root below {}, found {}", size(), call.root));
+  if (is_reduction(call.collective) && call.collective != Collective::barrier)
+    check_operation(call);
+  const std::size_t element = element_bytes_of(call);
+  if (call.in.size() % element != 0 || call.out.size() % element != 0)
+    refuse(fmt::format("expected whole elements of {} bytes, found {} and {} bytes", element,
+                       call.in.size(), call.out.size()));
+  if (call.counts.empty()) call.counts = {count_of(call, element, size())};
+  const CallCounts counts(call, group_->layout());
+  for (const auto& [what, expected, found] :
+       {std::tuple("in", counts.in(rank_), call.in.size() / element),
+        std::tuple("out", counts.out(rank_), call.out.size() / element)}) {
+    if (expected > 0 && found != expected)
+      refuse(fmt::format("expected {} elements in `{}`, found {}", expected, what, found));
+  }
+  call.in = call.in.first(counts.in(rank_)*element);
+  call.out = call.out.first(counts.out(rank_) * element);
+  group_->check(call);
+  const bool is_in_place = call.in.data() == call.out.data() && call.in.size() == call.out.size();
+  if (overlap(call.in, call.out) && !is_in_place)
+    refuse("`in` and `out` overlap; expected them apart, or one and the same");
+}
+
+void Group::run(Call call) {
+  check(call);
+  const auto running = group_->enter(rank_, next_, call, true);
+  ++next_;
+  group_->wait(*running);
+}
+
+Started Group::start(Call call) {
+  check(call);
+  Started started;
+  started.call_ = std::make_unique<Call>(std::move(call));
+  started.running_ = group_->enter(rank_, next_, *started.call_, false);
+  started.group_ = group_;
+  ++next_;
+  return started;
+}
+
+std::unique_ptr<Group> Group::split(std::uint32_t colour) {
+  const std::vector<std::uint32_t> mine{colour};
+  std::vector<std::uint32_t> all(size());
+  run(allgather(mine, all));
+  std::vector<std::uint32_t> threads;
+  for (std::uint32_t rank = 0; rank < size(); ++rank)
+    if (all[rank] == colour) threads.push_back(group_->layout().thread(rank));
+  return std::make_unique<Group>(
+      thread_, fmt::format("{}.{}.{}", group_->name(), splits_++, colour), threads);
+}
+
+Started& Started::operator=(Started&& other) noexcept {
+  std::swap(group_, other.group_);
+  std::swap(running_, other.running_);
+  std::swap(call_, other.call_);
+  return *this;
+}
+
+Started::~Started() {
+  if (running_ == nullptr) return;
+  try {
+    wait();
+  } catch (const std::exception&) {  // whoever wanted to know would have waited
+  }
+}
+
+void Started::wait() {
+  if (running_ == nullptr)
+    throw base::UsageError("wait for an operation that was not started, or was waited for");
+  const auto running = std::exchange(running_, nullptr);
+  group_->wait(*running);
+}
+
+std::shared_ptr<runtime::Completion> Started::completion() const {
+  if (running_ == nullptr)
+    throw base::UsageError("an operation that was not started, or was waited for");
+  return {running_, &running_->completion};
+}
+
+}  // namespace groups

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/group.hpp — collectives of any size among threads of a run, on arrays of their own.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "groups/call.hpp"
+#include "paths/host/thread.hpp"
+#include "runtime/completion.hpp"
+
+namespace groups {
+
+class HostGroup;
+struct Running;
+
+/// Arrays of scalars: vectors, std::array, spans.
+template <class Range>
+concept Values = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+                 std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
+                 sizeof(std::ranges::range_value_t<Range>) <= 8;
+
+template <class T>
+constexpr base::Scalar scalar_of() {
+  if constexpr (std::same_as<T, bool>) return base::Scalar::boolean;
+  if constexpr (std::floating_point<T>)
+    return sizeof(T) == 4 ? base::Scalar::f32 : base::Scalar::f64;
+  constexpr base::Scalar of_size[] = {base::Scalar::i8,  base::Scalar::i16, base::Scalar::i32,
+                                      base::Scalar::i64, base::Scalar::u8,  base::Scalar::u16,
+                                      base::Scalar::u32, base::Scalar::u64};
+  constexpr std::size_t power = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return of_size[(std::is_unsigned_v<T> ? 4 : 0) + power];
+}
+
+/// What a group does, as values: `group.run(allreduce(mine, all, "sum"))`. Arrays are lent until
+/// the operation has ended. `in` may be `out`, where they are of one size; else they are apart.
+/// Without counts all blocks are alike.
+template <Values In, Values Out>
+Call call_of(collectives::Collective collective, const In& in, Out&& out) {
+  static_assert(std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>);
+  Call call;
+  call.collective = collective;
+  call.in = std::as_bytes(std::span(std::ranges::data(in), std::ranges::size(in)));
+  call.out = std::as_writable_bytes(std::span(std::ranges::data(out), std::ranges::size(out)));
+  call.scalar = scalar_of<std::ranges::range_value_t<In>>();
+  return call;
+}
+
+inline Call barrier() { return {}; }
+/// The root's values become everybody's.
+template <Values Out>
+Call broadcast(Out&& values, std::uint32_t root) {
+  Call call = call_of(collectives::Collective::broadcast, std::span(values).first(0), values);
+  call.root = root;
+  return call;
+}
+/// The root gets what all have given, folded; `out` of the others may be empty.
+template <Values In, Values Out>
+Call reduce(const In& in, Out&& out, std::string_view operation, std::uint32_t root) {
+  Call call = call_of(collectives::Collective::reduce, in, out);
+  call.operation = operation;
+  call.root = root;
+  return call;
+}
+template <Values In, Values Out>
+Call allreduce(const In& in, Out&& out, std::string_view operation) {
+  Call call = call_of(collectives::Collective::allreduce, in, out);
+  call.operation = operation;
+  return call;
+}
+/// The root gets the blocks of all, by rank.
+template <Values In, Values Out>
+Call gather(const In& in, Out&& out, std::uint32_t root, std::vector<std::uint64_t> counts = {}) {
+  Call call = call_of(collectives::Collective::gather, in, out);
+  call.root = root;
+  call.counts = std::move(counts);
+  return call;
+}
+/// Everybody gets his block of the root's, by rank.
+template <Values In, Values Out>
+Call scatter(const In& in, Out&& out, std::uint32_t root, std::vector<std::uint64_t> counts = {}) {
+  Call call = call_of(collectives::Collective::scatter, in, out);
+  call.root = root;
+  call.counts = std::move(counts);
+  return call;
+}
+template <Values In, Values Out>
+Call allgather(const In& in, Out&& out, std::vector<std::uint64_t> counts = {}) {
+  Call call = call_of(collectives::Collective::allgather, in, out);
+  call.counts = std::move(counts);
+  return call;
+}
+/// Everybody gets his block of what all have given, folded.
+template <Values In, Values Out>
+Call reduce_scatter(const In& in, Out&& out, std::string_view operation,
+                    std::vector<std::uint64_t> counts = {}) {
+  Call call = call_of(collectives::Collective::reduce_scatter, in, out);
+  call.operation = operation;
+  call.counts = std::move(counts);
+  return call;
+}
+/// The i-th block of each goes to member i; counts are by sources and then by targets.
+template <Values In, Values Out>
+Call alltoall(const In& in, Out&& out, std::vector<std::uint64_t> counts = {}) {
+  Call call = call_of(collectives::Collective::alltoall, in, out);
+  call.counts = std::move(counts);
+  return call;
+}
+/// What all up to and with a member have given, folded.
+template <Values In, Values Out>
+Call scan(const In& in, Out&& out, std::string_view operation) {
+  Call call = call_of(collectives::Collective::scan, in, out);
+  call.operation = operation;
+  return call;
+}
+/// Without the member's own; `out` of the first stays as it is.
+template <Values In, Values Out>
+Call exscan(const In& in, Out&& out, std::string_view operation) {
+  Call call = call_of(collectives::Collective::exscan, in, out);
+  call.operation = operation;
+  return call;
+}
+/// By an algorithm of `paths algorithms`, with parameters behind a colon, in place of the best.
+inline Call by(std::string algorithm, Call call) {
+  call.algorithm = std::move(algorithm);
+  return call;
+}
+
+/// An operation under way, which goes on while its member computes. Dropping it waits for its end.
+/// Sharing: its member's.
+class Started {
+ public:
+  Started() = default;
+  Started(Started&&) noexcept = default;
+  Started& operator=(Started&& other) noexcept;
+  ~Started();
+  /// Blocks until it has ended, and the arrays are free; once. Throws TravelError.
+  void wait();
+  /// For wait sets. Not to be asked of one that was waited for.
+  std::shared_ptr<runtime::Completion> completion() const;
+
+ private:
+  friend class Group;
+  std::shared_ptr<HostGroup> group_;
+  std::shared_ptr<Running> running_;
+  std::unique_ptr<Call> call_;
+};
+
+/// One thread's membership in a group. All members call the same operations in the same order; of
+/// each host they share memory, and between hosts schedules send over lanes, the best for the
+/// config's network unless a call names one (Karonis et al. 2000; Matsuda et al. 2006).
+///
+/// Order:   sums are folded in the order of ranks, with one grouping for all elements, unless a
+///          call names an algorithm that does otherwise. Minima, maxima, logical and bitwise
+///          operations come to the same in any order.
+/// Values:  checked, as in trees: NaN and integers beyond their type fail the operation.
+/// Sharing: one thread's own. Members of a group are made and dropped by their threads.
+/// Blocks:  run() and Started::wait(), until this member's part has ended.
+/// Throws:  UsageError for what no member may ask, before anything is sent; TravelError for what
+///          the world does, which is the same for all operations to come: then the group is of no
+///          use, and others go on. A member that is dropped while others go on fails those.
+class Group {
+ public:
+  /// All threads of the plan.
+  explicit Group(paths::Thread& thread, std::string name = "world");
+  /// Those of these ranks, rising, the caller's among them; the name is their own. All of them make
+  /// it, in any order.
+  Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  std::uint32_t rank() const { return rank_; }
+  std::uint32_t size() const;
+
+  void run(Call call);
+  /// The same without waiting: several may be under way, and end in any order.
+  Started start(Call call);
+  /// Members of one colour are a group of their own, which has its name from this one and the
+  /// colour; all call it.
+  std::unique_ptr<Group> split(std::uint32_t colour);
+
+  /// The schedule that this host's last operation took: "stretched:stretch=65536".
+  std::string last_algorithm() const;
+
+ private:
+  void check(Call& call) const;
+  paths::Thread& thread_;
+  std::shared_ptr<HostGroup> group_;
+  std::uint32_t rank_ = 0;
+  std::uint64_t next_ = 0;  // number of the next operation
+  std::uint64_t splits_ = 0;
+  const int exceptions_;
+};
+
+}  // namespace groups

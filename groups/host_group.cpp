@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/host_group.cpp — members come, one of them carries out what all wait for.
+#include "groups/host_group.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "base/usage_error.hpp"
+#include "groups/local.hpp"
+
+namespace groups {
+namespace {
+
+constexpr std::uint64_t usual_under_way = 4;
+
+std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
+  const auto& hosts = layout.hosts();
+  return static_cast<std::uint32_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin());
+}
+
+/// Operations that come to the same however they are grouped, and those that are only commutative.
+bool is_exact(std::string_view operation) {
+  return operation.starts_with("min") || operation.starts_with("max") ||
+         operation.starts_with("logical_") || operation.starts_with("bitwise_");
+}
+
+/// The best schedule of sums folds them as ranks are ordered; others do so if they are asked for.
+collectives::Order worst_order(const Call& call) {
+  if (call.collective == collectives::Collective::barrier) return collectives::Order::differs;
+  if (!is_reduction(call.collective)) return collectives::Order::differs;
+  if (is_exact(call.operation)) return collectives::Order::by_block;
+  const bool is_ours = call.operation == "sum" || call.operation == "product";
+  return is_ours && call.algorithm != "best" ? collectives::Order::by_block
+                                             : collectives::Order::in_order;
+}
+
+/// The operation of a reduction; null of everything else.
+const base::ReduceOperation* operation_of(const Call& call) {
+  return call.collective == collectives::Collective::barrier || !is_reduction(call.collective)
+             ? nullptr
+             : base::reduce_operation(call.operation);
+}
+
+std::string signature_of(const Call& call, const CallCounts& counts) {
+  return fmt::format("{} {} {} from {}, {} by {}", name_of(call.collective), call.operation,
+                     base::scalar_name(call.scalar), call.root, counts.text(), call.algorithm);
+}
+
+}  // namespace
+
+HostGroup::HostGroup(paths::Host& host, std::string name, const std::vector<std::uint32_t>& threads)
+    : host_(host),
+      name_(std::move(name)),
+      layout_(host.plan(), threads),
+      me_(participant_at(layout_, host.index())),
+      choices_(Choices::of(host.shared_plan(), layout_.hosts())) {
+  if (layout_.hosts().size() > 1)
+    lanes_ = host.lanes().group(name_, layout_.hosts(),
+                                {.channels = std::numeric_limits<std::uint64_t>::max()});
+}
+
+HostGroup::~HostGroup() = default;
+
+std::string HostGroup::thread_text(std::uint32_t rank) const {
+  const std::uint32_t host = layout_.hosts()[layout_.participant_of(rank)];
+  std::uint32_t first = 0;
+  for (std::uint32_t before = 0; before < host; ++before)
+    first += host_.plan().hosts[before].threads;
+  return fmt::format("thread {}/{}", host_.plan().hosts[host].name, layout_.thread(rank) - first);
+}
+
+runtime::Deadline HostGroup::deadline() const {
+  return {runtime().now() + host_.plan().deadline, host_.plan().deadline_written};
+}
+
+paths::Failure HostGroup::failure_of(const std::string& reason) const {
+  return std::make_shared<paths::TravelError>(host_.name(), "group " + name_, "", reason);
+}
+
+std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
+  std::shared_ptr<Running>& running = running_[number];
+  if (running == nullptr) {
+    running = std::make_shared<Running>();
+    running->name.number = number;
+    running->calls.resize(layout_.members_on(me_));
+  }
+  return running;
+}
+
+/// An operation that a member never comes to never begins.
+void HostGroup::check_who_left(std::uint64_t number) {
+  for (const auto& [rank, left] : left_)
+    if (number >= left.first)
+      throw paths::TravelError(host_.name(), "group " + name_, "",
+                               fmt::format("{} {}", thread_text(rank), left.second));
+}
+
+std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t number,
+                                          const Call& call, bool waits) {
+  const CallCounts counts(call, layout_);
+  const std::string signature = signature_of(call, counts);
+  std::shared_ptr<Running> running;
+  {
+    runtime::Lock lock(mutex_);
+    if (failure_) throw paths::TravelError(*failure_);
+    try {
+      check_who_left(number);
+    } catch (const paths::TravelError& error) {
+      fail(lock, std::make_shared<paths::TravelError>(error));
+      throw;
+    }
+    running = open(number);
+    if (running->come == 0) {
+      running->signature = signature;
+      running->name.text =
+          fmt::format("operation {} of group {}, {}", number, name_, name_of(call.collective));
+    } else if (running->signature != signature) {
+      const auto other = std::find_if(running->calls.begin(), running->calls.end(),
+                                      [](const Call* one) { return one != nullptr; });
+      const std::string why =
+          fmt::format("operation {} of group {}: {} calls '{}', but {} calls '{}'", number, name_,
+                      thread_text(rank), signature,
+                      thread_text(layout_.first_on(me_) +
+                                  static_cast<std::uint32_t>(other - running->calls.begin())),
+                      running->signature);
+      fail(lock, failure_of(why));
+      throw base::UsageError(why);
+    }
+    running->calls[rank - layout_.first_on(me_)] = &call;
+    if (++running->come < running->calls.size()) return running;
+    running->has_begun = true;
+    meaning_ = base::digest_of(fmt::format("{}\n{}", meaning_, signature)).low;
+    running->name.meaning = meaning_;
+  }
+  if (waits)
+    carry_out(running);
+  else
+    runtime().spawn(runtime::ContextRole::service, {"group", name_, number},
+                    [self = shared_from_this(), running] { self->carry_out(running); });
+  return running;
+}
+
+void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
+  paths::Failure failure;
+  std::exception_ptr stop;
+  try {
+    execute(*running);
+  } catch (const paths::TravelError& error) {
+    failure =
+        std::make_shared<paths::TravelError>(error.host().empty() ? host_.name() : error.host(),
+                                             "group " + name_, error.wrapper(), error.reason());
+  } catch (const std::exception& error) {
+    failure = failure_of(fmt::format("{}: {}", running->name.text, error.what()));
+  } catch (...) {
+    failure =
+        failure_of(fmt::format("{}: a thread that carried it out was stopped", running->name.text));
+    stop = std::current_exception();
+  }
+  runtime::Wakes wakes;
+  {
+    runtime::Lock lock(mutex_);
+    running_.erase(running->name.number);
+    if (failure) {
+      fail(lock, failure);
+      running->failure = failure_;
+    } else if (lanes_ != nullptr) {
+      lanes_->close(running->name.number);
+    }
+  }
+  running->completion.complete(wakes);
+  if (stop) std::rethrow_exception(stop);
+}
+
+Question HostGroup::question_of(const Call& call, const CallCounts& counts) const {
+  Question question;
+  question.collective = Local::between_hosts(call.collective, layout_);
+  question.root = has_root(call.collective) ? layout_.participant_of(call.root) : 0;
+  question.counts = counts.between_hosts(layout_);
+  question.counts_text = counts.text();
+  question.worst = worst_order(call);
+  question.algorithm = call.algorithm;
+  if (call.collective == collectives::Collective::barrier) {
+    question.element_bytes = 0;
+  } else {
+    const base::ReduceOperation* const operation = operation_of(call);
+    const bool is_located = operation != nullptr && operation->located;
+    question.element_bytes = base::ReduceShape{call.scalar, 1, is_located}.bytes();
+  }
+  return question;
+}
+
+void HostGroup::check(const Call& call) const {
+  if (call.algorithm != "best") choices_->answer(question_of(call, CallCounts(call, layout_)));
+}
+
+void HostGroup::execute(Running& running) {
+  const Call& call = *running.calls.front();
+  const CallCounts counts(call, layout_);
+  const Question question = question_of(call, counts);
+  Fold fold;
+  if (const base::ReduceOperation* operation = operation_of(call))
+    fold = Fold(*operation, call.scalar, operation->located);
+  const auto choice = choices_->answer(question);
+  {
+    runtime::Lock lock(mutex_);
+    if (failure_) throw paths::TravelError(*failure_);
+    last_algorithm_ = choice->text();
+  }
+  Local local(layout_, me_, running.calls, counts, fold, question.element_bytes);
+  Memory memory(question.element_bytes);
+  const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
+                        std::span<std::byte> bytes) { memory.lend(buffer, range, bytes); };
+  if (call.collective != collectives::Collective::broadcast)
+    lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
+  lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
+  Execution(runtime(), lanes_.get(), layout_.hosts(), running.name,
+            choice->algorithm->program(choice->task, choice->parameters, me_), memory, fold,
+            {.under_way = usual_under_way,
+             .patience = host_.plan().deadline,
+             .is_patience_written = host_.plan().deadline_written})
+      .run();
+  local.distribute();
+  if (layout_.size() == 1) fold.alone(local.out());
+}
+
+void HostGroup::wait(Running& running) {
+  while (!running.completion.wait(deadline(), {"members of", name_, running.name.number})) {
+    runtime::Lock lock(mutex_);
+    if (running.has_begun) continue;
+    std::string who;
+    for (std::size_t member = 0; member < running.calls.size(); ++member)
+      if (running.calls[member] == nullptr)
+        who += (who.empty() ? "" : ", ") +
+               thread_text(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
+    fail(lock,
+         failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text,
+                                who, base::format_time(host_.plan().deadline))));
+  }
+  if (running.failure) throw paths::TravelError(*running.failure);
+}
+
+void HostGroup::leave(std::uint32_t rank, std::uint64_t number, bool is_failing) {
+  const std::string why = is_failing ? "has failed" : "has left the group";
+  runtime::Lock lock(mutex_);
+  left_[rank] = {number, why};
+  const bool is_missed = std::any_of(running_.begin(), running_.end(), [&](const auto& one) {
+    return one.first >= number && !one.second->has_begun;
+  });
+  if (is_missed || is_failing) fail(lock, failure_of(fmt::format("{} {}", thread_text(rank), why)));
+  if (left_.size() < layout_.members_on(me_) || lanes_ == nullptr) return;
+  lock.unlock();
+  if (!failure_) lanes_->abandon("");
+}
+
+void HostGroup::fail(const paths::Failure& failure) {
+  runtime::Lock lock(mutex_);
+  fail(lock, failure);
+}
+
+/// The first reason counts. Those in which something is going on end by what they wait for.
+void HostGroup::fail(runtime::Lock& lock, const paths::Failure& failure) {
+  if (failure_) return;
+  failure_ = failure;
+  std::vector<std::shared_ptr<Running>> ended;
+  for (auto one = running_.begin(); one != running_.end();) {
+    if (one->second->has_begun) {
+      ++one;
+      continue;
+    }
+    one->second->failure = failure_;
+    ended.push_back(one->second);
+    one = running_.erase(one);
+  }
+  lock.unlock();
+  for (const auto& one : ended) one->completion.complete();
+  if (lanes_ != nullptr) lanes_->abandon(failure->reason());
+  lock.lock();
+}
+
+bool HostGroup::is_over() const {
+  runtime::Lock lock(mutex_);
+  return left_.size() == layout_.members_on(me_);
+}
+
+std::string HostGroup::last_algorithm() const {
+  runtime::Lock lock(mutex_);
+  return last_algorithm_;
+}
+
+std::shared_ptr<HostGroup> HostGroups::join(paths::Host& host, const std::string& name,
+                                            const std::vector<std::uint32_t>& threads) {
+  runtime::Lock lock(mutex_);
+  std::shared_ptr<HostGroup>& group = groups_[name];
+  if (group == nullptr) {
+    try {
+      group = std::make_shared<HostGroup>(host, name, threads);
+    } catch (...) {
+      groups_.erase(name);
+      throw;
+    }
+  }
+  return group;
+}
+
+void HostGroups::left(const std::shared_ptr<HostGroup>& group) {
+  runtime::Lock lock(mutex_);
+  const auto found = groups_.find(group->name());
+  if (found != groups_.end() && found->second == group && group->is_over()) groups_.erase(found);
+}
+
+}  // namespace groups

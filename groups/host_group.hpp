@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/host_group.hpp — the members of a group on one host, and what they do together.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groups/call.hpp"
+#include "groups/choice.hpp"
+#include "groups/execution.hpp"
+#include "groups/layout.hpp"
+#include "paths/host/host.hpp"
+#include "runtime/completion.hpp"
+
+namespace groups {
+
+/// What comes of an operation on one host.
+struct Running {
+  OperationName name;
+  std::string signature;           ///< what members of a host compare
+  std::vector<const Call*> calls;  ///< by member; null: it has not come
+  std::size_t come = 0;
+  bool has_begun = false;  ///< all have come
+  runtime::Completion completion;
+  paths::Failure failure;  ///< written before it completes
+};
+
+/// One host's share of a group: made by the first of its members, gone with the last. Operations
+/// are numbered alike everywhere, and what each is (kind, root, type, counts, operation, algorithm,
+/// and all before it) is compared by members of a host when they come, and by hosts with each
+/// message and each grant.
+///
+/// Failure: whatever goes wrong in one operation fails all that are under way and all to come, here
+///          and, with the reason, on every other host of the group; other groups go on.
+/// Sharing: any context.
+class HostGroup : public std::enable_shared_from_this<HostGroup> {
+ public:
+  HostGroup(paths::Host& host, std::string name, const std::vector<std::uint32_t>& threads);
+  ~HostGroup();
+  HostGroup(const HostGroup&) = delete;
+  HostGroup& operator=(const HostGroup&) = delete;
+
+  const std::string& name() const { return name_; }
+  const Layout& layout() const { return layout_; }
+  const Choices& choices() const { return *choices_; }
+  std::uint32_t participant() const { return me_; }
+  runtime::Runtime& runtime() const { return host_.runtime(); }
+  /// By message, "thread a-0/1".
+  std::string thread_text(std::uint32_t rank) const;
+
+  /// Throws UsageError if there is no schedule for it.
+  void check(const Call& call) const;
+  /// A member comes to its operation of that number; the call is lent until it has completed. With
+  /// the last of them it is carried out: in the caller's context where that waits for it, else in
+  /// one of its own. Throws UsageError when the call is not the others'.
+  std::shared_ptr<Running> enter(std::uint32_t rank, std::uint64_t number, const Call& call,
+                                 bool waits);
+  /// Blocks until it has ended. Throws TravelError.
+  void wait(Running& running);
+  /// A member comes to no operation from that number on.
+  void leave(std::uint32_t rank, std::uint64_t number, bool is_failing);
+  /// Everything fails here, and everywhere.
+  void fail(const paths::Failure& failure);
+  /// Whether all members have left.
+  bool is_over() const;
+  /// What it did last took that schedule; empty before.
+  std::string last_algorithm() const;
+
+ private:
+  std::shared_ptr<Running> open(std::uint64_t number);
+  void check_who_left(std::uint64_t number);
+  void carry_out(const std::shared_ptr<Running>& running);
+  void execute(Running& running);
+  Question question_of(const Call& call, const CallCounts& counts) const;
+  paths::Failure failure_of(const std::string& reason) const;
+  void fail(runtime::Lock& lock, const paths::Failure& failure);
+  runtime::Deadline deadline() const;
+
+  paths::Host& host_;
+  const std::string name_;
+  const Layout layout_;
+  const std::uint32_t me_;
+  const std::shared_ptr<Choices> choices_;
+  std::unique_ptr<paths::LaneGroup> lanes_;  // null where the group is on one host
+  mutable runtime::Mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
+  std::uint64_t meaning_ = 0;  // of all that began, in their order
+  paths::Failure failure_;
+  std::string last_algorithm_;
+};
+
+/// The groups that members of one host are in, by name.
+class HostGroups {
+ public:
+  std::shared_ptr<HostGroup> join(paths::Host& host, const std::string& name,
+                                  const std::vector<std::uint32_t>& threads);
+  /// After HostGroup::leave().
+  void left(const std::shared_ptr<HostGroup>& group);
+
+ private:
+  runtime::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<HostGroup>> groups_;
+};
+
+}  // namespace groups

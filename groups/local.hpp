@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/local.hpp — the members of one host share memory: what they give and get together.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "groups/call.hpp"
+#include "groups/fold.hpp"
+#include "groups/layout.hpp"
+
+namespace groups {
+
+/// The `in` and the `out` that a schedule has at one host, made of those of its members: values are
+/// folded in the order of threads, blocks lie one behind the other. A host with one member has its
+/// memory, unless `in` and `out` are the same.
+///
+/// Owns:    what it had to put together; borrows everything else.
+/// Sharing: one context's at a time.
+class Local {
+ public:
+  /// `calls`: of the members of participant `me`, in their order. Folds what they give.
+  /// Throws: base::BadValue.
+  Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
+        const CallCounts& counts, Fold& fold, std::size_t element_bytes);
+
+  /// What the schedule does between hosts: a scan is one of what all before a host have given.
+  static collectives::Collective between_hosts(collectives::Collective collective,
+                                               const Layout& layout);
+  std::span<std::byte> in() { return in_; }
+  std::span<std::byte> out() { return out_; }
+  /// When the schedule has ended: gives members what is theirs. Throws: base::BadValue.
+  void distribute();
+
+ private:
+  const Call& first() const { return *calls_.front(); }
+  const Call* root_here() const;
+  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes);
+  void lend_in();
+  void lend_out();
+  void fold_in();
+  void line_up_in();
+  void line_up_pairs();
+  void copy_all();
+  void hand_out_blocks();
+  void hand_out_pairs();
+  void hand_out_prefixes();
+  std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
+  std::uint32_t rank(std::size_t member) const {
+    return layout_.first_on(me_) + static_cast<std::uint32_t>(member);
+  }
+
+  const Layout& layout_;
+  const std::uint32_t me_;
+  const std::vector<const Call*>& calls_;
+  const CallCounts& counts_;
+  Fold& fold_;
+  const std::size_t element_bytes_;
+  base::Buffer in_made_, out_made_;
+  std::span<std::byte> in_, out_;
+};
+
+}  // namespace groups

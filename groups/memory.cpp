@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/memory.cpp — chunks of buffers, by where they begin.
+#include "groups/memory.hpp"
+
+#include <algorithm>
+
+#include "base/errors.hpp"
+
+namespace groups {
+
+using collectives::Block;
+using collectives::Buffer;
+using collectives::Count;
+using collectives::Range;
+using collectives::Storage;
+
+void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
+  ENSURE(bytes.size() == this->bytes(range.count));
+  if (range.count > 0) buffers_[buffer].try_emplace(range.offset, Chunk{range, {}, bytes});
+}
+
+Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
+  const auto added = chunks.try_emplace(range.offset).first;
+  Chunk& chunk = added->second;
+  chunk.range = range;
+  chunk.made = base::Buffer(bytes(range.count));
+  chunk.bytes = chunk.made.bytes();  // few bytes move with the buffer
+  return added;
+}
+
+void Memory::find(const Block& block, std::vector<std::span<std::byte>>& pieces) {
+  Chunks& chunks = buffers_[block.buffer];
+  const bool is_scratch =
+      block.buffer.storage != Storage::in && block.buffer.storage != Storage::out;
+  Count at = block.cells.offset;
+  const Count end = block.cells.end();
+  auto next = chunks.upper_bound(at);
+  if (next != chunks.begin() && std::prev(next)->second.range.end() > at) --next;
+  while (at < end) {
+    if (next == chunks.end() || next->second.range.offset > at) {
+      ENSURE(is_scratch);  // all of what is lent is there
+      const Count until = next == chunks.end() ? end : std::min(end, next->second.range.offset);
+      next = add_scratch(chunks, {at, until - at});
+    }
+    const Chunk& chunk = next->second;
+    const Count count = std::min(end, chunk.range.end()) - at;
+    pieces.push_back(chunk.bytes.subspan(bytes(at - chunk.range.offset), bytes(count)));
+    at += count;
+    ++next;
+  }
+}
+
+}  // namespace groups

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/memory.hpp — where the elements of a schedule's buffers lie.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "collectives/block.hpp"
+
+namespace groups {
+
+/// The buffers of one participant: what it gives and gets is its caller's memory, scratch is made
+/// where a step first touches it, and no more of it than steps touch.
+///
+/// Owns:    the scratch.
+/// Sharing: one context's at a time.
+class Memory {
+ public:
+  explicit Memory(std::size_t element_bytes) : element_bytes_(element_bytes) {}
+
+  /// Lies there from now on; never written if it is collectives::in. Bytes are the range's.
+  void lend(collectives::Buffer buffer, collectives::Range range, std::span<std::byte> bytes);
+
+  /// The bytes of a block, in its order, in as few pieces as they lie in.
+  void find(const collectives::Block& block, std::vector<std::span<std::byte>>& pieces);
+  std::size_t bytes(collectives::Count elements) const { return elements * element_bytes_; }
+
+ private:
+  struct Chunk {
+    collectives::Range range;
+    base::Buffer made;           // of scratch
+    std::span<std::byte> bytes;  // of it, or lent
+  };
+  using Chunks = std::map<collectives::Count, Chunk>;  // by where they begin; none overlap
+  Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
+
+  const std::size_t element_bytes_;
+  std::map<collectives::Buffer, Chunks> buffers_;
+};
+
+}  // namespace groups

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bench/collective_real.cpp — collectives between processes, every value looked at; one dies.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/shell.hpp"
+
+#if PATHS_HAS_BENCH
+namespace {
+
+/// Three hosts of two threads in two clusters, as processes.
+test_support::Said run_collective(const std::string& more, const std::string& options) {
+  return test_support::run_shell(fmt::format(
+      "config=$(mktemp --suffix .yaml); cat >$config <<'END'\n"
+      "clusters:\n"
+      "  a: {{hosts: 2, threads: 2, network: {{latency: 50us, bandwidth: 1Gbit}}}}\n"
+      "  b: {{hosts: 1, threads: 2, network: {{latency: 50us, bandwidth: 1Gbit}}}}\n"
+      "links: {{all: {{latency: 2ms, bandwidth: 1Gbit}}}}\n"
+      "lanes:\n{}END\n"
+      "timeout 120 {}/paths run $config -- collective {}; code=$?; rm $config; exit $code",
+      more, PATHS_BUILD_BIN_DIR, options));
+}
+
+}  // namespace
+
+TEST_CASE("collective: processes come to the right values, over memory and sockets") {
+  const std::string shared_memory = GENERATE("true", "false");
+  const test_support::Said said = run_collective(
+      fmt::format("shared_memory: {}\n", shared_memory),
+      "broadcast,reduce,allreduce,gather,scatter,allgather,reduce_scatter,alltoall,scan,exscan,"
+      "barrier -m 8:256KiB -i 1 --validation");
+  INFO(said.text);
+  CHECK(said.exit_code == 0);
+  CHECK(said.text.find("# exscan by best, 6 threads") != std::string::npos);
+}
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/groups_test.cpp — rules of groups: who is told what, when something is wrong.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "base/usage_error.hpp"
+#include "groups/group.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using collectives::Collective;
+using test_support::Sim;
+using test_support::SimResult;
+using namespace std::chrono_literals;
+using Values = std::vector<std::int64_t>;
+
+const std::string clusters = R"(
+clusters:
+  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}
+  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}
+links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
+lanes:
+)";
+constexpr std::uint32_t members = 6;
+
+void sum_of_ranks(groups::Group& group) {
+  const Values in{group.rank()};
+  Values out(1);
+  group.run(groups::allreduce(in, out, "sum"));
+  CHECK(out[0] == group.size() * (group.size() - 1) / 2);
+}
+
+/// What an operation of each member ended with; "" if well.
+std::vector<std::string> endings(const std::function<void(paths::Thread&, groups::Group&)>& use) {
+  std::vector<std::string> all(members, "did not come");
+  const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    try {
+      use(thread, world);
+      all[world.rank()] = "";
+    } catch (const std::exception& error) {
+      all[world.rank()] = error.what();
+    }
+  });
+  CHECK(result.broke == "");
+  return all;
+}
+
+void check_all_contain(const std::vector<std::string>& all, const std::string& text) {
+  for (const std::string& one : all) CHECK_THAT(one, Catch::Contains(text));
+}
+
+}  // namespace
+
+TEST_CASE("groups: members that call different things are all told, and none waits for ever") {
+  const auto differ = [](std::uint32_t who, const groups::Call& other) {
+    return [=](paths::Thread&, groups::Group& world) {
+      sum_of_ranks(world);
+      Values in(8), out(8 * members);
+      groups::Call call = groups::allreduce(in, std::span(out).first(8), "sum");
+      if (world.rank() == who) {
+        call.collective = other.collective;
+        call.root = other.root;
+        if (!other.operation.empty()) call.operation = other.operation;
+        if (!other.in.empty()) call.in = call.in.first(8), call.out = call.out.first(8);
+      }
+      world.run(call);
+      sum_of_ranks(world);
+    };
+  };
+  static const std::byte some[1] = {};
+  groups::Call max;
+  max.collective = Collective::allreduce;
+  max.operation = "max";
+  groups::Call shorter;
+  shorter.collective = Collective::allreduce;
+  shorter.in = some;
+  groups::Call scan;
+  scan.collective = Collective::scan;
+  for (const std::uint32_t who : {1, 4})  // beside another member of its host, and alone
+    for (const groups::Call& other : {max, shorter, scan}) {
+      const auto all = endings(differ(who, other));
+      for (const std::string& one : all) CHECK(one != "");
+      for (const std::string& one : all) CHECK(one != "did not come");
+    }
+  // Those of one host are told what each called.
+  const std::string told = endings(differ(1, max))[1];
+  CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64 from 0, 8 by best'"));
+  CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64 from 0, 8 by best'"));
+}
+
+TEST_CASE("groups: a member that fails fails what all others are in, and is named") {
+  const auto all = endings([](paths::Thread&, groups::Group& world) {
+    sum_of_ranks(world);
+    if (world.rank() == 3) throw std::runtime_error("its own fault");
+    sum_of_ranks(world);
+  });
+  CHECK(all[3] == "its own fault");
+  for (std::uint32_t rank = 0; rank < members; ++rank)
+    if (rank != 3)
+      CHECK_THAT(all[rank], Catch::Contains("thread alpha-1/1 has failed") ||
+                                Catch::Contains("thread alpha-1/1 has left"));
+}
+
+TEST_CASE("groups: NaN fails the operation for all, with the reason") {
+  const auto all = endings([](paths::Thread&, groups::Group& world) {
+    std::vector<double> in{1.0, world.rank() == 5 ? std::nan("") : 2.0}, out(2);
+    world.run(groups::allreduce(in, out, "sum"));
+  });
+  check_all_contain(all, "NaN");
+}
+
+TEST_CASE("groups: what no member may ask is refused before anything is sent, and they go on") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread);
+    Values in(4), out(4), all(4 * members);
+    const auto refused = [&](const groups::Call& call, const std::string& why) {
+      CHECK_THROWS_WITH(world.run(call), Catch::Contains(why));
+      CHECK_THROWS_AS(world.start(call), base::UsageError);
+    };
+    refused(groups::broadcast(in, members), "expected a root below 6, found 6");
+    refused(groups::allreduce(in, all, "sum"), "expected 4 elements in `out`, found 24");
+    refused(groups::allgather(in, out), "expected 24 elements in `out`, found 4");
+    refused(groups::allgather(in, all, {1, 2}), "expected 1 or 6 counts, found 2");
+    refused(groups::allreduce(in, out, "summ"), "did you mean 'sum'?");
+    refused(groups::allreduce(std::vector<double>(4), std::vector<double>(4), "bitwise_or"),
+            "'bitwise_or' does not take f64");
+    refused(groups::allreduce(std::span(all).first(4), std::span(all).subspan(2, 4), "sum"),
+            "overlap");
+    refused(groups::by("strechted", groups::allreduce(in, out, "sum")), "stretched");
+    refused(groups::by("bruck", groups::allreduce(in, out, "sum")), "bruck");
+    sum_of_ranks(world);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+}
+
+TEST_CASE("groups: one that has failed is of no use, and others go on") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread), second(thread, "second");
+    Values in(8), out(8);
+    groups::Call call = groups::allreduce(in, out, world.rank() == 2 ? "max" : "sum");
+    CHECK_THROWS(world.run(call));
+    CHECK_THROWS_AS(world.run(groups::barrier()), paths::TravelError);
+    sum_of_ranks(second);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+}
+
+TEST_CASE("groups: members of one colour are a group of their own") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread);
+    const auto half = world.split(world.rank() % 2);
+    CHECK(half->size() == 3);
+    CHECK(half->rank() == world.rank() / 2);
+    sum_of_ranks(*half);
+    const auto one = half->split(half->rank());
+    CHECK(one->size() == 1);
+    sum_of_ranks(*one);
+    sum_of_ranks(world);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: an operation that was started goes on while its member computes") {
+  const std::string two =
+      "clusters: {a: {hosts: 2, network: {latency: 50us, bandwidth: "
+      "100Mbit}}}\nlanes:\n";
+  base::Nanos alone{0}, together{0};
+  const auto measure = [&](bool computes, base::Nanos& time) {
+    const SimResult result = Sim(two).run([&](paths::Thread& thread) {
+      groups::Group world(thread);
+      std::vector<double> in(1 << 20, 1.0), out(1 << 20);
+      groups::Started started = world.start(groups::allreduce(in, out, "sum"));
+      if (computes) thread.sleep_for(700ms);
+      started.wait();
+      CHECK(out.back() == 2.0);
+      time = std::max(time, thread.now());
+    });
+    CHECK(result.failures == std::vector<std::string>());
+  };
+  measure(false, alone);
+  measure(true, together);
+  CHECK(alone > 600ms);
+  CHECK(together == std::max(alone, base::Nanos(700ms)));
+}
+
+TEST_CASE("groups: an operation that does not commute is folded in the order of ranks") {
+  base::ReduceOperation last;
+  last.name = "last_of_test";
+  last.accepts = [](base::Scalar scalar) { return scalar == base::Scalar::i64; };
+  last.combine = [](const base::ReduceShape& shape, std::span<std::byte> left,
+                    std::span<const std::byte> right) {
+    for (std::size_t i = 0; i < shape.count; ++i) {
+      std::int64_t value;
+      std::memcpy(&value, right.data() + 8 * i, 8);
+      if (value != 0) std::memcpy(left.data() + 8 * i, &value, 8);
+    }
+  };
+  base::add_reduce_operation(last);
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread);
+    for (const std::size_t size : {1, 100, 30'000}) {
+      Values in(size), out(size);
+      for (std::size_t i = 0; i < size; ++i)
+        in[i] = i % members >= world.rank() ? world.rank() + 1 : 0;
+      world.run(groups::allreduce(in, out, "last_of_test"));
+      for (std::size_t i = 0; i < size; ++i)
+        if (out[i] != static_cast<std::int64_t>(i % members + 1)) FAIL("element " << i);
+    }
+    Values in(1), out(1);
+    CHECK_THROWS_AS(world.run(groups::by("rabenseifner:reduce_scatter=ring",
+                                         groups::allreduce(in, out, "last_of_test"))),
+                    base::UsageError);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+}
+
+TEST_CASE("groups: a member that fails at any moment leaves nobody waiting") {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const std::uint32_t victim = static_cast<std::uint32_t>(random() % members);
+    const std::uint64_t moment = random() % 60'000;
+    const bool is_started = random() % 2 == 0;
+    int told = 0;
+    const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
+      groups::Group world(thread);
+      std::vector<Values> in(20, Values(3000)), out(20, Values(3000));
+      try {
+        std::vector<groups::Started> all;
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          if (world.rank() == victim && thread.now() > std::chrono::microseconds(moment))
+            throw std::runtime_error("victim");
+          all.push_back(world.start(groups::allreduce(in[i], out[i], "sum")));
+          if (!is_started)
+            all.back().wait();
+          else
+            thread.sleep_for(2ms);
+        }
+        if (is_started)
+          for (auto& one : all) one.wait();
+      } catch (const paths::TravelError& error) {
+        ++told;
+      }
+    });
+    CHECK(result.broke == "");
+    CHECK(result.failures.size() <= 1);
+    CHECK((told == 0 || told == members - 1));
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/prices_test.cpp — what groups take on the virtual clock is what prices say.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "collectives/algorithms/all.hpp"
+#include "groups/group.hpp"
+#include "groups/network_of.hpp"
+#include "pricing/evaluator.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using collectives::Collective;
+using test_support::Sim;
+using namespace std::chrono_literals;
+
+constexpr base::Nanos begin = 100ms;
+
+/// Of one operation by all threads, one to a host, that begin together.
+base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t count) {
+  base::Nanos end{0};
+  const auto result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    std::vector<std::uint8_t> in(count * world.size()), out(count * world.size());
+    groups::Call call = asked;
+    const bool is_broadcast = call.collective == Collective::broadcast;
+    if (!is_broadcast) call.in = std::as_bytes(std::span(in));
+    call.out = std::as_writable_bytes(std::span(out));
+    call.counts = {count};
+    const auto task = collectives::make_task(
+        call.collective, groups::network_of(sim.plan()).topology, count, call.root);
+    call.in = call.in.first(is_broadcast ? 0 : in_range(task, world.rank()).count);
+    const bool is_scan = call.collective == Collective::exscan;
+    call.out = call.out.first(is_scan ? count : out_range(task, world.rank()).count);
+    thread.sleep_for(begin - thread.now());
+    world.run(call);
+    end = std::max(end, thread.now());
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+  return end - begin;
+}
+
+}  // namespace
+
+TEST_CASE("groups: on the virtual clock operations take what prices say") {
+  const std::uint64_t seed = 5;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  int equal = 0, all = 0;
+  double worst = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t clusters = 1 + random() % 3;
+    std::string config = "clusters:\n";
+    for (std::size_t cluster = 0; cluster < clusters; ++cluster)
+      config += fmt::format(
+          "  c{}: {{hosts: {}, uplink: switch, network: {{latency: 50us, bandwidth: 100Mbit, "
+          "receiving: true}}}}\n",
+          cluster, 1 + random() % 5);
+    if (clusters > 1) config += "links: {all: {latency: 10ms, bandwidth: 1Gbit}}\n";
+    const Sim sim(config + "lanes: {inbox: 4GiB}\n");
+    const pricing::Network network = groups::network_of(sim.plan());
+    const auto& algorithms = collectives::all_algorithms();
+    const collectives::Algorithm& algorithm = algorithms[random() % algorithms.size()];
+    groups::Call call;
+    call.collective = algorithm.collectives[random() % algorithm.collectives.size()];
+    if (is_reduction(call.collective)) call.operation = "max";
+    const std::uint64_t count = std::uint64_t{1} << random() % 18;
+    call.root = static_cast<std::uint32_t>(
+        has_root(call.collective) ? random() % network.topology->size() : 0);
+    const auto task = collectives::make_task(call.collective, network.topology, count, call.root);
+    const auto parameters = algorithm.read("");
+    if (network.topology->size() < 2 || !algorithm.why_not(task, parameters).empty()) continue;
+    if (is_reduction(call.collective) && call.collective != Collective::barrier &&
+        algorithm.order(task, parameters) > collectives::Order::by_block)
+      continue;
+    call.algorithm = algorithm.name;
+    const base::Nanos price = pricing::price(algorithm, task, parameters, 1, network).time;
+    const base::Nanos time = time_of(sim, call, count);
+    ++all;
+    equal += time == price ? 1 : 0;
+    const double part = static_cast<double>(time.count()) / static_cast<double>(price.count());
+    worst = std::max(worst, std::abs(part - 1));
+  }
+  // Steps that become free in one instant at which a link does, too, may be sent in another order.
+  CHECK(equal * 100 >= all * 98);
+  CHECK(worst < 0.001);
+}
