@@ -622,9 +622,24 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
                  name_, host_text(from), host_text(frame.source), host_text(frame.target));
     return;
   }
-  base::Nanos came = departures_.came_at(frame);
+  const base::Nanos came = departures_.came_at(frame);
+  const bool is_received = receiving_ != nullptr && comes_by_network(from);
+  if (frame.kind == LaneKind::data && runtime_.is_virtual()) {
+    const std::uint32_t source = frame.source;
+    auto arrive = [this, is_received, came, frame = std::move(frame)]() mutable {
+      pass(is_received, came, std::move(frame));
+    };
+    agenda_.put(came, std::move(arrive), Turn::heads, source);
+  } else {
+    pass(is_received, came, std::move(frame));
+  }
+  settle(lock);
+}
+
+/// What came by a link goes by the next one, or is here.
+void Lanes::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   const bool is_data = frame.kind == LaneKind::data;
-  if (is_data && receiving_ != nullptr && comes_by_network(from)) {
+  if (is_data && is_received) {
     runtime::Lock link(receiving_->mutex);
     const auto passage = receiving_->instance.carry(came, frame.lag, frame.payload.size());
     came = passage.head;
@@ -640,7 +655,6 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
     const base::Nanos tail = came + frame.lag;
     at(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
   }
-  settle(lock);
 }
 
 template <class Work>
@@ -712,16 +726,26 @@ void Lanes::settle(runtime::Lock& lock) {
 
 void Lanes::run_clock() {
   runtime::Lock lock(mutex_);
+  // On the virtual clock whoever waits until now goes on when everybody else has had his turn.
+  auto turn = runtime_.is_virtual() ? Turn::events : Turn::choices;
+  base::Nanos turn_at = runtime_.now();
   while (!agenda_.empty() && !is_stopped_) {
     const base::Nanos now = runtime_.now();
-    if (agenda_.next() > now) {
+    if (runtime_.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
+    if (agenda_.next() > now || agenda_.next_turn() > turn) {
       clock_->sleeps_until = agenda_.next();
-      clock_->earlier.wait(lock, runtime::Deadline::written_at(agenda_.next()),
-                           {"what is on its way from", name_, host_});
+      const runtime::Woken woken =
+          clock_->earlier.wait(lock, runtime::Deadline::written_at(std::max(agenda_.next(), now)),
+                               {"what is on its way from", name_, host_});
       clock_->sleeps_until = base::Nanos::min();
+      if (woken == runtime::Woken::expired && runtime_.now() == now && turn < Turn::choices)
+        turn = static_cast<Turn>(static_cast<int>(turn) + 1);
       continue;
     }
-    while (!agenda_.empty() && agenda_.next() <= now) agenda_.take()();
+    const auto is_due = [&] {
+      return !agenda_.empty() && agenda_.next() <= now && agenda_.next_turn() <= turn;
+    };
+    while (is_due()) agenda_.take()();
     settle(lock);
     if (!lock.owns_lock()) lock.lock();
   }

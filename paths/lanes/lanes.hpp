@@ -151,6 +151,7 @@ class Lanes {
   void issue_to_short();
   LaneFrame control(LaneKind kind, std::uint32_t target, std::uint64_t group) const;
   void post(LaneFrame frame) { departures_.depart(std::move(frame), runtime_.now()); }
+  void pass(bool is_received, base::Nanos came, LaneFrame frame);
   void take_data(LaneFrame frame);
   void take_control(LaneFrame frame, base::Nanos moment);
   void take_permission(Group& group, const LaneFrame& frame, base::Nanos moment);

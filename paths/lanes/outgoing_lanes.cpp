@@ -25,7 +25,11 @@ const LaneOut::Message* LaneOut::find(MessageName name) const {
 }
 
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
-  if (const EmulatedLink* link = departures_.link_to(target)) return by_link_[link];
+  if (const EmulatedLink* link = departures_.link_to(target)) {
+    Outlet& outlet = by_link_[link];
+    outlet.has_link = true;
+    return outlet;
+  }
   return by_host_[departures_.next_host(target)];
 }
 
@@ -36,7 +40,7 @@ void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payl
   const MessageName name{number, channel.next_ordinal++};
   channel.messages.push_back({name, 0, 0, std::move(payload), 0, runtime_.now(), std::move(wait)});
   list(channel);
-  pump(outlet_to(lane.target));
+  want(outlet_to(lane.target));
 }
 
 void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
@@ -55,7 +59,7 @@ void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload
                                   runtime_.now(),
                                   std::move(wait)});
   list(channel);
-  pump(outlet_to(lane.target));
+  want(outlet_to(lane.target));
 }
 
 void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
@@ -65,7 +69,7 @@ void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
       message.ready_at = std::max(message.ready_at, moment);
     list(channel);
   });
-  pump(outlet_to(lane.target));
+  want(outlet_to(lane.target));
 }
 
 void OutgoingLanes::list(LaneOut::Channel& channel) {
@@ -128,6 +132,26 @@ LaneOut::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
+/// What a link takes next is chosen when all is known that happens at this moment.
+void OutgoingLanes::want(Outlet& outlet) {
+  if (outlet.is_waiting) return;
+  if (outlet.has_link && runtime_.is_virtual())
+    pump_at(outlet, std::max(outlet.taken, runtime_.now()));
+  else
+    pump(outlet);
+}
+
+void OutgoingLanes::pump_at(Outlet& outlet, base::Nanos moment) {
+  outlet.is_waiting = true;
+  agenda_.put(
+      moment,
+      [this, &outlet] {
+        outlet.is_waiting = false;
+        pump(outlet);
+      },
+      Turn::choices);
+}
+
 void OutgoingLanes::pump(Outlet& outlet) {
   while (!outlet.is_waiting) {
     LaneOut::Message* message = nullptr;
@@ -136,11 +160,7 @@ void OutgoingLanes::pump(Outlet& outlet) {
     const base::Nanos at = departures_.not_long_ago(std::max(message->ready_at, outlet.taken));
     outlet.taken = offer(*channel, *message, at);
     if (outlet.taken <= runtime_.now()) continue;
-    outlet.is_waiting = true;
-    agenda_.put(outlet.taken, [this, &outlet] {
-      outlet.is_waiting = false;
-      pump(outlet);
-    });
+    pump_at(outlet, outlet.taken);
   }
 }
 

@@ -83,10 +83,13 @@ class OutgoingLanes {
   struct Outlet {
     std::deque<LaneOut::Channel*> fresh, turns;
     base::Nanos taken{0};  ///< when the link took the last frame
+    bool has_link = false;
     bool is_waiting = false;
   };
   Outlet& outlet_to(std::uint32_t target);
   void list(LaneOut::Channel& channel);
+  void want(Outlet& outlet);
+  void pump_at(Outlet& outlet, base::Nanos moment);
   void pump(Outlet& outlet);
   LaneOut::Channel* choose(Outlet& outlet, LaneOut::Message*& message);
   LaneOut::Channel* take_first(Outlet& outlet);

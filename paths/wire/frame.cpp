@@ -187,9 +187,10 @@ void put_lane(ByteWriter& writer, const LaneFrame& lane) {
   writer.put(lane.is_granted ? flag_granted : std::uint8_t{0});
   writer.put(lane.source);
   writer.put(lane.target);
-  for (const std::uint64_t number : {lane.group, lane.channel, lane.ordinal, lane.bytes,
-                                     lane.offset, lane.meaning, static_cast<std::uint64_t>(lane.lag.count()),
-                                     static_cast<std::uint64_t>(lane.late.count())})
+  for (const std::uint64_t number :
+       {lane.group, lane.channel, lane.ordinal, lane.bytes, lane.offset, lane.meaning,
+        static_cast<std::uint64_t>(lane.lag.count()),
+        static_cast<std::uint64_t>(lane.late.count())})
     writer.put(number);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/groups_property_test.cpp — random operations of groups come to what they should.
 #include <catch2/catch.hpp>
-#include <mutex>
 #include <random>
+#include <vector>
 
 #include "collectives/algorithms/all.hpp"
 #include "groups/group.hpp"
@@ -100,7 +100,7 @@ groups::Call call_of(const Drawn& drawn, Arrays& arrays) {
 
 /// Operations one after the other, several under way, with pauses in between.
 void run_all(paths::Thread& thread, const std::vector<Drawn>& drawn, std::uint64_t seed,
-             std::uint64_t& wrong, std::mutex& mutex) {
+             std::uint64_t& wrong, runtime::Mutex& mutex) {
   groups::Group world(thread);
   std::mt19937_64 random(seed + world.rank());
   std::vector<Arrays> arrays(drawn.size());
@@ -118,7 +118,7 @@ void run_all(paths::Thread& thread, const std::vector<Drawn>& drawn, std::uint64
     if (const std::size_t other = random() % (index + 1); random() % 2 == 0) under_way[other] = {};
   }
   for (auto& one : under_way) one = {};
-  const std::lock_guard lock(mutex);
+  const runtime::Lock lock(mutex);
   for (std::size_t index = 0; index < drawn.size(); ++index)
     wrong += arrays[index].out != arrays[index].expected ? 1 : 0;
 }
@@ -138,7 +138,7 @@ void try_one(std::uint64_t seed, runtime::ClockKind clock, std::size_t operation
     draw_algorithm(random, drawn.back(), topology);
   }
   std::uint64_t wrong = 0;
-  std::mutex mutex;
+  runtime::Mutex mutex;
   const auto result =
       sim.run([&](paths::Thread& thread) { run_all(thread, drawn, seed, wrong, mutex); }, clock);
   CHECK(result.failures == std::vector<std::string>());
