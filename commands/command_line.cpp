@@ -56,6 +56,7 @@ int run_program(int argc, const char* const* argv) {
   add_show_command(app, exit_code);
   add_expand_command(app, exit_code);
   add_run_command(app, exit_code);
+  add_switch_command(app, exit_code);
   add_analyze_command(app, exit_code);
   add_kinds_command(app, exit_code);
   add_algorithms_command(app, exit_code);

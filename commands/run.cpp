@@ -13,9 +13,11 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
+#include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/needs.hpp"
+#include "paths/run/run_switch.hpp"
 #include "paths/wire/socket_folder.hpp"
 #include "runtime/runtime.hpp"
 #include "wrappers/all.hpp"
@@ -89,6 +91,19 @@ std::string run_id(bool is_whole_run) {
   return fmt::format("{} {}", runtime::Runtime().utc_at_zero().count(), getpid());
 }
 
+/// By this program.
+paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
+                             std::uint32_t cluster, const std::string& run,
+                             const std::string& sockets) {
+  paths::Launch process;
+  process.host = paths::place_name(plan, paths::switch_number(plan, cluster));
+  process.is_host = false;
+  process.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "switch",
+                     std::filesystem::absolute(options.file).string(), plan.clusters[cluster]};
+  process.variables = variables(options, process.host, run, sockets);
+  return process;
+}
+
 int run_steady(const RunOptions& options, const paths::Plan& plan,
                const std::vector<std::string>& words) {
   const auto hosts = paths::hosts_on_this_machine(plan);
@@ -100,17 +115,22 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   std::optional<paths::RunFolder> sockets;
   if (plan.transport == paths::Plan::Transport::ipc) sockets.emplace();
   const std::string id = run_id(hosts.size() == plan.hosts.size());
+  const std::string folder = sockets ? sockets->path().string() : "";
+  const auto is_file = [](const std::string& address) { return address.starts_with("ipc:///"); };
   for (const std::uint32_t host : hosts) {
     paths::Launch process;
     process.host = plan.hosts[host].name;
     process.command = words;
-    process.variables =
-        variables(options, process.host, id, sockets ? sockets->path().string() : "");
-    if (plan.hosts[host].address.starts_with("ipc:///"))
-      addresses.push_back(plan.hosts[host].address);
+    process.variables = variables(options, process.host, id, folder);
+    if (is_file(plan.hosts[host].address)) addresses.push_back(plan.hosts[host].address);
     // The first host of the config reports, so a table of it stays a table.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
+  }
+  for (const std::uint32_t cluster : paths::switches_beside(plan, hosts)) {
+    processes.push_back(switch_process(options, plan, cluster, id, folder));
+    const std::string address = paths::switch_address(plan, cluster);
+    if (is_file(address)) addresses.push_back(address);
   }
   const paths::SocketCleaner cleaner(std::move(addresses));
   return paths::launch(processes);

@@ -35,8 +35,8 @@ bool is_label(std::string_view text) {
   return !text.empty() && text.size() <= label_bytes_max && std::ranges::all_of(text, fits);
 }
 
-std::vector<std::uint32_t> all_numbers(const Plan& plan) {
-  std::vector<std::uint32_t> numbers(plan.hosts.size());
+std::vector<std::uint32_t> numbers_below(std::size_t end) {
+  std::vector<std::uint32_t> numbers(end);
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
@@ -51,8 +51,9 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
       reception_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
       wiring_(std::make_shared<Wiring>(*this, reception_, reception_.begin("", plan_->digest),
-                                       plan_, index, all_numbers(*plan_), kinds, peers_)) {
-  auto share = reception_.share(all_numbers(*plan_));
+                                       plan_, index, numbers_below(plan_->hosts.size()), kinds,
+                                       peers_)) {
+  auto share = reception_.share(numbers_below(peers_->hosts.size()));
   lane_share_ = share.get();
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
   lanes_ = std::make_unique<Lanes>(runtime_, plan_, index, links_, *lane_connections_);
@@ -141,12 +142,14 @@ std::vector<std::shared_ptr<Wiring>> Host::left_open() {
 void Host::join(Switches& switches) {
   switches.add(index(), *lanes_);
   lane_connections_->reach(switches);
+  switches_are_here_ = true;
 }
 
 void Host::start() {
   lane_connections_->start(*lanes_);
   reception_.open_lanes(*lane_share_);
   reception_.start();
+  if (!switches_are_here_) lanes_->look_at_neighbours();
   wiring_->start();
 }
 

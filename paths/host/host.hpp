@@ -107,6 +107,7 @@ class Host : public Site {
   Multiplexer::Share* lane_share_ = nullptr;
   std::unique_ptr<Lanes> lanes_;
   std::unique_ptr<LaneConnections> lane_connections_;
+  bool switches_are_here_ = false;
   std::atomic<WiringWatcher*> watcher_ = nullptr;
   runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended

@@ -4,7 +4,25 @@
 
 #include <utility>
 
+#include "paths/plan/emulated_switches.hpp"
+
 namespace paths {
+namespace {
+
+/// One for each cluster, as switch_number() counts them, if any is emulated.
+void add_switches(const Plan& plan, Peers& peers) {
+  const auto clusters = static_cast<std::uint32_t>(plan.clusters.size());
+  std::uint32_t known = 0;  // clusters, the last of which has one
+  for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
+    if (is_switch_emulated(plan, cluster)) known = cluster + 1;
+  for (std::uint32_t cluster = 0; cluster < known; ++cluster) {
+    Peers::Peer one{place_name(plan, switch_number(plan, cluster)), "", cluster, {}, true};
+    if (is_switch_emulated(plan, cluster)) one.address = switch_address(plan, cluster);
+    peers.hosts.push_back(std::move(one));
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run) {
   auto peers = std::make_shared<Peers>();
@@ -13,6 +31,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
   for (std::size_t host = 0; host < plan.shares.size(); ++host)
     for (const Plan::Entrance& entrance : plan.shares[host].entrances)
       peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
+  add_switches(plan, *peers);
   peers->clusters = plan.clusters.size();
   for (const Plan::PlanGraph& graph : plan.graphs) peers->graphs.push_back(graph.name);
   peers->graph_of_path.reserve(plan.paths.size());

@@ -54,10 +54,8 @@ Frame LaneConnections::goodbye(bool is_of_host) const {
 }
 
 void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
-  if (host >= peers_->hosts.size()) {
-    ENSURE(switches_ != nullptr);
+  if (switches_ != nullptr && switches_->has(host))
     return switches_->deliver(host_, host, std::move(frame));
-  }
   transport_->send(connection_to(host), frame_of(std::move(frame)));
 }
 
@@ -82,15 +80,19 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
   return connection;
 }
 
-/// Makes room for one.
+/// Makes room for one. Switches hear of a host's end by its connection, which therefore stays.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
     runtime::Lock lock(mutex_);
     if (outward_.size() < connections_most_) return;
-    const auto longest = std::min_element(
-        outward_.begin(), outward_.end(),
-        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    const auto rank = [&](const auto& entry) {
+      return std::pair(is_switch(entry.first), entry.second.used);
+    };
+    const auto longest =
+        std::min_element(outward_.begin(), outward_.end(),
+                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    if (is_switch(longest->first)) return;
     idle = longest->second.id;
     closing_.insert(idle);
     outward_.erase(longest);
@@ -124,11 +126,16 @@ void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
 
 void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
   bool is_closed = false;
+  const bool is_goodbye = kind == LaneKind::goodbye;
+  std::uint32_t ended = host_;
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
-    const bool is_goodbye = kind == LaneKind::goodbye;
     is_closed = is_goodbye && closing_.erase(connection) > 0;
+    if (is_goodbye && !is_closed && is_switch(host_)) {
+      ended = to_[connection];
+      ended_.insert(ended);
+    }
     if (const auto outward = outward_.find(to_[connection]);
         outward != outward_.end() && outward->second.id == connection) {
       outward->second.is_welcome = true;
@@ -138,6 +145,7 @@ void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
     parting_.wake_all(wakes);
   }
   if (is_closed) transport_->drop(connection);
+  if (ended != host_) lanes_->host_ended(ended);
 }
 
 void LaneConnections::deliver(ConnectionId connection, Frame frame) {
@@ -168,7 +176,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame frame) {
       from_.erase(connection);
   }
   transport_->send(connection, goodbye(is_of_host));
-  if (is_of_host) lanes_->host_lost(from, "it has ended");
+  if (is_of_host) lanes_->host_ended(from);
 }
 
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
@@ -199,7 +207,21 @@ void LaneConnections::part(runtime::Deadline deadline) {
   }
   for (const auto& [host, outward] : all)
     if (!outward.has_parted) transport_->send(outward.id, goodbye(true));
-  const auto has_parted = [](const auto& entry) { return entry.second.has_parted; };
+  wait_for_goodbyes(deadline);
+  std::vector<ConnectionId> of_switches;
+  {
+    runtime::Lock lock(mutex_);
+    for (const auto& [connection, from] : from_)
+      if (is_switch(from)) of_switches.push_back(connection);
+  }
+  for (const ConnectionId connection : of_switches) transport_->send(connection, goodbye(true));
+}
+
+void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
+  // Who never came, or went before it answered, needs nothing of what hosts sent that are over.
+  const auto has_parted = [&](const auto& entry) {
+    return entry.second.has_parted || (is_switch(host_) && !entry.second.is_welcome);
+  };
   runtime::Lock lock(mutex_);
   while (!std::all_of(outward_.begin(), outward_.end(), has_parted))
     if (parting_.wait(lock, deadline, {"goodbyes to lanes of", peers_->hosts[host_].name, host_}) ==

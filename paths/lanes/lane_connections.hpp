@@ -35,7 +35,8 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
   /// Says goodbye on each connection that it made, and waits for the answers: what was sent before
-  /// has arrived then. Who does not answer in time is left behind.
+  /// has arrived then. Who does not answer in time is left behind. Switches that made connections
+  /// hear of it, too.
   void part(runtime::Deadline deadline);
   void stop() { transport_->stop(); }
 
@@ -56,9 +57,11 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::string wrong_hello(const Frame& frame) const;
   void greet(ConnectionId connection, const Frame& hello);
   Frame goodbye(bool is_of_host) const;
+  bool is_switch(std::uint32_t place) const { return peers_->hosts[place].is_switch; }
   ConnectionId connection_to(std::uint32_t host);
   void close_idle();
   void answered(ConnectionId connection, LaneKind kind);
+  void wait_for_goodbyes(runtime::Deadline deadline);
 
   runtime::Runtime& runtime_;
   const std::shared_ptr<const Peers> peers_;

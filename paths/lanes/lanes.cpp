@@ -11,6 +11,7 @@
 #include "base/digest.hpp"
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
+#include "paths/plan/emulated_switches.hpp"
 
 namespace paths {
 namespace {
@@ -236,9 +237,15 @@ runtime::Deadline Lanes::deadline() const {
 void Lanes::wait(LaneWait& one, const std::string& what) {
   if (!one.completion.wait(deadline(), {"what a lane carries,", what}))
     throw TravelError(name_, "", "",
-                      fmt::format("{}: not through before the deadline of {}", what,
-                                  base::format_time(plan_->deadline)));
+                      fmt::format("{}: not through before the deadline of {}{}", what,
+                                  base::format_time(plan_->deadline), silent_switch_text()));
   if (one.failure) throw TravelError(*one.failure);
+}
+
+std::string Lanes::silent_switch_text() const {
+  const std::uint32_t place = switch_number(*plan_, plan_->hosts[host_].cluster);
+  if (!carrier_.silent().contains(place)) return {};
+  return fmt::format("; {}, a process of its own, has not answered", place_text(*plan_, place));
 }
 
 void Lanes::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel, base::Payload message,
@@ -462,28 +469,41 @@ void Lanes::end_lanes(Group& group, std::uint32_t peer, const std::string& reaso
 
 /// The same for all whose way leads to or through a host that is gone.
 void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& reason) {
-  const auto passes = [&](std::uint32_t from, std::uint32_t to) {
-    const std::vector<Hop> way = way_between(*plan_, from, to);
-    return std::any_of(way.begin(), way.end(), [&](const Hop& hop) { return hop.to == host; });
-  };
   for (const std::uint32_t peer : group.hosts)
     if (peer != host_ && !group.over.contains(peer) &&
-        (peer == host || passes(host_, peer) || passes(peer, host_)))
-      end_lanes(group, peer, fmt::format("host {} is gone: {}", host_text(host), reason));
+        (peer == host || way_leads_through(*plan_, host_, peer, host) ||
+         way_leads_through(*plan_, peer, host_, host)))
+      end_lanes(group, peer, fmt::format("{} is gone: {}", place_text(*plan_, host), reason));
 }
 
 void Lanes::lose(std::uint32_t host, const std::string& reason) {
   if (host == host_ || end_.is_everywhere || !lost_.emplace(host, reason).second) return;
   for (auto& [id, group] : groups_) end_lanes_over(*group, host, reason);
-  see_who_is_done();
+  if (is_switch())
+    see_whether_hosts_are_over();
+  else
+    see_who_is_done();
   if (plan_->clusters.size() == 1) return;  // whoever has to do with it sees it
   for (const std::uint32_t neighbour : neighbours_) {
-    if (lost_.contains(neighbour)) continue;
-    LaneFrame lost = control(LaneKind::lost, neighbour, 0);
-    lost.bytes = host;
-    lost.text = reason;
-    post(std::move(lost));
+    if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;
+    tell_neighbour(neighbour, lost_frame(neighbour, host, reason));
   }
+}
+
+LaneFrame Lanes::lost_frame(std::uint32_t target, std::uint32_t host,
+                            const std::string& reason) const {
+  LaneFrame lost = control(LaneKind::lost, target, 0);
+  lost.bytes = host;
+  lost.text = reason;
+  return lost;
+}
+
+/// What a switch says itself takes no link.
+void Lanes::tell_neighbour(std::uint32_t place, LaneFrame frame) {
+  if (is_switch())
+    departures_.leaving().emplace_back(place, std::move(frame));
+  else
+    post(std::move(frame));
 }
 
 void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
@@ -543,7 +563,7 @@ void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
   if (frame.kind == LaneKind::done) return take_done(frame);
   if (frame.kind == LaneKind::look) return;
   if (frame.kind == LaneKind::lost) {
-    if (frame.bytes < plan_->hosts.size())
+    if (frame.bytes < plan_->hosts.size() + plan_->clusters.size())
       lose(static_cast<std::uint32_t>(frame.bytes), frame.text);
     return;
   }
@@ -614,14 +634,22 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
   if (is_stopped_) return;
   see_neighbour(from, frame.source);
   ++(frame.kind == LaneKind::data ? frames_ : controls_);
+  if (is_word_of_neighbour(from, frame)) {
+    take_word(frame);
+    return settle(lock);
+  }
   const std::size_t hosts = plan_->hosts.size();
   const bool has_way = frame.source < hosts && frame.target < hosts && frame.source != host_ &&
                        leads_to(frame.target);
   if (!has_way) {
-    spdlog::warn("host {}: host {} sent a message from host {} to host {}, which has no way here",
-                 name_, host_text(from), host_text(frame.source), host_text(frame.target));
+    spdlog::warn("{}: {} sent a message from {} to {}, which has no way here",
+                 place_text(*plan_, host_), place_text(*plan_, from),
+                 place_text(*plan_, frame.source), place_text(*plan_, frame.target));
     return;
   }
+  if (is_switch() && frame.kind != LaneKind::lost)
+    if (const auto gone = lost_.find(frame.target); gone != lost_.end())
+      tell_neighbour(from, lost_frame(from, gone->first, gone->second));
   const base::Nanos came = departures_.came_at(frame);
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
   if (frame.kind == LaneKind::data && runtime_.is_virtual()) {
@@ -657,6 +685,21 @@ void Lanes::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
+/// Of a switch, or to one: what goes to a neighbour as such, and by no way.
+bool Lanes::is_word_of_neighbour(std::uint32_t from, const LaneFrame& frame) const {
+  const bool is_with_switch = is_switch() || from >= plan_->hosts.size();
+  return is_with_switch && frame.source == from && frame.target == host_ &&
+         (frame.kind == LaneKind::look || frame.kind == LaneKind::lost);
+}
+
+void Lanes::take_word(const LaneFrame& frame) {
+  if (is_switch()) {
+    neighbours_.insert(frame.source);
+    end_.hosts.erase(frame.source);  // it comes late
+  }
+  if (frame.kind == LaneKind::lost) take_control(frame, runtime_.now());
+}
+
 template <class Work>
 void Lanes::at(base::Nanos moment, Work work) {
   if (moment > runtime_.now())
@@ -678,12 +721,11 @@ bool Lanes::comes_by_network(std::uint32_t from) const {
          (from < plan_->hosts.size() && plan_->hosts[from].cluster == here);
 }
 
-/// Switches are none: those beyond them are, by whom an end host is reached.
+/// To a host switches are none: those beyond them are, by whom an end host is reached.
 void Lanes::see_neighbour(std::uint32_t place, std::uint32_t end) {
-  if (is_switch()) return;
   if (place < plan_->hosts.size())
     neighbours_.insert(place);
-  else if (end < plan_->hosts.size() && end != host_ && leads_to(end))
+  else if (!is_switch() && end < plan_->hosts.size() && end != host_ && leads_to(end))
     neighbours_.insert(next_hop(*plan_, host_, end).to);
 }
 
@@ -691,6 +733,35 @@ void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
   lose(host, reason);
+  settle(lock);
+}
+
+void Lanes::host_ended(std::uint32_t host) {
+  runtime::Lock lock(mutex_);
+  if (is_stopped_) return;
+  if (is_switch()) {
+    end_.hosts.insert(host);
+    see_whether_hosts_are_over();
+  } else if (host < plan_->hosts.size()) {  // a switch ends when nothing more passes it
+    lose(host, "it has ended");
+  }
+  settle(lock);
+}
+
+void Lanes::look_at_neighbours() {
+  const auto hosts = static_cast<std::uint32_t>(plan_->hosts.size());
+  const auto clusters = static_cast<std::uint32_t>(plan_->clusters.size());
+  runtime::Lock lock(mutex_);
+  for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
+    const bool is_mine = !is_switch() && plan_->hosts[host_].cluster == cluster;
+    const bool is_reached = is_switch() && plan_->ways->links.contains({host_ - hosts, cluster});
+    if (!is_mine && !is_reached) continue;
+    const bool has_switch = is_switch_emulated(*plan_, cluster);
+    if (is_mine && !has_switch) continue;
+    const std::uint32_t place = has_switch ? switch_number(*plan_, cluster) : exit_of(cluster);
+    if (is_switch()) neighbours_.insert(place);
+    departures_.leaving().emplace_back(place, control(LaneKind::look, place, 0));
+  }
   settle(lock);
 }
 
@@ -769,7 +840,9 @@ void Lanes::finish() {
   }
   for (const std::uint64_t id : groups) leave(id);
   runtime::Lock lock(mutex_);
+  if (is_switch()) finish_switch(lock);
   drain(lock);
+  if (is_switch()) return;
   if (!plan_->lanes.is_written || plan_->hosts.size() == 1) return;
   end_.is_here = true;
   end_.hosts.insert(host_);
@@ -791,6 +864,33 @@ void Lanes::finish() {
   drain(lock);
 }
 
+/// With the mutex held.
+void Lanes::finish_switch(runtime::Lock& lock) {
+  for (runtime::Deadline limit = deadline(); !end_.is_everywhere;) {
+    if (ending_.wait(lock, limit, {"the end of all hosts at", name_, host_}) ==
+        runtime::Woken::notified)
+      continue;
+    limit = runtime::Deadline::never();
+    for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host) {
+      if (switch_number(*plan_, plan_->hosts[host].cluster) != host_) continue;
+      if (neighbours_.contains(host)) continue;
+      spdlog::warn("{}: host {} has not come for {}", name_, plan_->hosts[host].name,
+                   base::format_time(plan_->deadline));
+      end_.hosts.insert(host);
+    }
+    see_whether_hosts_are_over();
+  }
+}
+
+/// Of a switch, with the mutex held.
+void Lanes::see_whether_hosts_are_over() {
+  for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host)
+    if (switch_number(*plan_, plan_->hosts[host].cluster) == host_ && !end_.hosts.contains(host) &&
+        !lost_.contains(host))
+      return;
+  end_.is_everywhere = true;
+}
+
 std::uint32_t Lanes::exit_of(std::uint32_t cluster) const {
   if (plan_->ways) return plan_->ways->clusters[cluster].exit;
   const auto first =
@@ -802,7 +902,16 @@ std::uint32_t Lanes::exit_of(std::uint32_t cluster) const {
 bool Lanes::is_cluster_done(std::uint32_t cluster) const {
   const std::uint32_t exit = exit_of(cluster);
   return end_.clusters.contains(cluster) || lost_.contains(exit) ||
-         !missing_way(*plan_, host_, exit).empty() || !missing_way(*plan_, exit, host_).empty();
+         !missing_way(*plan_, host_, exit).empty() || !missing_way(*plan_, exit, host_).empty() ||
+         is_behind_lost_switch(exit);
+}
+
+bool Lanes::is_behind_lost_switch(std::uint32_t host) const {
+  return std::any_of(lost_.begin(), lost_.end(), [&](const auto& lost) {
+    const std::uint32_t place = lost.first;
+    return place >= plan_->hosts.size() && (way_leads_through(*plan_, host_, host, place) ||
+                                            way_leads_through(*plan_, host, host_, place));
+  });
 }
 
 /// With the mutex held; after everything that may change it.

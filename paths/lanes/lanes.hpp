@@ -40,8 +40,8 @@ class LaneCarrier {
 /// Sharing: any context may call anything.
 class Lanes {
  public:
-  /// All outlive it. `plan` is the run's, which counts the hosts. The lanes of a switch, which have
-  /// its number, are in no group: what is delivered passes it.
+  /// All outlive it. `plan` is the run's, which counts the hosts. The lanes of an emulated switch,
+  /// which have its number, are in no group: what is delivered passes it.
   Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
         EmulatedLinks& links, LaneCarrier& carrier);
   ~Lanes();  ///< stop()
@@ -63,13 +63,22 @@ class Lanes {
   /// What `from` handed over for this host, or for one further on.
   void deliver(std::uint32_t from, LaneFrame frame);
   /// Nothing more will come from that host, nor get there: whoever waits for it is told, also on
-  /// other hosts.
+  /// other hosts. Likewise of a switch, with which go all whose way leads through it.
   void host_lost(std::uint32_t host, const std::string& reason);
+  /// The same of one that has ended as it should. What it sent before is still on its way where it
+  /// passes switches, which therefore tell nobody.
+  void host_ended(std::uint32_t host);
+
+  /// Where switches are processes: opens connections on which they hear of their hosts' end, and
+  /// hosts and other switches of theirs.
+  void look_at_neighbours();
 
   /// This host's threads have ended: leaves the groups it is in, and sees off what is on its way.
   /// If the config has the key `lanes`, then also blocks until the threads of all hosts have ended,
   /// passing on meanwhile what they send each other. Hosts tell the exits of their clusters, those
   /// tell each other and then their hosts.
+  /// Of a switch: blocks until all hosts of its cluster have ended, or are gone, or have not come
+  /// before the deadline; then sees off what is on its way.
   void finish();
   /// From here on nothing moves.
   void stop();
@@ -126,6 +135,7 @@ class Lanes {
   void wait(LaneWait& one, const std::string& what);
   runtime::Deadline deadline() const;
   std::string host_text(std::uint32_t host) const;
+  std::string silent_switch_text() const;
 
   bool is_switch() const { return host_ >= plan_->hosts.size(); }
   bool leads_to(std::uint32_t target) const;
@@ -163,12 +173,19 @@ class Lanes {
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
   void lose(std::uint32_t host, const std::string& reason);
+  bool is_word_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
+  void take_word(const LaneFrame& frame);
+  void tell_neighbour(std::uint32_t place, LaneFrame frame);
+  LaneFrame lost_frame(std::uint32_t target, std::uint32_t host, const std::string& reason) const;
+  void see_whether_hosts_are_over();
+  void finish_switch(runtime::Lock& lock);
   void keep_for_later(LaneFrame frame);
   void take_done(const LaneFrame& frame);
   void see_who_is_done();
   void tell_all_are_done();
   void look_at_undone();
   bool is_cluster_done(std::uint32_t cluster) const;
+  bool is_behind_lost_switch(std::uint32_t host) const;
   std::uint32_t exit_of(std::uint32_t cluster) const;
   void drain(runtime::Lock& lock);
   /// Hands over what leaves, wakes who waits, and sees to the clock. The mutex is let go meanwhile.
@@ -193,9 +210,10 @@ class Lanes {
   std::map<std::uint64_t, std::vector<LaneFrame>> early_;   // control for groups to come
   std::size_t early_frames_ = 0;
   std::deque<std::pair<std::uint64_t, std::uint32_t>>
-      short_;                                     // lanes that the inbox had no room for
-  std::map<std::uint32_t, std::string> lost_;     // hosts, and why
-  std::set<std::uint32_t> neighbours_;            // that something came from or went to
+      short_;                                  // lanes that the inbox had no room for
+  std::map<std::uint32_t, std::string> lost_;  // hosts, and why
+  // Hosts that something came from or went to; of a switch also other switches.
+  std::set<std::uint32_t> neighbours_;
   std::vector<std::shared_ptr<LaneWait>> ended_;  // to be completed without the mutex
   std::uint64_t frames_ = 0, controls_ = 0;
   bool is_sending_ = false;
@@ -203,12 +221,12 @@ class Lanes {
   std::unique_ptr<Clock> clock_;
   runtime::WaitList quiet_;  // for the agenda to be empty
   struct End {
-    std::set<std::uint32_t>
-        hosts;  // of this cluster, whose threads have ended, if this is its exit
+    // Of this cluster, whose threads have ended, if this is its exit; of a switch, that have ended.
+    std::set<std::uint32_t> hosts;
     std::set<std::uint32_t> clusters;  // likewise
     bool is_here = false;              // those of this host
     bool is_told = false;              // by this host
-    bool is_everywhere = false;
+    bool is_everywhere = false;        // of a switch: its hosts, that came
   };
   End end_;
   runtime::WaitList ending_;

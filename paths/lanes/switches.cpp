@@ -2,7 +2,6 @@
 // paths/lanes/switches.cpp — frames between hosts of one process and their switches.
 #include "paths/lanes/switches.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace paths {
@@ -39,14 +38,6 @@ void Switches::add(std::uint32_t host, Lanes& lanes) { hosts_[host] = &lanes; }
 
 void Switches::deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame) {
   switches_[number - hosts_.size()]->lanes.deliver(from, std::move(frame));
-}
-
-bool Switches::are_in(const Plan& plan) {
-  return plan.ways &&
-         std::any_of(plan.ways->links.begin(), plan.ways->links.end(), [&](const auto& link) {
-           const auto& [ends, settings] = link;
-           return plan.ways->clusters[ends.first].has_switch && !settings.is_null();
-         });
 }
 
 }  // namespace paths

@@ -10,8 +10,8 @@
 namespace paths {
 
 /// Of each cluster whose hosts reach others through a switch: where what they send queues for the
-/// links to other clusters, one queue for each. They take no time of their own, on the virtual
-/// clock, and are neither hosts nor steps of a way.
+/// links to other clusters, one queue for each. They take no time of their own, and are neither
+/// hosts nor steps of a way. Where hosts are processes, each is one as well: paths/run/run_switch.
 ///
 /// Sharing: any context may call, once all hosts are there.
 class Switches {
@@ -23,11 +23,10 @@ class Switches {
   void add(std::uint32_t host, Lanes& lanes);
   /// Nothing passes them any more: all hosts have ended.
   void stop();
+  /// Whether that is the number of a switch, not of a host.
+  bool has(std::uint32_t place) const { return place >= hosts_.size(); }
   /// What a host sends by the switch of that number.
   void deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame);
-
-  /// Whether the plan has any that links are emulated for.
-  static bool are_in(const Plan& plan);
 
  private:
   struct One;

@@ -421,8 +421,9 @@ void Launcher::note_failure(const Child& child, int status) {
 }
 
 void Launcher::fail(const Child& child, const std::string& how, int exit_code) {
-  message_ = fmt::format("paths run: host {} {}{}\n", child.launch->host, how,
-                         anybody_left() ? "; the others were stopped" : "");
+  message_ =
+      fmt::format("paths run: {}{} {}{}\n", child.launch->is_host ? "host " : "",
+                  child.launch->host, how, anybody_left() ? "; the others were stopped" : "");
   exit_code_ = exit_code;
   stop_all(SIGTERM);
 }

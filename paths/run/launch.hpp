@@ -16,6 +16,7 @@ struct Launch {
   /// Writes where we write, and reads what we read; the others' lines go out as "host| line" and
   /// they read nothing.
   bool plain = false;
+  bool is_host = true;  ///< else `host` says what it is: "the switch of alpha"
 };
 
 /// Where the processes' output goes: descriptors.

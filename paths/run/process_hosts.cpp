@@ -89,12 +89,8 @@ void ProcessHosts::make_hosts() {
 }
 
 void ProcessHosts::start() {
-  if (!runtime_.is_virtual() && Switches::are_in(*plan_))
-    throw std::runtime_error(
-        "uplink: switch, with a link between clusters that takes time: switches are emulated on "
-        "the virtual clock alone, and this run is on the steady one (--clock virtual)");
   make_hosts();
-  if (runtime_.is_virtual()) {
+  if (!options_.is_one_host) {
     switches_ = std::make_unique<Switches>(runtime_, plan_);
     for (auto& host : hosts_) host->join(*switches_);
   }

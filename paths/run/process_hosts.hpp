@@ -58,8 +58,7 @@ class ProcessHosts {
                const WrapperKinds& kinds, const RunOptions& options);
 
   /// Makes them, over sockets where there is one of several, and has them serve and be traced.
-  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there, or
-  /// emulate what the plan says).
+  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Runs `thread` in a context for every thread of every host here. As processes would, each host
@@ -82,7 +81,7 @@ class ProcessHosts {
   const RunOptions options_;
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::unique_ptr<Switches> switches_;  // of the virtual clock
+  std::unique_ptr<Switches> switches_;  // null where hosts are processes
   std::unique_ptr<Tracing> tracing_;
   runtime::Mutex mutex_;
   std::vector<std::string> failures_;

@@ -27,8 +27,9 @@ struct Peers {
     std::string address;  ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
+    bool is_switch = false;  ///< no host, but an emulated switch: lanes pass it
   };
-  std::vector<Peer> hosts;
+  std::vector<Peer> hosts;  ///< and behind them, where links of switches are emulated, those
   std::size_t clusters = 0;
   std::vector<std::string> graphs;           ///< names
   std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`

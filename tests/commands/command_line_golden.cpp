@@ -36,6 +36,8 @@ TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
                2);
   check_golden("unknown_root", {"check", two_clusters, "--root", "gamma/g1"}, 2);
   check_golden("unknown_transport", {"check", two_clusters, "--transport", "udp"}, 2);
+  check_golden("switch_misspelt_cluster", {"switch", "configs/two-by-four.yaml", "bteta"}, 2);
+  check_golden("switch_that_is_none", {"switch", two_clusters, "alpha"}, 2);
   check_golden("port_out_of_range", {"check", two_clusters, "--port", "70000"}, 2);
   check_golden("no_such_file", {"check", "configs/missing.yaml"}, 2);
   check_golden("unknown_kind", {"kinds", "allreduc"}, 2);

@@ -134,6 +134,9 @@ TEST_CASE("lanes in a program: through switches every host reaches every other, 
   std::string text = clusters;
   text.replace(text.find("gateway: gate"), std::string("gateway: gate").size(), "uplink: switch");
   text.replace(text.find("beta: {hosts: 2,"), 16, "beta: {hosts: 2, uplink: switch,");
+  const SimResult real = Sim(text + "lanes:\n").run(greet_all, ClockKind::steady);
+  CHECK(real.failures == std::vector<std::string>());
+  CHECK(real.broke == "");
   const SimResult result = Sim(text + "lanes:\n").run([](paths::Thread& thread) {
     greet_all(thread);
     const auto group = thread.host().lanes().group_of("again", everybody);
@@ -152,6 +155,4 @@ TEST_CASE("lanes in a program: through switches every host reaches every other, 
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
-  const SimResult refused = Sim(text + "lanes:\n").run(greet_all, ClockKind::steady);
-  CHECK_THAT(refused.broke, Catch::Contains("switches are emulated on the virtual clock alone"));
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/emulated_switches.cpp — which there are, and their addresses.
+#include "paths/plan/emulated_switches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace paths {
+namespace {
+
+constexpr std::uint64_t port_max = 65535;
+
+std::uint64_t port_of(const std::string& address) {
+  return base::parse_natural(address.substr(address.rfind(':') + 1)).value_or(0);
+}
+
+}  // namespace
+
+bool is_switch_emulated(const Plan& plan, std::uint32_t cluster) {
+  if (!plan.ways || !plan.ways->clusters[cluster].has_switch) return false;
+  return std::any_of(plan.ways->links.begin(), plan.ways->links.end(), [&](const auto& link) {
+    const auto& [ends, settings] = link;
+    return ends.first == cluster && !settings.is_null();
+  });
+}
+
+bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to,
+                       std::uint32_t place) {
+  for (std::uint32_t at = from; at != to;) {
+    const Hop hop = next_hop(plan, at, to);
+    const bool has_switch = hop.across.is_there();
+    if (hop.to == place || (has_switch && switch_number(plan, plan.hosts[at].cluster) == place))
+      return true;
+    at = hop.to;
+  }
+  return false;
+}
+
+std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster) {
+  return plan.ways->clusters[cluster].exit;
+}
+
+std::string switch_address(const Plan& plan, std::uint32_t cluster) {
+  const std::string& beside = plan.hosts[host_beside_switch(plan, cluster)].address;
+  // No host has such a name.
+  if (!beside.starts_with("tcp://"))
+    return fmt::format("{}/switch:{}", beside.substr(0, beside.rfind('/')), plan.clusters[cluster]);
+  std::uint64_t port = 1;
+  for (const Plan::PlanHost& host : plan.hosts) port = std::max(port, port_of(host.address) + 1);
+  for (std::uint32_t before = 0; before < cluster; ++before)
+    if (is_switch_emulated(plan, before)) ++port;
+  if (port > port_max)
+    throw std::invalid_argument(
+        fmt::format("the switch of {} listens at the next port beyond those of all hosts, but "
+                    "there is none beyond {}; give the hosts lower ones",
+                    plan.clusters[cluster], port_max));
+  return fmt::format("{}:{}", beside.substr(0, beside.rfind(':')), port);
+}
+
+std::string place_text(const Plan& plan, std::uint32_t place) {
+  const std::string name = place_name(plan, place);
+  return place < plan.hosts.size() ? "host " + name : name;
+}
+
+}  // namespace paths

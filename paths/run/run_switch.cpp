@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/run_switch.cpp — lanes of a place without threads, from its beginning to its end.
+#include "paths/run/run_switch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "paths/host/peers_of.hpp"
+#include "paths/lanes/emulated_links.hpp"
+#include "paths/lanes/lane_connections.hpp"
+#include "paths/lanes/lanes.hpp"
+#include "paths/plan/emulated_switches.hpp"
+#include "paths/run/launch.hpp"
+#include "paths/wire/transports.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
+                std::optional<base::Digest> run) {
+  if (!is_switch_emulated(*plan, cluster))
+    throw std::invalid_argument(fmt::format(
+        "cluster {} has no switch with links to emulate: its hosts need none to talk to others",
+        plan->clusters[cluster]));
+  const std::uint32_t place = switch_number(*plan, cluster);
+  const auto peers = peers_of(*plan, run);
+  runtime::Runtime runtime({.waiting = plan->waiting});
+  tell_launcher(ThreadsState::running);
+  runtime.run([&] {
+    EmulatedLinks links;
+    LaneConnections connections(runtime, peers, place, make_transports(runtime, peers, place));
+    Lanes lanes(runtime, plan, place, links, connections);
+    connections.start(lanes);
+    lanes.look_at_neighbours();
+    lanes.finish();
+    connections.part({runtime.now() + plan->deadline, plan->deadline_written});
+    lanes.stop();
+    connections.stop();
+  });
+  tell_launcher(ThreadsState::ended);
+}
+
+std::vector<std::uint32_t> switches_beside(const Plan& plan,
+                                           const std::vector<std::uint32_t>& hosts) {
+  std::vector<std::uint32_t> clusters;
+  for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
+    if (is_switch_emulated(plan, cluster) &&
+        std::find(hosts.begin(), hosts.end(), host_beside_switch(plan, cluster)) != hosts.end())
+      clusters.push_back(cluster);
+  return clusters;
+}
+
+}  // namespace paths

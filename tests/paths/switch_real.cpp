@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/switch_real.cpp — links of lanes on the steady clock, emulated switches as processes
+// among them.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "paths/host/host.hpp"
+#include "paths/run/run_switch.hpp"
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+using base::Nanos;
+using base::Payload;
+using paths::TravelError;
+using runtime::ClockKind;
+
+constexpr int places = 6;  // four hosts and two switches
+
+std::string config(const std::string& transport, const std::string& more = "") {
+  return network_line(transport, places) + more + R"(
+clusters:
+  alpha: {hosts: 2, uplink: switch, network: {latency: 100us, bandwidth: 200Mbit, receiving: true}}
+  beta: {hosts: 2, uplink: switch, network: {latency: 100us, bandwidth: 200Mbit, receiving: true}}
+links: {all: {latency: 5ms, bandwidth: 200Mbit}}
+lanes:
+)";
+}
+
+Payload pattern(std::size_t bytes, std::uint32_t seed) {
+  return Payload::filled(bytes, [&](std::span<std::byte> place) {
+    for (std::size_t i = 0; i < place.size(); ++i)
+      place[i] = static_cast<std::byte>(seed * 131 + i * i / 7);
+  });
+}
+
+std::unique_ptr<paths::LaneGroup> group_of_all(paths::Thread& thread, const std::string& name) {
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < thread.host().plan().hosts.size(); ++host)
+    hosts.push_back(host);
+  return thread.host().lanes().group(name, hosts);
+}
+
+/// Each host sends each other one as many bytes, which differ.
+void exchange(paths::Thread& thread, paths::LaneGroup& group, std::size_t bytes) {
+  const std::uint32_t self = thread.host().index();
+  std::vector<paths::Sending> sent;
+  for (const std::uint32_t peer : group.hosts())
+    if (peer != self) sent.push_back(group.send(peer, 0, pattern(bytes, self * 16 + peer)));
+  for (const std::uint32_t peer : group.hosts())
+    if (peer != self && !(group.receive(peer, 0).wait() == pattern(bytes, peer * 16 + self)))
+      throw std::runtime_error("other bytes");
+  for (paths::Sending& one : sent) one.wait();
+}
+
+HostProcess switch_of(const Sim& sim, std::uint32_t cluster) {
+  return HostProcess([&](const Say& say) {
+    try {
+      paths::run_switch(sim.shared_plan(), cluster);
+      return 0;
+    } catch (const std::exception& error) {
+      say(std::string("broke: ") + error.what());
+      return 2;
+    }
+  });
+}
+
+std::map<std::string, HostProcess> start_all(const Sim& sim, const HostThread& thread) {
+  auto processes = start_hosts(sim, thread);
+  for (const std::uint32_t cluster : {0, 1})
+    processes.emplace("switch " + sim.plan().clusters[cluster], switch_of(sim, cluster));
+  return processes;
+}
+
+void check_all_end_well(std::map<std::string, HostProcess>& processes) {
+  for (auto& [name, process] : processes) {
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    CHECK(code == 0);
+    CHECK(process.text().find("failed") == std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("switch of processes: every host reaches every other, and then all end") {
+  const std::string transport = GENERATE("tcp", "ipc", "tcp without shared memory");
+  const bool is_over_sockets = transport.find("without") != std::string::npos;
+  const Sim sim(config(transport.substr(0, 3), is_over_sockets ? "shared_memory: false\n" : ""));
+  auto processes = start_all(sim, [](paths::Thread& thread, const Say& say) {
+    const auto group = group_of_all(thread, "all");
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{300'000}})
+      exchange(thread, *group, bytes);
+    group->leave();
+    say("all came");
+  });
+  check_all_end_well(processes);
+  for (auto& [name, process] : processes)
+    CHECK(process.lines("all came").size() == (name.starts_with("switch") ? 0 : 1));
+}
+
+TEST_CASE("switch of processes: also without the key lanes, and where nobody sends anything") {
+  std::string text = config("ipc");
+  text.erase(text.find("lanes:"));
+  const bool sends = GENERATE(true, false);
+  const Sim sim(text);
+  auto processes = start_all(sim, [&](paths::Thread& thread, const Say&) {
+    if (!sends) return;
+    const auto group = group_of_all(thread, "all");
+    exchange(thread, *group, 100'000);
+    group->leave();
+  });
+  check_all_end_well(processes);
+}
+
+TEST_CASE("switch of processes: one that is killed takes the lanes that pass it, and no others") {
+  const Sim sim(config(GENERATE("tcp", "ipc")));
+  auto processes = start_all(sim, [](paths::Thread& thread, const Say& say) {
+    const auto group = group_of_all(thread, "all");
+    exchange(thread, *group, 1000);
+    say("is at work");
+    const std::uint32_t self = thread.host().index();
+    for (const std::uint32_t peer : {0, 1, 2, 3}) {
+      if ((peer < 2) == (self < 2)) continue;
+      try {
+        group->receive(peer, 1).wait();
+      } catch (const TravelError& error) {
+        say(std::string("told: ") + error.what());
+      }
+    }
+    const std::uint32_t near = self ^ 1;
+    group->send(near, 2, Payload::of(self));
+    if (group->receive(near, 2).wait().read<std::uint32_t>() == near) say("goes on");
+    try {
+      group->leave();
+    } catch (const TravelError&) {  // what was for the others
+    }
+  });
+  for (auto& [name, process] : processes)
+    if (!name.starts_with("switch")) REQUIRE(process.says("is at work"));
+  processes.at("switch alpha").kill_it();
+  for (auto& [name, process] : processes) {
+    if (name == "switch alpha") continue;
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    CHECK(code == 0);
+    if (name == "switch beta") continue;
+    const auto told = process.lines("told: ");
+    REQUIRE(told.size() == 2);
+    for (const std::string& one : told)
+      CHECK_THAT(one, Catch::Contains("the switch of alpha is gone"));
+    CHECK(process.lines("goes on").size() == 1);
+  }
+}
+
+TEST_CASE("switch of processes: a host that is killed is known beyond the switches") {
+  const Sim sim(config("ipc"));
+  auto processes = start_all(sim, [](paths::Thread& thread, const Say& say) {
+    const auto group = group_of_all(thread, "all");
+    exchange(thread, *group, 1000);
+    say("is at work");
+    const std::uint32_t self = thread.host().index();
+    try {
+      group->receive(self == 1 ? 0 : 1, 1).wait();
+    } catch (const TravelError& error) {
+      say(std::string("told: ") + error.what());
+    }
+    // All others are still there.
+    for (const std::uint32_t peer : {0, 2, 3})
+      if (peer != self) group->send(peer, 2, Payload::of(self));
+    for (const std::uint32_t peer : {0, 2, 3})
+      if (peer != self && group->receive(peer, 2).wait().read<std::uint32_t>() == peer)
+        say("goes on");
+    group->leave();
+  });
+  for (auto& [name, process] : processes)
+    if (!name.starts_with("switch")) REQUIRE(process.says("is at work"));
+  processes.at("alpha-1").kill_it();
+  for (auto& [name, process] : processes) {
+    if (name == "alpha-1") continue;
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    CHECK(code == 0);
+    if (name.starts_with("switch")) continue;
+    REQUIRE(process.lines("told: ").size() == 1);
+    CHECK_THAT(process.lines("told: ").front(), Catch::Contains("host alpha-1 is gone"));
+    CHECK(process.lines("goes on").size() == 2);
+  }
+}
+
+TEST_CASE("switch of processes: one that nobody started is named at the deadline") {
+  const Sim sim(config("tcp", "deadline: 500ms"));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
+    exchange(thread, *group_of_all(thread, "all"), 10);
+  });
+  for (auto& [name, process] : processes) {
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    CHECK(code == 1);
+    CHECK_THAT(process.text(), Catch::Contains("the switch of "));
+  }
+}
+
+TEST_CASE("switch of processes: one without links to emulate is refused") {
+  const Sim sim(
+      "clusters: {alpha: {hosts: 1, uplink: switch}, beta: {hosts: 1}}\n"
+      "links: {all: {latency: 0s}}\nlanes:\n");
+  for (const std::uint32_t cluster : {0, 1})
+    CHECK_THROWS_WITH(paths::run_switch(sim.shared_plan(), cluster),
+                      Catch::Contains("has no switch with links to emulate"));
+}
+
+// ---- what the model allows at most --------------------------------------------------------------
+
+namespace {
+
+/// Some hosts send one another as many bytes at once; when all of it has come, from the beginning.
+struct Traffic {
+  std::string name, config;
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::size_t bytes = 0;
+  double milliseconds_at_least = 0;  ///< by the rates and latencies alone
+};
+
+Nanos took(const Traffic& traffic, ClockKind clock) {
+  const Sim sim(traffic.config);
+  const SimResult result = sim.run(
+      [&](paths::Thread& thread) {
+        const std::string& self = thread.host().name();
+        const auto number = [&](const std::string& name) {
+          return *thread.host().plan().host_named(name);
+        };
+        const auto group = group_of_all(thread, "all");
+        thread.sleep_for(100ms - thread.now());
+        for (const auto& [from, to] : traffic.pairs)
+          if (self == from)
+            group->send(number(to), number(from), pattern(traffic.bytes, number(from)));
+        for (const auto& [from, to] : traffic.pairs)
+          if (self == to)
+            CHECK(group->receive(number(from), number(from)).wait() ==
+                  pattern(traffic.bytes, number(from)));
+        group->leave();
+      },
+      clock);
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+  return result.end - 100ms;
+}
+
+const std::vector<Traffic>& all_traffic() {
+  static const std::string two = R"(
+clusters:
+  a: {hosts: 3, network: {latency: 100us, bandwidth: 400Mbit}, uplink: switch}
+  b: {hosts: 3, network: {latency: 100us, bandwidth: 400Mbit}, uplink: switch}
+)";
+  static const std::vector<std::pair<std::string, std::string>> opposite = {
+      {"a-0", "b-0"}, {"a-1", "b-1"}, {"a-2", "b-2"}};
+  static const std::vector<Traffic> all = {
+      // 3 x 1 Mbit over one queue of 50 Mbit.
+      {"a link's queue", two + "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes:\n",
+       opposite, 125'000, 65.1},
+      // Two at a time, 40 Mbit each.
+      {"streams", two + "links: {all: {latency: 5ms, stream_rate: 40Mbit, streams: 2}}\nlanes:\n",
+       opposite, 125'000, 42.5},
+      // 62.5 kB in each round trip of 10 ms: 50 Mbit for each pair.
+      {"a window", two + "links: {all: {latency: 5ms, window: 62500B, streams: 8}}\nlanes:\n",
+       opposite, 125'000, 25.1},
+      // Two streams for the pair, 20 Mbit each.
+      {"striping",
+       two + "links: {all: {latency: 5ms, stream_rate: 20Mbit, streams: 8}}\n"
+             "lanes: {striping: 2, frame: 8KiB}\n",
+       {{"a-0", "b-0"}},
+       125'000,
+       30.1},
+      // Four at once to one that receives 100 Mbit.
+      {"a host that receives",
+       "clusters: {a: {hosts: 5, network: {latency: 100us, bandwidth: 100Mbit, receiving: true}}}\n"
+       "lanes:\n",
+       {{"a-0", "a-4"}, {"a-1", "a-4"}, {"a-2", "a-4"}, {"a-3", "a-4"}},
+       125'000,
+       40.1},
+      // What both send comes by a gateway that sends 40 Mbit on to the hosts of b.
+      {"a gateway's rate",
+       "clusters:\n"
+       "  a: {hosts: 2, network: {latency: 100us, bandwidth: 400Mbit}}\n"
+       "  b: {hosts: 2, gateway: {host: gate, rate: 40Mbit},\n"
+       "      network: {latency: 100us, bandwidth: 400Mbit}}\n"
+       "links: {all: {latency: 5ms, bandwidth: 400Mbit}}\nlanes:\n",
+       {{"a-0", "b-0"}, {"a-1", "b-1"}},
+       125'000,
+       55.1}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("links on the steady clock: nothing arrives earlier than on the virtual one") {
+  for (const Traffic& traffic : all_traffic()) {
+    INFO(traffic.name);
+    const double virtually = static_cast<double>(took(traffic, ClockKind::virtual_time).count());
+    const double really = static_cast<double>(took(traffic, ClockKind::steady).count());
+    CHECK(virtually >= traffic.milliseconds_at_least * 1e6);
+    CHECK(virtually < traffic.milliseconds_at_least * 1.2e6);
+    CHECK(really >= traffic.milliseconds_at_least * 1e6);
+  }
+}
+
+TEST_CASE("links of processes: a round trip takes no less than on the virtual clock") {
+  const std::string streams = "links: {all: {latency: 5ms, stream_rate: 40Mbit, streams: 2}}\n";
+  const std::string queue = "links: {all: {latency: 5ms, bandwidth: 40Mbit}}\n";
+  const std::string links = GENERATE_COPY(streams, queue);
+  const auto round_trip = [](paths::Thread& thread) {
+    const std::uint32_t self = thread.host().index();
+    const auto group = thread.host().lanes().group("one", {1, 2});
+    const std::uint32_t peer = 3 - self;
+    group->send(peer, 0, {});  // so that credit has come
+    group->receive(peer, 0).wait();
+    const Nanos begun = thread.now();
+    if (self == 1) group->send(2, 0, pattern(250'000, 3));
+    if (self == 2 && group->receive(1, 0).wait() == pattern(250'000, 3))
+      group->send(1, 0, Payload::of(1)).wait();
+    if (self == 1) group->receive(2, 0).wait();
+    const Nanos took = thread.now() - begun;
+    group->leave();
+    return took;
+  };
+  const Sim sim(network_line("ipc", places) + R"(
+clusters:
+  alpha: {hosts: 2, threads: 1, uplink: switch, network: {latency: 100us, receiving: true,
+          bandwidth: 200Mbit}}
+  beta: {hosts: 2, threads: 1, uplink: switch, network: {latency: 100us, receiving: true,
+         bandwidth: 200Mbit}}
+)" + links + "lanes:\n");
+  Nanos virtually{0};
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    if (thread.host().index() == 1) virtually = round_trip(thread);
+    if (thread.host().index() == 2) round_trip(thread);
+  });
+  CHECK(result.broke == "");
+  constexpr Nanos least = 50ms + 2 * (5ms + 100us);  // 2 Mbit there, and back
+  CHECK(virtually >= least);
+  CHECK(virtually < least * 5 / 4);
+  auto processes = start_all(sim, [&](paths::Thread& thread, const Say& say) {
+    const std::uint32_t self = thread.host().index();
+    if (self != 1 && self != 2) return;
+    const Nanos took = round_trip(thread);
+    if (self == 1) say(fmt::format("took {}", took.count()));
+  });
+  check_all_end_well(processes);
+  const auto said = processes.at("alpha-1").lines("took ");
+  REQUIRE(said.size() == 1);
+  CHECK(Nanos(std::stoll(said.front())) >= least);
+}
+
+#if PATHS_HAS_BENCH
+namespace {
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// Processes of that config, by the variable that says what each is.
+std::map<std::string, pid_t> processes_of(const std::string& config_file) {
+  std::map<std::string, pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string variables = '\0' + text_of(entry.path() / "environ");
+    const auto value = [&](const std::string& variable) -> std::string {
+      const auto at = variables.find('\0' + variable + '=');
+      if (at == std::string::npos) return "";
+      const auto from = at + variable.size() + 2;
+      return variables.substr(from, variables.find('\0', from) - from);
+    };
+    if (value("PATHS_CONFIG") == config_file && !value("PATHS_HOST").empty())
+      found[value("PATHS_HOST")] = std::stoi(name);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("switch of processes: paths run starts them, names one that is killed, leaves nothing") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const bool is_killed = GENERATE(false, true);
+  const std::string file = fmt::format("/tmp/paths-switch-test-{}.yaml", getpid());
+  const std::string out = file + ".out";
+  std::ofstream(file) << config(transport);
+  const std::string command =
+      fmt::format("exec {}/paths run {} -- lane_traffic --messages {} --bytes 65536 > {} 2>&1",
+                  PATHS_BUILD_BIN_DIR, file, is_killed ? 100'000 : 200, out);
+  const pid_t run = fork();
+  if (run == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  if (is_killed) {
+    runtime::Runtime clock;
+    std::map<std::string, pid_t> all;
+    while (all.size() < places && clock.now() < 10s) {
+      test_support::pause(50ms);
+      all = processes_of(file);
+    }
+    REQUIRE(all.size() == places);
+    test_support::pause(500ms);
+    kill(all.at("the switch of beta"), SIGKILL);
+  }
+  int status = 0;
+  waitpid(run, &status, 0);
+  INFO(text_of(out));
+  CHECK(WEXITSTATUS(status) == (is_killed ? 1 : 0));
+  if (is_killed)
+    CHECK_THAT(text_of(out), Catch::Contains("paths run: the switch of beta was killed by signal 9 "
+                                             "(Killed); the others were stopped"));
+  CHECK(processes_of(file).empty());
+  std::filesystem::remove(file);
+  std::filesystem::remove(out);
+}
+#endif
