@@ -20,10 +20,9 @@ std::uint64_t port_of(const std::string& address) {
 
 bool is_switch_emulated(const Plan& plan, std::uint32_t cluster) {
   if (!plan.ways || !plan.ways->clusters[cluster].has_switch) return false;
-  return std::any_of(plan.ways->links.begin(), plan.ways->links.end(), [&](const auto& link) {
-    const auto& [ends, settings] = link;
-    return ends.first == cluster && !settings.is_null();
-  });
+  const auto& links = plan.ways->links;
+  return std::any_of(links.lower_bound({cluster, 0}), links.lower_bound({cluster + 1, 0}),
+                     [](const auto& link) { return !link.second.is_null(); });
 }
 
 bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to,
