@@ -26,7 +26,7 @@ class Counter final : public Receiver {
   Transport* transport = nullptr;
   std::uint64_t answers_each = 0;  // so many frames; 0: none
 
-  void deliver(ConnectionId connection, Frame frame) override {
+  void deliver(ConnectionId connection, Frame&& frame) override {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     ++count_;

@@ -8,7 +8,7 @@ namespace paths {
 
 Trip::~Trip() { ENSURE(last_ == nullptr); }
 
-void Trip::Kept::up(Ascent, Outcome) {
+void Trip::Kept::up(Ascent, Outcome&&) {
   base::report_bug(__FILE__, __LINE__, "an operation was answered that is still kept waiting");
 }
 
@@ -32,7 +32,7 @@ Ascent::~Ascent() {
   if (trip_ != nullptr) fail(std::make_shared<TravelError>("", "", "", "ended"));
 }
 
-void Ascent::answer(Outcome outcome) {
+void Ascent::answer(Outcome&& outcome) {
   Trip* const trip = std::exchange(trip_, nullptr);
   if (trip->last_ != nullptr) return trip->last_->up(Ascent(*trip), std::move(outcome));
   trip->arrived(std::move(outcome));

@@ -34,13 +34,13 @@ class Trip {
   ~Trip();
   /// It has come up, all of it done; may begin again from here on, or go. Called in whatever
   /// context brought the outcome, or in none, under no mutex. Must not block.
-  virtual void arrived(Outcome outcome) noexcept = 0;
+  virtual void arrived(Outcome&& outcome) noexcept = 0;
 
  private:
   friend class Ascent;
   struct Kept {  // one of what stages left here
     virtual ~Kept() = default;
-    virtual void up(Ascent ascent, Outcome outcome);
+    virtual void up(Ascent ascent, Outcome&& outcome);
     Kept* before = nullptr;
     std::size_t room_before = 0;
     bool is_in_room = true;
@@ -86,8 +86,8 @@ class Ascent {
   }
   void let_go_last() { trip_->let_go_last(); }
 
-  void answer(Outcome outcome);
-  void answer(Result result) { answer(Outcome{std::move(result), nullptr}); }
+  void answer(Outcome&& outcome);
+  void answer(Result&& result) { answer(Outcome{std::move(result), nullptr}); }
   void fail(Failure failure) { answer(Outcome{{}, std::move(failure)}); }
 
  private:
@@ -104,7 +104,7 @@ struct Trip::Object final : Kept {
 template <class Up>
 struct Trip::Step final : Kept {
   explicit Step(Up given) : act(std::move(given)) {}
-  void up(Ascent ascent, Outcome outcome) override {
+  void up(Ascent ascent, Outcome&& outcome) override {
     Up mine = std::move(act);
     ascent.let_go_last();
     mine(std::move(ascent), std::move(outcome));

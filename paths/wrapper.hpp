@@ -51,7 +51,7 @@ class Wrapper {
   /// what operate() does after next() is left to ascent.then(). Must not block; what it throws, it
   /// throws while it has the ascent. Never on the virtual clock, where contexts cost little and
   /// whose results stay what they are.
-  virtual void begin(Operation operation, Next next, Ascent& ascent);
+  virtual void begin(Operation&& operation, Next next, Ascent& ascent);
   /// Asked once, when the host is wired; what runs code of the application cannot.
   virtual bool begins() const { return false; }
   /// What waits here without a context and whose deadline has come fails as it would in one;
@@ -92,7 +92,7 @@ class Next {
   /// Goes on down; returns with what comes up. Must not be called at the end of a path.
   Result operator()(Operation operation) const;
   /// The same without a context, for Wrapper::begin().
-  void begin(Operation operation, Ascent ascent) const;
+  void begin(Operation&& operation, Ascent ascent) const;
   /// Something waits here without a context, until then: Wrapper::end_late() is to be called.
   void expect(base::Nanos until) const;
   /// What `error`, thrown by the wrapper, is to those above.
@@ -121,6 +121,6 @@ class Next {
 /// is carried to the joins below as a failed contribution; then it is thrown.
 Result run_stage(Wiring& wiring, const Stage& stage, Operation operation);
 /// The same without a context; in one where the stage needs it.
-void begin_stage(Wiring& wiring, const Stage& stage, Operation operation, Ascent ascent);
+void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent);
 
 }  // namespace paths

@@ -19,8 +19,6 @@ struct WaitList::Place {
   Place* next = nullptr;
 };
 
-void Mutex::pause() { pause_core(); }
-
 WaitList::~WaitList() {
   ENSURE(empty());
   if (word_ != nullptr) Word::give_back(*word_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/wait.hpp — the one way to block: a list of waiters guarded by a mutex.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -14,24 +15,32 @@ namespace runtime {
 
 using base::Nanos;
 
+#ifdef PATHS_TSAN
+using Mutex = std::mutex;  // the sanitizer follows in which order these are locked
+#else
 /// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go). Who
 /// finds it held looks a little longer than those take before he sleeps.
 class Mutex {
  public:
   void lock() {
-    for (int looks = 0; looks < 64; ++looks) {
-      if (mutex_.try_lock()) return;
-      pause();
-    }
-    mutex_.lock();
+    if (!try_lock()) lock_slowly();
   }
-  bool try_lock() { return mutex_.try_lock(); }
-  void unlock() { mutex_.unlock(); }
+  bool try_lock() {
+    std::uint32_t expected = free;
+    return state_.compare_exchange_strong(expected, held, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
+  void unlock() {
+    if (state_.exchange(free, std::memory_order_release) == wanted) wake_one();
+  }
 
  private:
-  static void pause();
-  std::mutex mutex_;
+  static constexpr std::uint32_t free = 0, held = 1, wanted = 2;  // by sleepers, as far as is known
+  void lock_slowly();
+  void wake_one();
+  std::atomic<std::uint32_t> state_{free};
 };
+#endif
 using Lock = std::unique_lock<Mutex>;
 
 class Context;

@@ -21,20 +21,49 @@ namespace {
 std::mutex free_mutex;
 Word* free_words = nullptr;
 
+/// What this thread gave back last, for its next wait.
+struct Spare {
+  ~Spare() {
+    has_ended = true;
+    if (word != nullptr) Word::give_back(*word);
+  }
+  Word* word = nullptr;
+  bool has_ended = false;
+};
+thread_local Spare spare;
+
 }  // namespace
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 Word& Word::take() {
+  if (spare.word != nullptr) return *std::exchange(spare.word, nullptr);
   std::lock_guard lock(free_mutex);
   if (free_words == nullptr) return *new Word;
   return *std::exchange(free_words, free_words->next_free_);
 }
 
 void Word::give_back(Word& word) {
+  if (spare.word == nullptr && !spare.has_ended) {
+    spare.word = &word;
+    return;
+  }
   std::lock_guard lock(free_mutex);
   word.next_free_ = std::exchange(free_words, &word);
 }
+
+#ifndef PATHS_TSAN
+void Mutex::lock_slowly() {
+  for (int looks = 0; looks < 64; ++looks) {
+    if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
+    pause_core();
+  }
+  while (state_.exchange(wanted, std::memory_order_acquire) != free)
+    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, wanted, nullptr, nullptr, 0);
+}
+
+void Mutex::wake_one() { syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
+#endif
 
 /// Either we see the sleeper, or the kernel shows him the new value when he is about to sleep.
 void Word::change() {

@@ -17,7 +17,7 @@ paths::Result Allreduce::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
-void Allreduce::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Allreduce::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   rounds_.begin(std::move(operation), next, ascent);
 }
 

@@ -13,7 +13,7 @@ paths::Result Barrier::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
-void Barrier::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Barrier::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   rounds_.begin(std::move(operation), next, ascent);
 }
 

@@ -30,7 +30,7 @@ paths::Result Broadcast::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
-void Broadcast::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Broadcast::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   if (operation.kind == paths::OperationKind::move) check(operation, next.wiring());
   rounds_.begin(std::move(operation), next, ascent);
 }

@@ -67,10 +67,10 @@ paths::Result EventCollector::operate(paths::Operation operation, paths::Next ne
   }
 }
 
-void EventCollector::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void EventCollector::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   if (is_recorded(operation, next))
     ascent.then([record = passing_down(operation, next), rest = next.detached()](
-                    paths::Ascent up, paths::Outcome outcome) mutable {
+                    paths::Ascent up, paths::Outcome&& outcome) mutable {
       if (outcome.failure)
         failed(record, rest);
       else

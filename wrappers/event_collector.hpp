@@ -17,7 +17,7 @@ namespace wrappers {
 class EventCollector final : public paths::Wrapper {
  public:
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override;
+  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
   bool begins() const override { return true; }
   paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
 };

@@ -44,7 +44,7 @@ paths::Result Forward::operate(paths::Operation operation, paths::Next next) {
   return {};
 }
 
-void Forward::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Forward::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   const paths::StageId stage = leave(operation, next);
   if (!operation.one_way)
     return next.wiring().begin_call(to_host_, stage, std::move(operation), ascent);

@@ -44,7 +44,7 @@ paths::Result Observe::operate(paths::Operation operation, paths::Next next) {
   return paths::operate_on(*element_, operation, next.wiring().deadline());
 }
 
-void Observe::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Observe::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   refuse_changes(operation);
   waiting_.begin(std::move(operation), next, ascent);
 }

@@ -25,7 +25,7 @@ class Observe final : public paths::Wrapper {
   explicit Observe(std::shared_ptr<pastset::Element> element)
       : element_(std::move(element)), waiting_(*element_) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override;
+  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
   bool begins() const override { return !element_->runs_x_functions(); }
   base::Nanos end_late(base::Nanos now) override { return waiting_.end_late(now); }
   void give_up() override { waiting_.give_up(); }

@@ -17,7 +17,7 @@ paths::Result Reduce::operate(paths::Operation operation, paths::Next next) {
   return rounds_.operate(std::move(operation), next);
 }
 
-void Reduce::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Reduce::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   rounds_.begin(std::move(operation), next, ascent);
 }
 

@@ -22,7 +22,7 @@ class Reduce final : public paths::Wrapper {
   /// `wrapper` is its index in the plan.
   Reduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override;
+  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
   bool begins() const override { return true; }
   base::Nanos end_late(base::Nanos now) override { return rounds_.end_late(now); }
   void give_up() override { rounds_.give_up(); }

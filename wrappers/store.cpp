@@ -43,7 +43,7 @@ paths::Result Store::operate(paths::Operation operation, paths::Next next) {
   }
 }
 
-void Store::begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) {
+void Store::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
   if (leaves_mark(operation, next.wiring().plan())) return ascent.answer(paths::Result{});
   waiting_.begin(std::move(operation), next, ascent);
 }

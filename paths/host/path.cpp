@@ -47,7 +47,7 @@ struct Started::State final : runtime::Completion, Trip {
     under_way->go();
     complete();
   }
-  void arrived(Outcome outcome) noexcept override {
+  void arrived(Outcome&& outcome) noexcept override {
     result = std::move(outcome.result);
     if (outcome.failure) error = std::make_exception_ptr(TravelError(*outcome.failure));
     end();

@@ -41,7 +41,7 @@ void carry_down(Wiring& wiring, const Stage& stage, Operation failed, Failure fa
 }
 
 /// In a context of its own, by run_stage().
-void run_in_context(Wiring& wiring, const Stage& stage, Operation operation, Ascent ascent) {
+void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent) {
   const auto kept = std::make_shared<Ascent>(std::move(ascent));
   Next(wiring, stage, nullptr)
       .in_context([&wiring, &stage, kept, operation = std::move(operation)] {
@@ -60,7 +60,7 @@ void run_in_context(Wiring& wiring, const Stage& stage, Operation operation, Asc
 
 }  // namespace
 
-void Wrapper::begin(Operation, Next, Ascent&) {
+void Wrapper::begin(Operation&&, Next, Ascent&) {
   base::report_bug(__FILE__, __LINE__, "a wrapper was begun that needs a context");
 }
 
@@ -71,7 +71,7 @@ Result Next::operator()(Operation operation) const {
   return run_stage(*wiring_, *stage_->below, std::move(operation));
 }
 
-void Next::begin(Operation operation, Ascent ascent) const {
+void Next::begin(Operation&& operation, Ascent ascent) const {
   ENSURE(stage_->below != nullptr);
   taken();
   operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
@@ -120,7 +120,7 @@ Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
   throw TravelError(*failure);
 }
 
-void begin_stage(Wiring& wiring, const Stage& stage, Operation operation, Ascent ascent) {
+void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent) {
   bool called = false;
   const Next next(wiring, stage, &called);
   if (operation.failure && !stage.wrapper->takes_failures()) {

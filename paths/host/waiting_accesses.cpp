@@ -65,7 +65,7 @@ struct WaitingAccesses::Waiting final : Access {
 
 WaitingAccesses::~WaitingAccesses() { ENSURE(first_ == nullptr); }
 
-void WaitingAccesses::begin(Operation operation, const Next& next, Ascent& ascent) {
+void WaitingAccesses::begin(Operation&& operation, const Next& next, Ascent& ascent) {
   const runtime::Deadline deadline = next.wiring().deadline();
   const auto kind = kind_of(operation);
   if (!kind || at_once_on(element_).has(operation))
@@ -99,7 +99,7 @@ void WaitingAccesses::unlink(Waiting& waiting) {
     waiting.next_waiting->previous_waiting = waiting.previous_waiting;
 }
 
-void WaitingAccesses::answer(Waiting& waiting, Outcome outcome) {
+void WaitingAccesses::answer(Waiting& waiting, Outcome&& outcome) {
   Ascent ascent = std::move(waiting.ascent);
   ascent.let_go_last();
   ascent.answer(std::move(outcome));

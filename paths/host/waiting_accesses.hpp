@@ -27,7 +27,7 @@ class WaitingAccesses {
   WaitingAccesses& operator=(const WaitingAccesses&) = delete;
 
   /// The path ends here.
-  void begin(Operation operation, const Next& next, Ascent& ascent);
+  void begin(Operation&& operation, const Next& next, Ascent& ascent);
   base::Nanos end_late(base::Nanos now);  ///< Wrapper::end_late()
   void give_up();                         ///< Wrapper::give_up()
 
@@ -35,7 +35,7 @@ class WaitingAccesses {
   struct Waiting;
   void told(Waiting& waiting);
   void unlink(Waiting& waiting);
-  static void answer(Waiting& waiting, Outcome outcome);
+  static void answer(Waiting& waiting, Outcome&& outcome);
 
   pastset::Element& element_;
   const Hint hint_;

@@ -32,7 +32,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
       connections_(
           runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
           reception.complaints(),
-          [this](ConnectionId connection, Frame frame) { serve(connection, std::move(frame)); },
+          [this](ConnectionId connection, Frame&& frame) { serve(connection, std::move(frame)); },
           [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
             peer_gone(peer, reason, has_parted);
           }),
@@ -147,7 +147,7 @@ void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation operatio
   const runtime::Deadline limit = deadline();
   expect(limit.at);
   ascent.then([this, to_host, stage, kind = operation.kind, path = operation.path](
-                  Ascent up, Outcome outcome) {
+                  Ascent up, Outcome&& outcome) {
     Operation asked;
     asked.kind = kind;
     asked.path = path;
@@ -181,7 +181,7 @@ void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
     ++begun_;
   }
   Ascent ascent(trip);
-  ascent.then([this](Ascent up, Outcome outcome) {
+  ascent.then([this](Ascent up, Outcome&& outcome) {
     {
       runtime::Wakes wakes;
       runtime::Lock lock(mutex_);
@@ -289,11 +289,11 @@ class Wiring::Service final : public runtime::Work, public Trip {
   explicit Service(Wiring& wiring) : wiring_(wiring) {}
   /// Unless it has no context.
   void cancel() {
-    if (has_context) Work::cancel();
+    if (has_context()) Work::cancel();
   }
   void begin() {
-    const Stage& stage = *wiring_.stage(frame.stage);
-    if (!has_context) return begin_stage(wiring_, stage, frame.operation, Ascent(*this));
+    if (!has_context())
+      return begin_stage(wiring_, *stage, Operation(frame.operation), Ascent(*this));
     try {
       wiring_.runtime_.begin({"service", wiring_.name(), number}, *this);
     } catch (...) {  // there is no stack for it
@@ -305,15 +305,16 @@ class Wiring::Service final : public runtime::Work, public Trip {
   ConnectionId connection = 0;
   Frame frame;
   std::uint64_t number = 0;
-  std::size_t place = 0;    // among those that run
-  bool has_context = true;  // guarded by the wiring's mutex until it begins
+  std::size_t place = 0;         // among those that run
+  const Stage* stage = nullptr;  // where it enters; guarded by the wiring's mutex until it begins
 
  private:
+  bool has_context() const { return !stage->begins; }
   void run() override {
     const runtime::ApplicationCode inside;  // its reductions and X-functions
     wiring_.carry_out(connection, frame);
   }
-  void arrived(Outcome outcome) noexcept override {
+  void arrived(Outcome&& outcome) noexcept override {
     wiring_.respond(connection, frame, std::move(outcome));
     ended(nullptr);
   }
@@ -350,7 +351,7 @@ Wiring::Service& Wiring::take_service() {
   return service;
 }
 
-void Wiring::serve(ConnectionId connection, Frame frame) {
+void Wiring::serve(ConnectionId connection, Frame&& frame) {
   using Verdict = Admission::Verdict;
   Verdict verdict;
   Service* service = nullptr;
@@ -358,11 +359,12 @@ void Wiring::serve(ConnectionId connection, Frame frame) {
     runtime::Lock lock(mutex_);
     verdict = admission_->judge(frame);
     const bool enters = verdict.kind == Verdict::Kind::enters;
-    if (enters && runs_at_once(frame, verdict.is_alone)) {
+    const Stage* const entered = enters ? stage(frame.stage) : nullptr;
+    if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
       admission_->left(frame);  // before anything can come behind it
     } else if (enters) {
       service = &take_service();
-      service->has_context = !stage(frame.stage)->begins;
+      service->stage = entered;
     }
   }
   if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
@@ -380,16 +382,16 @@ void Wiring::serve(ConnectionId connection, Frame frame) {
 }
 
 /// Nothing of what it passes waits, and it overtakes nothing of its slot that has not begun.
-bool Wiring::runs_at_once(const Frame& frame, bool is_alone) const {
+bool Wiring::runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) const {
   if (frame.operation.kind == OperationKind::clock) return true;
-  return is_alone && stage(frame.stage)->at_once.has(frame.operation);
+  return is_alone && entered.at_once.has(frame.operation);
 }
 
 void Wiring::carry_out(ConnectionId connection, Frame& frame) {
   respond(connection, frame, run(frame));
 }
 
-void Wiring::respond(ConnectionId connection, const Frame& request, Outcome outcome) {
+void Wiring::respond(ConnectionId connection, const Frame& request, Outcome&& outcome) {
   if (request.kind != FrameKind::request) {
     if (!is_farewell(request.operation.kind)) connections_.pushed_in(connection);
     return;

@@ -138,8 +138,8 @@ class Wiring : public Site {
   void end_elements();
   bool leave(const std::string& why);
   std::string name_in_space(std::string_view element) const;
-  void serve(ConnectionId connection, Frame frame);
-  bool runs_at_once(const Frame& frame, bool is_alone) const;
+  void serve(ConnectionId connection, Frame&& frame);
+  bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) const;
   Service& take_service();
   void carry_out(ConnectionId connection, Frame& frame);
   void decline(ConnectionId connection, const Frame& frame);
@@ -147,7 +147,7 @@ class Wiring : public Site {
   bool is_over() const;
   Frame reply_to(const Frame& request) const;
   Outcome run(const Frame& request);
-  void respond(ConnectionId connection, const Frame& request, Outcome outcome);
+  void respond(ConnectionId connection, const Frame& request, Outcome&& outcome);
   Failure wrong_answer(std::uint32_t host, StageId stage, const Operation& asked,
                        const Result& answer);
   void count_release(std::uint32_t path, runtime::Wakes& wakes);

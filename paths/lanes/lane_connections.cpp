@@ -148,7 +148,7 @@ void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
   if (ended != host_) lanes_->host_ended(ended);
 }
 
-void LaneConnections::deliver(ConnectionId connection, Frame frame) {
+void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   std::uint32_t from = host_;
   bool is_ours = false;
   {

@@ -43,7 +43,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::set<std::uint32_t> silent() const override;
   std::size_t connections() const;
 
-  void deliver(ConnectionId connection, Frame frame) override;
+  void deliver(ConnectionId connection, Frame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
 
  private:

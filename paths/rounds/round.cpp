@@ -133,7 +133,7 @@ Rounds::Rounds(Site& site, std::uint32_t wrapper, JoinRules rules)
 
 Rounds::~Rounds() = default;
 
-Result Rounds::operate(Operation operation, const Next& next) {
+Result Rounds::operate(Operation&& operation, const Next& next) {
   switch (operation.kind) {
     case OperationKind::move: check(operation); return contribute(std::move(operation), next);
     case OperationKind::withdraw:
@@ -144,7 +144,7 @@ Result Rounds::operate(Operation operation, const Next& next) {
   }
 }
 
-void Rounds::begin(Operation operation, const Next& next, Ascent& ascent) {
+void Rounds::begin(Operation&& operation, const Next& next, Ascent& ascent) {
   switch (operation.kind) {
     case OperationKind::move:
       check(operation);
@@ -176,7 +176,7 @@ void Rounds::check(Operation& contribution) const {
       refused(contribution.slot, contribution.path, contribution.sequence, wrong);
 }
 
-Result Rounds::contribute(Operation operation, const Next& next) {
+Result Rounds::contribute(Operation&& operation, const Next& next) {
   next.taken();
   Stay stay(*this, operation);
   const Turn turn = arrive(stay, operation);
@@ -188,7 +188,7 @@ Result Rounds::contribute(Operation operation, const Next& next) {
   return accepted;
 }
 
-void Rounds::begin_contribution(Operation operation, const Next& next, Ascent& ascent) {
+void Rounds::begin_contribution(Operation&& operation, const Next& next, Ascent& ascent) {
   next.taken();
   const Key key(operation.sequence, operation.segment);
   Turn turn;
@@ -325,7 +325,7 @@ void Rounds::wake(Round& round, runtime::Wakes& wakes) const {
 // ---- without a context ------------------------------------------------------------------------
 
 /// Called with the mutex held.
-void Rounds::wait_without_context(Round& round, const Key& key, Operation operation,
+void Rounds::wait_without_context(Round& round, const Key& key, Operation&& operation,
                                   const Next& next, Ascent& ascent) {
   Waiter& waiter = ascent.keep<Waiter>(*this, round, key, std::move(operation), next.detached());
   waiter.ascent = std::move(ascent);
@@ -345,7 +345,7 @@ void Rounds::take_turn(Waiter& waiter) {
   take_turn(turn, round, key, std::move(operation), next, std::move(ascent));
 }
 
-void Rounds::take_turn(Turn turn, Round& round, const Key& key, Operation operation,
+void Rounds::take_turn(Turn turn, Round& round, const Key& key, Operation&& operation,
                        const Next& next, Ascent ascent) {
   if (turn == Turn::carry)
     return begin_carrying(round, key, std::move(operation), next, std::move(ascent));
@@ -375,7 +375,7 @@ bool Rounds::carries_without_context() const {
          rules_.reduction->shape.bytes() < shared_fold_bytes;
 }
 
-void Rounds::begin_carrying(Round& round, const Key& key, Operation operation, const Next& next,
+void Rounds::begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
                             Ascent ascent) {
   if (!carries_without_context())
     return carry_in_context(round, key, std::move(operation), next, std::move(ascent));
@@ -394,18 +394,18 @@ void Rounds::begin_carrying(Round& round, const Key& key, Operation operation, c
   next.begin(std::move(operation), std::move(ascent));
 }
 
-void Rounds::begin_carrying_value(Round& round, const Key& key, Operation operation,
+void Rounds::begin_carrying_value(Round& round, const Key& key, Operation&& operation,
                                   const Next& next, Ascent ascent) {
   if (rules_.carrier == Carrier::one) {
     publish_value(round, operation);
-    ascent.then([this, &round, key, value = operation.payload](Ascent up, Outcome outcome) {
+    ascent.then([this, &round, key, value = operation.payload](Ascent up, Outcome&& outcome) {
       outcome.result.payload = value;
       outcome.result.last_arriver = false;
       depart(round, key);
       up.answer(std::move(outcome));
     });
   } else {
-    ascent.then([this, &round, key](Ascent up, Outcome outcome) {
+    ascent.then([this, &round, key](Ascent up, Outcome&& outcome) {
       const bool is_well = !outcome.failure;
       publish(round, is_well ? std::optional(outcome.result) : std::nullopt, outcome.failure);
       outcome.result.last_arriver = rules_.carrier == Carrier::last;
@@ -416,14 +416,14 @@ void Rounds::begin_carrying_value(Round& round, const Key& key, Operation operat
   next.begin(std::move(operation), std::move(ascent));
 }
 
-void Rounds::carry_in_context(Round& round, const Key& key, Operation operation, const Next& next,
+void Rounds::carry_in_context(Round& round, const Key& key, Operation&& operation, const Next& next,
                               Ascent ascent) {
   const auto kept = std::make_shared<Ascent>(std::move(ascent));
   next.in_context(
       [this, &round, key, operation = std::move(operation), rest = next.detached(), kept] {
         Outcome outcome;
         try {
-          outcome.result = carry(round, key, operation, rest);
+          outcome.result = carry(round, key, Operation(operation), rest);
         } catch (...) {
           outcome.failure = failure_of(std::current_exception(), operation.path);
         }
@@ -486,7 +486,7 @@ bool Rounds::is_needed(std::uint32_t slot) const {
   return waits_for_all() || (rules_.carrier == Carrier::one && slot == rules_.slot);
 }
 
-Result Rounds::carry(Round& round, const Key& key, Operation operation, const Next& next) {
+Result Rounds::carry(Round& round, const Key& key, Operation&& operation, const Next& next) {
   Failure failure = make_ready(round, operation);
   if (!failure) return carry_value(round, std::move(operation), next);
   publish(round, std::nullopt, failure);
@@ -541,7 +541,7 @@ Failure Rounds::refused(std::uint32_t slot, std::uint32_t path, std::uint64_t se
   return site_.failure(name_, path, fmt::format("round {}: {}: {}", sequence, who(slot), why));
 }
 
-Result Rounds::carry_value(Round& round, Operation operation, const Next& next) {
+Result Rounds::carry_value(Round& round, Operation&& operation, const Next& next) {
   const std::uint32_t path = operation.path;
   if (rules_.carrier == Carrier::one) {
     publish_value(round, operation);

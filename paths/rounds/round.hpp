@@ -73,9 +73,9 @@ class Rounds {
 
   /// Contributes a move; passes on the withdrawal of the first that is needed; counts a release,
   /// the last of which goes down; passes all others through.
-  Result operate(Operation operation, const Next& next);
+  Result operate(Operation&& operation, const Next& next);
   /// The same without a context: Wrapper::begin().
-  void begin(Operation operation, const Next& next, Ascent& ascent);
+  void begin(Operation&& operation, const Next& next, Ascent& ascent);
   /// Wrapper::end_late() and Wrapper::give_up() of those without a context.
   base::Nanos end_late(base::Nanos now);
   void give_up();
@@ -91,8 +91,8 @@ class Rounds {
   enum class Turn : std::uint8_t { carry, answer, leave };
 
   void check(Operation& contribution) const;
-  Result contribute(Operation operation, const Next& next);
-  void begin_contribution(Operation operation, const Next& next, Ascent& ascent);
+  Result contribute(Operation&& operation, const Next& next);
+  void begin_contribution(Operation&& operation, const Next& next, Ascent& ascent);
   std::optional<Operation> note_end(Operation operation);
   std::optional<Operation> note_release(Operation operation);
   std::optional<Operation> note_withdrawal(const Operation& operation);
@@ -104,24 +104,24 @@ class Rounds {
   std::optional<Turn> turn_of(Round& round, const Operation& operation) const;
   Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
                      runtime::Wakes& wakes);
-  void wait_without_context(Round& round, const Key& key, Operation operation, const Next& next,
+  void wait_without_context(Round& round, const Key& key, Operation&& operation, const Next& next,
                             Ascent& ascent);
   void take_turn(Waiter& waiter);
-  void take_turn(Turn turn, Round& round, const Key& key, Operation operation, const Next& next,
+  void take_turn(Turn turn, Round& round, const Key& key, Operation&& operation, const Next& next,
                  Ascent ascent);
   void wake(Round& round, runtime::Wakes& wakes) const;
   Outcome outcome_of(const Round& round) const;
-  void begin_carrying(Round& round, const Key& key, Operation operation, const Next& next,
+  void begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
                       Ascent ascent);
-  void begin_carrying_value(Round& round, const Key& key, Operation operation, const Next& next,
+  void begin_carrying_value(Round& round, const Key& key, Operation&& operation, const Next& next,
                             Ascent ascent);
-  void carry_in_context(Round& round, const Key& key, Operation operation, const Next& next,
+  void carry_in_context(Round& round, const Key& key, Operation&& operation, const Next& next,
                         Ascent ascent);
   bool carries_without_context() const;
-  Result carry(Round& round, const Key& key, Operation operation, const Next& next);
+  Result carry(Round& round, const Key& key, Operation&& operation, const Next& next);
   Failure make_ready(Round& round, Operation& operation);
   Failure what_spoils(const Round& round, std::uint32_t slot, std::uint64_t sequence) const;
-  Result carry_value(Round& round, Operation operation, const Next& next);
+  Result carry_value(Round& round, Operation&& operation, const Next& next);
   bool is_given_up(std::uint64_t sequence) const;
   [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
   void combine(Round& round, Operation& operation);

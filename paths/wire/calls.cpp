@@ -162,7 +162,7 @@ void Connections::forget(const Call& call, runtime::Lock& lock) {
   send_posted(lock);
 }
 
-void Connections::answer(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+void Connections::answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
   if (connection.given_up.erase(frame.call) > 0) return;
   const auto call = connection.calls.find(frame.call);
   call->second->reply = std::move(frame);

@@ -132,7 +132,7 @@ void Connections::lose(Connection& connection, const std::string& reason, runtim
   parting_.wake_all(wakes);
 }
 
-void Connections::deliver(ConnectionId id, Frame frame) {
+void Connections::deliver(ConnectionId id, Frame&& frame) {
   bool serves = false, has_parted = false, is_refused = false, has_posted = false;
   std::uint32_t peer = 0;
   std::string reason;

@@ -39,7 +39,7 @@ class Connections final : public Receiver {
  public:
   /// Called for every request and push of a peer that was welcomed, on a connection it may come on;
   /// must not block; answers a request by reply() later, or refuses the peer by refuse().
-  using Serve = std::function<void(ConnectionId, Frame)>;
+  using Serve = std::function<void(ConnectionId, Frame&&)>;
   /// Called once for a host from which nothing more can come, with why: it said goodbye on every
   /// connection the plan has it make, or one of its connections is lost, or one of us refused the
   /// other; `has_parted` in the first case. Must not block.
@@ -105,7 +105,7 @@ class Connections final : public Receiver {
   /// be.
   base::Nanos end_late(base::Nanos now);
   void push(std::uint32_t to_host, StageId stage, Operation operation);
-  void reply(ConnectionId connection, Frame frame);
+  void reply(ConnectionId connection, Frame&& frame);
   /// The peer on this connection sent what it may not: it is told why, and is gone from here on.
   void refuse(ConnectionId connection, const std::string& wrong);
   /// The same of the peer that answers for `stage`; what its callers are to be told.
@@ -120,7 +120,7 @@ class Connections final : public Receiver {
   Traffic traffic(std::uint32_t graph) const;
   Traffic traffic() const;
 
-  void deliver(ConnectionId connection, Frame frame) override;
+  void deliver(ConnectionId connection, Frame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
 
@@ -147,7 +147,7 @@ class Connections final : public Receiver {
   Connection* find(ConnectionId id);
   Connection& found_or_new(ConnectionId id);
   void erase(ConnectionId id);
-  void post(Connection& connection, Frame frame);
+  void post(Connection& connection, Frame&& frame);
   void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
   static void tell(Call& call, runtime::Wakes& wakes);
   void end(Begun& begun);
@@ -157,9 +157,9 @@ class Connections final : public Receiver {
   void forget(const Call& call, runtime::Lock& lock);
   void post_held(Connection& connection, runtime::Wakes& wakes);
   void post_what_waited_for_the_welcome(Connection& connection, runtime::Wakes& wakes);
-  void leave_at_last(Connection& connection, Frame frame, runtime::Wakes& wakes);
+  void leave_at_last(Connection& connection, Frame&& frame, runtime::Wakes& wakes);
   static bool may_leave(const Connection& connection, const Frame& frame);
-  void leave(Connection& connection, Frame frame);
+  void leave(Connection& connection, Frame&& frame);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
   std::string wrong(const Connection& connection, const Frame& frame) const;
   std::string wrong_from_us(const Connection& connection, const Frame& frame) const;
@@ -171,7 +171,7 @@ class Connections final : public Receiver {
   bool greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
   void turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
   bool refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
-  void answer(Connection& connection, Frame frame, runtime::Wakes& wakes);
+  void answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   void count_planned_connections();
   bool depart(std::uint32_t peer, const std::string& why);
@@ -190,7 +190,7 @@ class Connections final : public Receiver {
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   void send_posted();
   void send_posted(runtime::Lock& lock);
-  void hand_to_transport(ConnectionId connection, Frame frame);
+  void hand_to_transport(ConnectionId connection, Frame&& frame);
   Frame frame_of(FrameKind kind) const;
   Frame goodbye() const;
   TravelError gone(const Connection& connection, const Operation& operation) const;

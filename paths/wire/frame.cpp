@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/frame.cpp — frames to bytes and back, one byte at a time.
+// paths/wire/frame.cpp — frames to bytes and back, one field behind the other.
 #include "paths/wire/frame.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -48,40 +49,39 @@ std::string_view shortened(std::string_view text) {
   return text.substr(0, size);
 }
 
+static_assert(std::endian::native == std::endian::little);  // as the numbers on the wire
+
 class ByteWriter {
  public:
-  explicit ByteWriter(std::span<std::byte> bytes) : left_(bytes) {}
+  explicit ByteWriter(std::span<std::byte> bytes) : at_(bytes.data()) {}
   template <class Unsigned>
   void put(Unsigned value) {
-    for (std::size_t i = 0; i < sizeof value; ++i)
-      left_[i] = static_cast<std::byte>(value >> (8 * i));
-    left_ = left_.subspan(sizeof value);
+    std::memcpy(at_, &value, sizeof value);
+    at_ += sizeof value;
   }
   void put_text(std::string_view text) {
     text = shortened(text);
     put(static_cast<std::uint16_t>(text.size()));
-    std::memcpy(left_.data(), text.data(), text.size());
-    left_ = left_.subspan(text.size());
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
   }
 
  private:
-  std::span<std::byte> left_;  // room for what is still to come
+  std::byte* at_;  // there is room for all that is written
 };
 
 /// Answers zeros and is no longer good once the bytes do not suffice.
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes) : at_(bytes.data()), left_(bytes.size()) {}
   bool good() const { return good_; }
   void refuse() { good_ = false; }
-  bool at_end() const { return good_ && bytes_.empty(); }
+  bool at_end() const { return good_ && left_ == 0; }
 
   template <class Unsigned>
   Unsigned get() {
-    const auto bytes = take(sizeof(Unsigned));
     Unsigned value = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      value = static_cast<Unsigned>(value | (std::to_integer<Unsigned>(bytes[i]) << (8 * i)));
+    if (const std::byte* const from = take(sizeof value)) std::memcpy(&value, from, sizeof value);
     return value;
   }
   /// Not good when the value is beyond `last`.
@@ -95,8 +95,9 @@ class ByteReader {
   std::string get_text() {
     const auto size = get<std::uint16_t>();
     if (size > text_bytes_max) good_ = false;
-    const auto bytes = take(size);
-    return base::visible({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const std::byte* const from = take(size);
+    if (from == nullptr || size == 0) return {};
+    return base::visible({reinterpret_cast<const char*>(from), size});
   }
   /// Flags nobody knows are not good.
   std::uint8_t get_flags(std::uint8_t known) {
@@ -106,14 +107,15 @@ class ByteReader {
   }
 
  private:
-  std::span<const std::byte> take(std::size_t size) {
-    good_ = good_ && size <= bytes_.size();
-    if (!good_) return {};
-    const auto taken = bytes_.first(size);
-    bytes_ = bytes_.subspan(size);
-    return taken;
+  /// Null when there are not so many.
+  const std::byte* take(std::size_t size) {
+    good_ = good_ && size <= left_;
+    if (!good_) return nullptr;
+    left_ -= size;
+    return std::exchange(at_, at_ + size);
   }
-  std::span<const std::byte> bytes_;
+  const std::byte* at_;
+  std::size_t left_;
   bool good_ = true;
 };
 
@@ -133,8 +135,7 @@ void put_operation(ByteWriter& writer, const Operation& operation) {
   writer.put(operation.contributions);
 }
 
-Operation get_operation(ByteReader& reader) {
-  Operation operation;
+void get_operation(ByteReader& reader, Operation& operation) {
   operation.kind = reader.get_enum(OperationKind::withdraw);
   const std::uint8_t flags = reader.get_flags(flag_one_way | flag_kept);
   operation.one_way = (flags & flag_one_way) != 0;
@@ -149,7 +150,6 @@ Operation get_operation(ByteReader& reader) {
   operation.number = reader.get<std::uint64_t>();
   operation.contributions = reader.get<std::uint64_t>();
   if (operation.segment >= operation.segments) reader.refuse();
-  return operation;
 }
 
 void put_result(ByteWriter& writer, const Frame& frame) {
@@ -166,12 +166,12 @@ void put_result(ByteWriter& writer, const Frame& frame) {
   writer.put(static_cast<std::uint64_t>(result.origin.nanos));
 }
 
-Result get_result(ByteReader& reader, bool& returns_moved) {
-  Result result;
+void get_result(ByteReader& reader, Frame& frame) {
+  Result& result = frame.result;
   result.condition = reader.get_enum(Condition::fails);
   const std::uint8_t flags = reader.get_flags(flag_proved | flag_returns_moved);
   result.proved = (flags & flag_proved) != 0;
-  returns_moved = (flags & flag_returns_moved) != 0;
+  frame.returns_moved = (flags & flag_returns_moved) != 0;
   result.number = reader.get<std::uint64_t>();
   result.sequence = reader.get<std::uint64_t>();
   result.contributions = reader.get<std::uint64_t>();
@@ -179,7 +179,6 @@ Result get_result(ByteReader& reader, bool& returns_moved) {
   result.origin.cluster = reader.get<std::uint32_t>();
   result.origin.sequence = reader.get<std::uint64_t>();
   result.origin.nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
-  return result;
 }
 
 void put_lane(ByteWriter& writer, const LaneFrame& lane) {
@@ -263,7 +262,7 @@ Failure read_failure(const base::Payload& body) {
 }
 
 /// Puts the body where its kind of frame keeps it; false when it does not belong there.
-bool place_body(Frame& frame, bool failed, base::Payload body) {
+bool place_body(Frame& frame, bool failed, base::Payload&& body) {
   if (failed) {
     frame.operation.failure = read_failure(body);
     return frame.operation.failure != nullptr;
@@ -329,30 +328,34 @@ base::Payload encode_body(const Frame& frame) {
   return {};
 }
 
-std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body) {
+bool read_frame(std::span<const std::byte> header, base::Payload&& body, Frame& frame) {
   ByteReader reader(header);
   for (const char c : mark)
-    if (reader.get<std::uint8_t>() != static_cast<std::uint8_t>(c)) return std::nullopt;
-  Frame frame;
+    if (reader.get<std::uint8_t>() != static_cast<std::uint8_t>(c)) return false;
   frame.version = reader.get<std::uint16_t>();
   frame.kind = reader.get_enum(FrameKind::lane);
   const auto flags = reader.get<std::uint8_t>();
   frame.run_high = reader.get<std::uint64_t>();
   frame.run_low = reader.get<std::uint64_t>();
   frame.text = reader.get_text();
-  if (!reader.good()) return std::nullopt;
-  if (frame.version != protocol_version) return frame;
+  if (!reader.good()) return false;
+  if (frame.version != protocol_version) return true;
 
   frame.from_host = reader.get<std::uint32_t>();
   frame.credits = reader.get<std::uint32_t>();
   frame.call = reader.get<std::uint64_t>();
   frame.stage = reader.get<std::uint32_t>();
-  if (carries_operation(frame.kind)) frame.operation = get_operation(reader);
-  if (frame.kind == FrameKind::reply) frame.result = get_result(reader, frame.returns_moved);
+  if (carries_operation(frame.kind)) get_operation(reader, frame.operation);
+  if (frame.kind == FrameKind::reply) get_result(reader, frame);
   if (frame.kind == FrameKind::lane) frame.lane = std::make_shared<LaneFrame>(get_lane(reader));
   if (is_greeting(frame.kind)) get_greeting(reader, frame);
-  if (!reader.at_end() || (flags & ~flag_failure) != 0) return std::nullopt;
-  if (!place_body(frame, (flags & flag_failure) != 0, std::move(body))) return std::nullopt;
+  if (!reader.at_end() || (flags & ~flag_failure) != 0) return false;
+  return place_body(frame, (flags & flag_failure) != 0, std::move(body));
+}
+
+std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body) {
+  std::optional<Frame> frame(std::in_place);
+  if (!read_frame(header, std::move(body), *frame)) frame.reset();
   return frame;
 }
 

@@ -73,5 +73,7 @@ base::Payload encode_body(const Frame& frame);
 /// with only kind, version, run and text filled in. Texts are made visible (base/visible.hpp).
 /// Never throws, never reads beyond.
 std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body);
+/// The same into a new frame that somebody has; false when the bytes are not one.
+bool read_frame(std::span<const std::byte> header, base::Payload&& body, Frame& frame);
 
 }  // namespace paths

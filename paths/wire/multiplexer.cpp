@@ -23,7 +23,7 @@ bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std:
   return true;
 }
 
-void Multiplexer::pass_on(ConnectionId connection, Share& share, Frame frame) {
+void Multiplexer::pass_on(ConnectionId connection, Share& share, Frame&& frame) {
   share.receiver_->deliver(connection, std::move(frame));
   leave(share);
 }
@@ -37,13 +37,16 @@ Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
   return known->second.share;
 }
 
+/// Either we see that it stops, or it sees that we have left. It may go at once.
 void Multiplexer::leave(Share& share) {
+  share.inside_.fetch_sub(1);
+  if (stopping_.load() == 0) return;
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
-  if (--share.inside_ == 0 && !share.left_.empty()) share.left_.wake_all(wakes);
+  left_.wake_all(wakes);
 }
 
-void Multiplexer::deliver(ConnectionId connection, Frame frame) {
+void Multiplexer::deliver(ConnectionId connection, Frame&& frame) {
   Share* share = enter(connection);
   if (share == nullptr) return others_.deliver(connection, std::move(frame));
   pass_on(connection, *share, std::move(frame));
@@ -79,7 +82,7 @@ ConnectionId Multiplexer::Share::connect(std::uint32_t host, std::uint32_t path)
   return connection;
 }
 
-void Multiplexer::Share::send(ConnectionId connection, Frame frame) {
+void Multiplexer::Share::send(ConnectionId connection, Frame&& frame) {
   all_.transport_->send(connection, std::move(frame));
 }
 
@@ -111,8 +114,10 @@ void Multiplexer::Share::stop() {
       if (owner.is_ours) ours.push_back(connection);
       return true;
     });
-    while (inside_ > 0)
-      left_.wait(lock, runtime::Deadline::never(), {"those who bring frames to", "a wiring"});
+    all_.stopping_.fetch_add(1);
+    while (inside_.load() > 0)
+      all_.left_.wait(lock, runtime::Deadline::never(), {"those who bring frames to", "a wiring"});
+    all_.stopping_.fetch_sub(1);
     receiver_ = nullptr;
   }
   for (const ConnectionId connection : ours) all_.transport_->drop(connection);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/wire/multiplexer.hpp — one transport for several, each with connections of its own.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,9 +42,9 @@ class Multiplexer final : public Receiver {
   /// to follow, with the first frame, and until then the share does not stop. `source` when that
   /// frame came a while ago: what was said then.
   bool give(ConnectionId connection, Share& share, std::optional<std::string> source = {});
-  void pass_on(ConnectionId connection, Share& share, Frame frame);
+  void pass_on(ConnectionId connection, Share& share, Frame&& frame);
 
-  void deliver(ConnectionId connection, Frame frame) override;
+  void deliver(ConnectionId connection, Frame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
@@ -60,6 +61,8 @@ class Multiplexer final : public Receiver {
   Receiver& others_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, Owner> owners_;
+  runtime::WaitList left_;                  // shares that stop, for those inside their receivers
+  std::atomic<std::uint32_t> stopping_{0};  // of them
 };
 
 class Multiplexer::Share final : public Transport {
@@ -68,7 +71,7 @@ class Multiplexer::Share final : public Transport {
   ~Share() override;
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
-  void send(ConnectionId connection, Frame frame) override;
+  void send(ConnectionId connection, Frame&& frame) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
   void stop() override;
@@ -77,10 +80,8 @@ class Multiplexer::Share final : public Transport {
   friend class Multiplexer;
   Multiplexer& all_;
   const std::vector<std::uint32_t> numbers_;
-  // Guarded by its mutex:
-  Receiver* receiver_ = nullptr;
-  std::uint32_t inside_ = 0;
-  runtime::WaitList left_;
+  Receiver* receiver_ = nullptr;          // guarded by its mutex; of those inside, by that
+  std::atomic<std::uint32_t> inside_{0};  // more only under its mutex
 };
 
 }  // namespace paths

@@ -88,7 +88,7 @@ void Reception::open_lanes(Multiplexer::Share& share) {
 
 // ---- what comes on connections that are nobody's -----------------------------------------------
 
-void Reception::deliver(ConnectionId connection, Frame frame) {
+void Reception::deliver(ConnectionId connection, Frame&& frame) {
   Verdict verdict;
   {
     const runtime::Lock lock(mutex_);

@@ -54,7 +54,7 @@ class Reception final : public Receiver {
   /// has been started.
   void open_lanes(Multiplexer::Share& share);
 
-  void deliver(ConnectionId connection, Frame frame) override;
+  void deliver(ConnectionId connection, Frame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 

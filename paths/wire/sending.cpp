@@ -51,7 +51,7 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
   send_posted();
 }
 
-void Connections::reply(ConnectionId id, Frame frame) {
+void Connections::reply(ConnectionId id, Frame&& frame) {
   runtime::Lock lock(mutex_);
   Connection* connection = find(id);
   if (connection == nullptr || !connection->lost.empty()) return;
@@ -87,7 +87,7 @@ void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
   post(connection, goodbye());
 }
 
-void Connections::leave_at_last(Connection& connection, Frame frame, runtime::Wakes& wakes) {
+void Connections::leave_at_last(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
   if (frame.kind == FrameKind::request)  // its caller now waits for the reply
     tell(*connection.calls.at(frame.call), wakes);
   leave(connection, std::move(frame));
@@ -110,13 +110,13 @@ bool Connections::may_leave(const Connection& connection, const Frame& frame) {
   return connection.is_welcome && (connection.credits > 0 || !waits_for_credits(frame));
 }
 
-void Connections::leave(Connection& connection, Frame frame) {
+void Connections::leave(Connection& connection, Frame&& frame) {
   if (!is_farewell(frame.operation.kind)) --connection.credits;
   if (frame.kind == FrameKind::request) connection.calls.at(frame.call)->is_held = false;
   post(connection, std::move(frame));
 }
 
-void Connections::post(Connection& connection, Frame frame) {
+void Connections::post(Connection& connection, Frame&& frame) {
   frame.credits = std::exchange(connection.to_give_back, 0);
   const bool is_wan = peers_->are_in_different_clusters(connection.peer, host_);
   Traffic one;
@@ -138,7 +138,7 @@ void Connections::post(Connection& connection, Frame frame) {
 }
 
 /// What cannot be handed over loses its connection; the frames behind it go on.
-void Connections::hand_to_transport(ConnectionId connection, Frame frame) {
+void Connections::hand_to_transport(ConnectionId connection, Frame&& frame) {
   try {
     transport_->send(connection, std::move(frame));
   } catch (const std::exception& error) {

@@ -111,26 +111,27 @@ void FrameWriter::forget(std::uint32_t connection) {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-std::optional<FrameReader::Arrived> FrameReader::next() {
+FrameReader::Arrived* FrameReader::next() {
   if (is_under_way_) {
-    if (!receive_rest()) return std::nullopt;
+    if (!receive_rest()) return nullptr;
     return finish(std::exchange(body_, {}));
   }
   const auto data = ring_.data();
   RecordHead head;
-  if (data.size() < sizeof head) return std::nullopt;
+  if (data.size() < sizeof head) return nullptr;
   std::memcpy(&head, data.data(), sizeof head);
   if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_max ||
       (head.header_bytes == 0 && head.body_bytes != 0))
     throw LinkError("bytes that are not a frame");
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
-  if (data.size() < sizeof head + head.header_bytes + at_once) return std::nullopt;
-  connection_ = head.connection;
+  if (data.size() < sizeof head + head.header_bytes + at_once) return nullptr;
+  arrived_.connection = head.connection;
+  arrived_.frame.reset();
   const auto header = data.subspan(sizeof head, head.header_bytes);
   header_.assign(header.begin(), header.end());  // where its writer cannot change it any more
   if (head.header_bytes == 0) {
     ring_.consume(sizeof head);
-    return Arrived{connection_, std::nullopt};
+    return &arrived_;
   }
   if (head.body_bytes <= whole_bytes) {
     base::Payload body = base::Payload::copy_of(data.subspan(sizeof head + header.size(), at_once));
@@ -157,10 +158,10 @@ bool FrameReader::receive_rest() {
   return true;
 }
 
-FrameReader::Arrived FrameReader::finish(base::Payload body) {
-  auto frame = decode_frame(header_, std::move(body));
-  if (!frame) throw LinkError("bytes that are not a frame");
-  return Arrived{connection_, std::move(frame)};
+FrameReader::Arrived* FrameReader::finish(base::Payload&& body) {
+  if (!read_frame(header_, std::move(body), arrived_.frame.emplace()))
+    throw LinkError("bytes that are not a frame");
+  return &arrived_;
 }
 
 }  // namespace paths

@@ -67,17 +67,18 @@ class FrameReader {
   };
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
-  /// The next whole one, if there is. Throws LinkError when the bytes are no frame.
-  std::optional<Arrived> next();
+  /// The next whole one, if there is, else null; until it is called again. Throws LinkError when
+  /// the bytes are no frame.
+  Arrived* next();
   /// The writer waits for room, and there is.
   bool owes_word() { return ring_.owes_word(); }
 
  private:
-  Arrived finish(base::Payload body);
+  Arrived* finish(base::Payload&& body);
   bool receive_rest();
 
   RingReader ring_;
-  std::uint32_t connection_ = 0;
+  Arrived arrived_;
   std::vector<std::byte> header_;  // of the frame that is under way
   base::Payload body_;             // written where nobody else sees it yet
   std::span<std::byte> rest_;      // of that

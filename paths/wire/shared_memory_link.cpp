@@ -29,6 +29,7 @@ std::vector<ConnectionId> Link::end() {
   has_kept_ = false;
   runtime::Lock lock(mutex_);
   has_ended_ = true;
+  surely_open_ = none;
   for (const auto& [connection, is_open] : connections_)
     if (is_open) open.push_back(id_of(connection));
   connections_.clear();
@@ -43,9 +44,12 @@ std::optional<ConnectionId> Link::connect() {
 }
 
 bool Link::is_open(std::uint32_t connection) {
+  if (is_surely_open(connection)) return true;
   runtime::Lock lock(mutex_);
   const auto found = connections_.find(connection);
-  return found != connections_.end() && found->second;
+  if (found == connections_.end() || !found->second) return false;
+  surely_open_ = connection;
+  return true;
 }
 
 void Link::write(ConnectionId connection, const Frame& frame) {
@@ -62,6 +66,7 @@ bool Link::close(ConnectionId id) {
     runtime::Lock lock(mutex_);
     const auto found = connections_.find(connection);
     if (found == connections_.end() || !std::exchange(found->second, false)) return false;
+    surely_open_ = none;
     if (!has_begun) connections_.erase(found);  // the peer never heard of it
   }
   // Whoever comes to that address finds nothing of ours; who was told why we part reads it.
@@ -88,6 +93,7 @@ bool Link::is_unused() {
 }
 
 Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
+  if (arrived.frame && is_surely_open(arrived.connection)) return Verdict::deliver;
   bool was_open = true;
   {
     runtime::Lock lock(mutex_);
@@ -101,6 +107,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
     }
     if (is_known) {
       was_open = found->second;
+      surely_open_ = none;
       connections_.erase(found);
     }
     if (!was_open) return Verdict::ignore;  // its answer to our end

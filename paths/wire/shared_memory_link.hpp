@@ -69,6 +69,9 @@ class Link {
     return static_cast<std::uint32_t>(connection);
   }
   bool is_open(std::uint32_t connection);
+  bool is_surely_open(std::uint32_t connection) const {
+    return surely_open_.load(std::memory_order_acquire) == connection;
+  }
   void wake_peer();
   void write_end(std::uint32_t connection);
 
@@ -82,6 +85,8 @@ class Link {
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
   std::unordered_map<std::uint32_t, bool> connections_;  // open, or closed by us
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> surely_open_{none};  // one of them, for all who ask without the mutex
 };
 
 }  // namespace paths

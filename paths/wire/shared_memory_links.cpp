@@ -185,8 +185,8 @@ bool Links::receive_from(const LinkPtr& link) {
 }
 
 bool Links::receive_next(const LinkPtr& link) {
-  auto arrived = link->reader.next();
-  if (!arrived) return false;
+  FrameReader::Arrived* const arrived = link->reader.next();
+  if (arrived == nullptr) return false;
   const ConnectionId connection = link->id_of(arrived->connection);
   switch (link->judge(*arrived)) {
     case Link::Verdict::deliver: receiver_->deliver(connection, std::move(*arrived->frame)); break;
@@ -198,6 +198,7 @@ bool Links::receive_next(const LinkPtr& link) {
       break;
     case Link::Verdict::ignore: break;
   }
+  arrived->frame.reset();
   return true;
 }
 

@@ -17,7 +17,7 @@ using ConnectionId = std::uint64_t;
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  virtual void deliver(ConnectionId connection, Frame frame) = 0;
+  virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
   /// Nothing more will come or go: the peer ended, was refused or cannot be reached.
   virtual void connection_lost(ConnectionId connection, const std::string& reason) = 0;
   /// Somebody, from `source`, did not get as far as a frame, or sent what is none.
@@ -41,7 +41,7 @@ class Transport {
   virtual ConnectionId connect(std::uint32_t host, std::uint32_t path) = 0;
   /// Hands the frame over and returns; never blocks. Any context may call. Lost connections
   /// swallow it (the receiver was or will be told).
-  virtual void send(ConnectionId connection, Frame frame) = 0;
+  virtual void send(ConnectionId connection, Frame&& frame) = 0;
   /// Gives a connection up: nothing more comes or goes, and the receiver is told nothing of it. Any
   /// context may call.
   virtual void drop(ConnectionId connection) = 0;

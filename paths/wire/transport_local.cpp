@@ -33,7 +33,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     return 2 * (network_.ends_.size() - 1);
   }
 
-  void send(ConnectionId connection, Frame frame) override {
+  void send(ConnectionId connection, Frame&& frame) override {
     const ConnectionId far_end = connection ^ 1;
     Receiver* receiver = nullptr;
     Receiver* told = nullptr;  // that nobody receives any more

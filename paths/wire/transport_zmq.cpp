@@ -24,7 +24,7 @@ class ZmqTransport final : public Transport {
   ConnectionId connect(std::uint32_t host, std::uint32_t) override {
     return sockets_->connect(host);
   }
-  void send(ConnectionId connection, Frame frame) override {
+  void send(ConnectionId connection, Frame&& frame) override {
     sockets_->send(connection, std::move(frame));
   }
   void drop(ConnectionId connection) override { sockets_->drop(connection); }

@@ -16,7 +16,7 @@ class Transports::Entrance final : public Receiver {
   Entrance(const Transports& transports, std::size_t index, Receiver& receiver)
       : transports_(transports), index_(index), receiver_(receiver) {}
 
-  void deliver(ConnectionId connection, Frame frame) override {
+  void deliver(ConnectionId connection, Frame&& frame) override {
     receiver_.deliver(transports_.ours(connection, index_), std::move(frame));
   }
   void connection_lost(ConnectionId connection, const std::string& reason) override {
@@ -57,7 +57,7 @@ ConnectionId Transports::connect(std::uint32_t host, std::uint32_t path) {
   return ours((*first)->connect(host, path), static_cast<std::size_t>(first - transports_.begin()));
 }
 
-void Transports::send(ConnectionId connection, Frame frame) {
+void Transports::send(ConnectionId connection, Frame&& frame) {
   of(connection).send(theirs(connection), std::move(frame));
 }
 

@@ -24,7 +24,7 @@ class Transports final : public Transport {
   bool reaches(std::uint32_t host) const override;
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
-  void send(ConnectionId connection, Frame frame) override;
+  void send(ConnectionId connection, Frame&& frame) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
   void stop() override;

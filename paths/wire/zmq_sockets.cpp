@@ -81,7 +81,7 @@ ConnectionId Sockets::connect(std::uint32_t host) {
   return connection;
 }
 
-void Sockets::send(ConnectionId connection, Frame frame) {
+void Sockets::send(ConnectionId connection, Frame&& frame) {
   hand_over({Act::transmit, connection, 0, std::move(frame)});
 }
 

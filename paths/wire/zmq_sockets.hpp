@@ -62,7 +62,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   // From any context.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
-  void send(ConnectionId connection, Frame frame);
+  void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
   std::string source(ConnectionId connection) const;  // on the services' thread

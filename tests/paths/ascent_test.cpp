@@ -17,7 +17,7 @@ using paths::Outcome;
 
 struct Told final : paths::Trip {
   std::vector<Outcome> outcomes;
-  void arrived(Outcome outcome) noexcept override { outcomes.push_back(std::move(outcome)); }
+  void arrived(Outcome&& outcome) noexcept override { outcomes.push_back(std::move(outcome)); }
 };
 
 paths::Result numbered(std::uint64_t number) {
@@ -37,7 +37,7 @@ TEST_CASE("ascent: what stages left is done last first, and then who began it is
   std::string order;
   Ascent ascent(told);
   for (const char stage : {'a', 'b', 'c'})
-    ascent.then([&order, stage](Ascent up, Outcome outcome) {
+    ascent.then([&order, stage](Ascent up, Outcome&& outcome) {
       order += stage;
       ++outcome.result.number;
       up.answer(std::move(outcome));
@@ -68,7 +68,7 @@ TEST_CASE("ascent: one that is dropped answers that the operation has ended") {
   bool has_passed = false;
   {
     Ascent ascent(told);
-    ascent.then([&](Ascent up, Outcome outcome) {
+    ascent.then([&](Ascent up, Outcome&& outcome) {
       has_passed = true;
       up.answer(std::move(outcome));
     });
@@ -102,7 +102,7 @@ TEST_CASE("ascent: a trip is made again and again without memory of its own") {
   for (int i = 0; i < 20; ++i) {
     Ascent ascent(told);
     for (int stage = 0; stage < 6; ++stage)
-      ascent.then([i, stage](Ascent up, Outcome outcome) {
+      ascent.then([i, stage](Ascent up, Outcome&& outcome) {
         outcome.result.number += static_cast<std::uint64_t>(i + stage);
         up.answer(std::move(outcome));
       });

@@ -66,7 +66,7 @@ class Counter final : public paths::Wrapper {
     if (!paths::is_housekeeping(operation.kind)) ++passed_.with;
     return next(std::move(operation));
   }
-  void begin(paths::Operation operation, paths::Next next, paths::Ascent& ascent) override {
+  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override {
     if (!paths::is_housekeeping(operation.kind)) ++passed_.without;
     next.begin(std::move(operation), std::move(ascent));
   }

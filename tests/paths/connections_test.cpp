@@ -30,7 +30,7 @@ class Kept final : public Transport {
       : sent_(sent), dropped_(dropped), to_hello_(std::move(to_hello)) {}
   void start(Receiver&) override {}
   ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
-  void send(ConnectionId connection, Frame frame) override {
+  void send(ConnectionId connection, Frame&& frame) override {
     if (frame.operation.number == unsendable) throw std::runtime_error("too heavy");
     sent_.push_back(std::move(frame));
     if (sent_.back().kind == FrameKind::hello) to_hello_(connection);
@@ -85,7 +85,7 @@ struct Talk {
                                if (welcomes) connections.deliver(id, frame(FrameKind::welcome));
                              }),
       complaints,
-      [this](ConnectionId id, Frame frame) { served.emplace_back(id, std::move(frame)); },
+      [this](ConnectionId id, Frame&& frame) { served.emplace_back(id, std::move(frame)); },
       [this](std::uint32_t host, const std::string& reason, bool) {
         gone.push_back(plan->hosts[host].name + ": " + reason);
       }};
@@ -462,7 +462,7 @@ TEST_CASE("connections: a peer with another config is refused with both named, a
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
-  talk.connections.deliver(Talk::inbound, hello);
+  talk.connections.deliver(Talk::inbound, Frame(hello));
   REQUIRE(talk.sent.size() == 1);
   CHECK(talk.sent[0].kind == FrameKind::refuse);
   const base::Digest theirs{99, 2};
@@ -493,7 +493,7 @@ TEST_CASE("connections: a peer that was started again is gone, and nothing of it
   Frame hello = talk.frame(FrameKind::hello);
   hello.stage = Talk::first_stage + 1;
   hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 3, talk.plan->digest});
-  talk.connections.deliver(Talk::second_inbound, hello);
+  talk.connections.deliver(Talk::second_inbound, Frame(hello));
   CHECK(talk.sent.back().kind == FrameKind::refuse);
   CHECK(talk.gone == std::vector<std::string>{"beta-0: host beta-0 was started again: wired anew"});
   talk.connections.deliver(Talk::second_inbound, talk.operation(FrameKind::request));
@@ -509,7 +509,7 @@ TEST_CASE("connections: a welcome of another start of the peer is not taken") {
   Frame welcome = talk.frame(FrameKind::welcome);
   welcome.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 3, talk.plan->digest});
   talk.sent.clear();
-  talk.connections.deliver(Talk::outbound, welcome);
+  talk.connections.deliver(Talk::outbound, Frame(welcome));
   REQUIRE(talk.gone.size() == 1);
   CHECK_THAT(talk.gone[0], Catch::Contains("a welcome of another start of it: wired anew"));
   CHECK(talk.sent_of(FrameKind::one_way) == 0);
@@ -519,7 +519,7 @@ TEST_CASE("connections: a host that is nowhere in the plan is refused") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.from_host = 17;
-  talk.connections.deliver(Talk::inbound, hello);
+  talk.connections.deliver(Talk::inbound, Frame(hello));
   REQUIRE(talk.sent.size() == 1);
   CHECK(talk.sent[0].kind == FrameKind::refuse);
 }
@@ -529,7 +529,7 @@ TEST_CASE("connections: who is refused gets that as the error of every operation
   talk.push(1);
   Frame refuse = talk.frame(FrameKind::refuse);
   refuse.text = "host alpha-0 runs config a, host beta-0 config b";
-  talk.connections.deliver(Talk::outbound, refuse);
+  talk.connections.deliver(Talk::outbound, Frame(refuse));
   CHECK_THAT(test_support::thrown<TravelError>([&] { talk.push(2); }),
              Catch::Contains("beta-0") && Catch::Contains(refuse.text));
   CHECK(talk.gone == std::vector<std::string>{"beta-0: " + refuse.text});
@@ -619,7 +619,7 @@ TEST_CASE("connections: who did not come is named with the one that was refused 
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
-  talk.connections.deliver(Talk::inbound, hello);
+  talk.connections.deliver(Talk::inbound, Frame(hello));
   talk.runtime.run([&] { talk.connections.await_peers(runtime::Deadline::written_at(1s)); });
   REQUIRE(talk.gone.size() == 1);
   CHECK_THAT(talk.gone[0], Catch::Contains("did not come") &&
@@ -709,7 +709,7 @@ TEST_CASE("connections: a frame that its connection does not take refuses the pe
     talk.push(1);
     Frame made = talk.operation(FrameKind::request);
     one.change(made);
-    talk.connections.deliver(Talk::inbound, made);
+    talk.connections.deliver(Talk::inbound, Frame(made));
     INFO(one.wrong);
     CHECK(is_refused(talk, one.wrong));
     CHECK(talk.served.empty());
@@ -739,22 +739,22 @@ TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
       {"reply to call 17",
        [](Talk& talk, Frame reply) {
          reply.call = 17;
-         talk.connections.deliver(Talk::outbound, reply);
+         talk.connections.deliver(Talk::outbound, Frame(reply));
        }},
       {"reply to call 0",
        [](Talk& talk, const Frame& reply) {
-         talk.connections.deliver(Talk::outbound, reply);
-         talk.connections.deliver(Talk::outbound, reply);
+         talk.connections.deliver(Talk::outbound, Frame(reply));
+         talk.connections.deliver(Talk::outbound, Frame(reply));
        }},
       {"2 credits of 1",
        [](Talk& talk, Frame reply) {
          reply.credits = 2;
-         talk.connections.deliver(Talk::outbound, reply);
+         talk.connections.deliver(Talk::outbound, Frame(reply));
        }},
       {"cluster 2 of 2",
        [](Talk& talk, Frame reply) {
          reply.result.origin.cluster = 2;
-         talk.connections.deliver(Talk::outbound, reply);
+         talk.connections.deliver(Talk::outbound, Frame(reply));
        }},
       {"a goodbye unasked", [](Talk& talk, const Frame&) { talk.goodbye(Talk::outbound); }},
       {"an operation in place of an answer",
@@ -824,11 +824,11 @@ TEST_CASE("connections: one with a name or a stage that is not its own is refuse
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.stage = 17;
-  talk.connections.deliver(Talk::inbound, hello);
+  talk.connections.deliver(Talk::inbound, Frame(hello));
   CHECK(talk.sent.back().text == "host beta-0 has no path into host alpha-0 at stage 17");
   hello.stage = Talk::first_stage;
   hello.text = "gamma-0";
-  talk.connections.deliver(Talk::second_inbound, hello);
+  talk.connections.deliver(Talk::second_inbound, Frame(hello));
   CHECK(talk.sent.back().text == "host gamma-0 says that it is host beta-0");
   talk.hello(Talk::third_inbound);
   CHECK(talk.sent.back().kind == FrameKind::welcome);
@@ -845,6 +845,6 @@ TEST_CASE("connections: what failed is said with goodbyes, and heard") {
   other_talk.hello();
   Frame goodbye = other_talk.frame(FrameKind::goodbye);
   goodbye.text = "thread beta-0/0: went wrong";
-  other_talk.connections.deliver(Talk::inbound, goodbye);
+  other_talk.connections.deliver(Talk::inbound, std::move(goodbye));
   CHECK(other_talk.connections.failure() == "thread beta-0/0: went wrong");
 }

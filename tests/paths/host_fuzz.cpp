@@ -147,7 +147,7 @@ class Split final : public Transport {
     made.push_back(first_of_guest + next_++);
     return made.back();
   }
-  void send(ConnectionId connection, Frame frame) override {
+  void send(ConnectionId connection, Frame&& frame) override {
     if (connection < first_of_guest) return inner_->send(connection, std::move(frame));
     heard_.emplace_back(connection, std::move(frame));
     if (heard_.size() > 64) heard_.pop_front();

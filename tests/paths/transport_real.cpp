@@ -354,7 +354,7 @@ TEST_CASE("transport: a frame that cannot be encoded loses its connection, and o
     Frame frame = numbered(0);
     frame.operation.segments = 0;  // a bug, which throws here and aborts elsewhere
     base::set_bugs_throw(true);
-    two.a->send(broken, frame);
+    two.a->send(broken, std::move(frame));
     REQUIRE(two.left.wait_for_loss(runtime));
     base::set_bugs_throw(false);
     CHECK(two.left.lost().count(broken) == 1);

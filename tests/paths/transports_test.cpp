@@ -23,7 +23,7 @@ class Partial final : public Transport {
     ++connected;
     return all_->connect(host, path);
   }
-  void send(ConnectionId connection, Frame frame) override {
+  void send(ConnectionId connection, Frame&& frame) override {
     all_->send(connection, std::move(frame));
   }
   void drop(ConnectionId connection) override { all_->drop(connection); }

@@ -61,7 +61,7 @@ class Watched final : public Transport, Receiver {
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
     return transport_->connect(host, path);
   }
-  void send(ConnectionId connection, Frame frame) override {
+  void send(ConnectionId connection, Frame&& frame) override {
     seen_.add(seen_.sent, frame);
     transport_->send(connection, std::move(frame));
   }
@@ -70,7 +70,7 @@ class Watched final : public Transport, Receiver {
   void stop() override { transport_->stop(); }
 
  private:
-  void deliver(ConnectionId connection, Frame frame) override {
+  void deliver(ConnectionId connection, Frame&& frame) override {
     seen_.add(seen_.received, frame);
     receiver_->deliver(connection, std::move(frame));
   }

@@ -67,7 +67,7 @@ class FaultyNetwork {
       all_.hosts_of_[made ^ 1] = host;
       return made;
     }
-    void send(paths::ConnectionId connection, paths::Frame frame) override;
+    void send(paths::ConnectionId connection, paths::Frame&& frame) override;
     void drop(paths::ConnectionId connection) override {
       {
         runtime::Lock lock(all_.mutex_);
@@ -123,7 +123,7 @@ class FaultyNetwork {
   std::map<paths::ConnectionId, Way> ways_;
 };
 
-inline void FaultyNetwork::One::send(paths::ConnectionId connection, paths::Frame frame) {
+inline void FaultyNetwork::One::send(paths::ConnectionId connection, paths::Frame&& frame) {
   FaultyNetwork& all = all_;
   const bool is_spared = all.faults_.spares(frame);
   runtime::Lock lock(all.mutex_);
@@ -142,7 +142,7 @@ inline void FaultyNetwork::One::send(paths::ConnectionId connection, paths::Fram
   const bool was_late = !way.late.empty();
   if (!was_late && !all.random_.chance(all.faults_.delays)) {
     lock.unlock();
-    if (twice) sound_->send(connection, frame);
+    if (twice) sound_->send(connection, paths::Frame(frame));
     return sound_->send(connection, std::move(frame));
   }
   if (twice) way.late.push_back(frame);

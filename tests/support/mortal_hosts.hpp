@@ -26,7 +26,7 @@ class Mortal final : public paths::Transport, public paths::Receiver {
     peers_[connection] = host;
     return connection;
   }
-  void send(paths::ConnectionId connection, paths::Frame frame) override {
+  void send(paths::ConnectionId connection, paths::Frame&& frame) override {
     if (!is_dead_) inner_->send(connection, std::move(frame));
   }
   void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
@@ -34,7 +34,7 @@ class Mortal final : public paths::Transport, public paths::Receiver {
     is_stopped_ = true;
     inner_->stop();
   }
-  void deliver(paths::ConnectionId connection, paths::Frame frame) override {
+  void deliver(paths::ConnectionId connection, paths::Frame&& frame) override {
     peers_[connection] = frame.from_host;
     if (!is_dead_) receiver_->deliver(connection, std::move(frame));
   }

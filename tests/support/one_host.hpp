@@ -25,7 +25,7 @@ class NoTransport final : public paths::Transport {
  public:
   void start(paths::Receiver&) override {}
   paths::ConnectionId connect(std::uint32_t, std::uint32_t) override { return 0; }
-  void send(paths::ConnectionId, paths::Frame) override {}
+  void send(paths::ConnectionId, paths::Frame&&) override {}
   void drop(paths::ConnectionId) override {}
   void stop() override {}
 };

@@ -57,8 +57,8 @@ class Mailbox : public paths::Receiver {
   using Arrived = std::pair<paths::ConnectionId, paths::Frame>;
   paths::Transport* echo = nullptr;
 
-  void deliver(paths::ConnectionId connection, paths::Frame frame) override {
-    if (echo != nullptr) echo->send(connection, frame);
+  void deliver(paths::ConnectionId connection, paths::Frame&& frame) override {
+    if (echo != nullptr) echo->send(connection, paths::Frame(frame));
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     late_ = late_ || lost_.contains(connection);
