@@ -79,12 +79,18 @@ Group::Group(paths::Thread& thread, std::string name)
 
 Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads)
     : thread_(thread), exceptions_(std::uncaught_exceptions()) {
+  if (&thread.wiring() != &thread.host().wiring())
+    throw base::UsageError(
+        fmt::format("group {}: expected a thread of the run's own plan, found one of a further "
+                    "wiring",
+                    name));
   const std::uint32_t me = rank_in_plan(thread);
   const auto place = std::find(threads.begin(), threads.end(), me);
   if (place == threads.end())
     throw base::UsageError(fmt::format("group {}: the thread of rank {} is not in it", name, me));
   rank_ = static_cast<std::uint32_t>(place - threads.begin());
   group_ = thread.host().kept<HostGroups>().join(thread.host(), name, threads);
+  group_->come(rank_);
 }
 
 Group::~Group() {

@@ -166,10 +166,9 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     if (failure) {
       fail(lock, failure);
       running->failure = failure_;
-    } else if (lanes_ != nullptr) {
-      lanes_->close(running->name.number);
     }
   }
+  if (!failure && lanes_ != nullptr) lanes_->close(running->name.number);
   running->completion.complete(wakes);
   if (stop) std::rethrow_exception(stop);
 }
@@ -242,6 +241,12 @@ void HostGroup::wait(Running& running) {
   if (running.failure) throw paths::TravelError(*running.failure);
 }
 
+void HostGroup::come(std::uint32_t rank) {
+  runtime::Lock lock(mutex_);
+  if (!come_.insert(rank).second)
+    throw base::UsageError(fmt::format("group {}: {} is in it already", name_, thread_text(rank)));
+}
+
 void HostGroup::leave(std::uint32_t rank, std::uint64_t number, bool is_failing) {
   const std::string why = is_failing ? "has failed" : "has left the group";
   runtime::Lock lock(mutex_);
@@ -302,6 +307,8 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Host& host, const std::string
       throw;
     }
   }
+  if (group->layout().threads() != threads)
+    throw base::UsageError(fmt::format("group {}: a group of that name has other members", name));
   return group;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +60,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
                                  bool waits);
   /// Blocks until it has ended. Throws TravelError.
   void wait(Running& running);
+  /// Makes it a member. Throws UsageError when it is one, or was.
+  void come(std::uint32_t rank);
   /// A member comes to no operation from that number on.
   void leave(std::uint32_t rank, std::uint64_t number, bool is_failing);
   /// Everything fails here, and everywhere.
@@ -87,6 +89,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::unique_ptr<paths::LaneGroup> lanes_;  // null where the group is on one host
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
+  std::set<std::uint32_t> come_;                                         // members
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
   std::uint64_t meaning_ = 0;  // of all that began, in their order
   paths::Failure failure_;

@@ -32,6 +32,7 @@ class Layout {
   bool has_one_each() const { return size() == hosts_.size(); }
   /// The thread of the plan.
   std::uint32_t thread(std::uint32_t rank) const { return threads_[rank]; }
+  const std::vector<std::uint32_t>& threads() const { return threads_; }
 
  private:
   std::vector<std::uint32_t> threads_;

@@ -23,6 +23,14 @@ test_support::Said run_collective(const std::string& more, const std::string& op
       more, PATHS_BUILD_BIN_DIR, options));
 }
 
+/// The same for a long time, until one of its hosts is killed.
+test_support::Said run_and_kill() {
+  return run_collective("",
+                        "allreduce -m 1MiB -i 1000 & run=$!; sleep 1; "
+                        "host=$(pgrep -P $(pgrep -P $run -x paths) | tail -1); "
+                        "kill -9 $host && echo killed; wait $run");
+}
+
 }  // namespace
 
 TEST_CASE("collective: processes come to the right values, over memory and sockets") {
@@ -34,5 +42,13 @@ TEST_CASE("collective: processes come to the right values, over memory and socke
   INFO(said.text);
   CHECK(said.exit_code == 0);
   CHECK(said.text.find("# exscan by best, 6 threads") != std::string::npos);
+}
+
+TEST_CASE("collective: a host that dies in the midst of an operation is named, and the run ends") {
+  const test_support::Said said = run_and_kill();
+  INFO(said.text);
+  CHECK(said.text.find("killed") != std::string::npos);
+  CHECK(said.exit_code == 1);
+  CHECK(said.text.find("was killed by signal 9") != std::string::npos);
 }
 #endif

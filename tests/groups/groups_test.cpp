@@ -120,6 +120,11 @@ TEST_CASE("groups: what no member may ask is refused before anything is sent, an
       CHECK_THROWS_WITH(world.run(call), Catch::Contains(why));
       CHECK_THROWS_AS(world.start(call), base::UsageError);
     };
+    CHECK_THROWS_WITH(groups::Group(thread), Catch::Contains("is in it already"));
+    CHECK_THROWS_WITH(groups::Group(thread, "others", {world.rank() + 1}),
+                      Catch::Contains("is not in it"));
+    CHECK_THROWS_WITH(groups::Group(thread, "none", {world.rank(), 77}),
+                      Catch::Contains("none of number 77"));
     refused(groups::broadcast(in, members), "expected a root below 6, found 6");
     refused(groups::allreduce(in, all, "sum"), "expected 4 elements in `out`, found 24");
     refused(groups::allgather(in, out), "expected 24 elements in `out`, found 4");
