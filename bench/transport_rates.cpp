@@ -98,7 +98,7 @@ std::vector<double> measure(const Ask& ask) {
       const base::Nanos began = runtime.now();
       for (std::uint64_t i = 0; i < ask.frames; ++i) {
         frame.call = i;
-        transport->send(connection, frame);
+        transport->send(connection, paths::Frame(frame));
         if (i % ask.answers_each == ask.answers_each - 1) counter.await(++awaited);
       }
       const double span = std::chrono::duration<double>(runtime.now() - began).count();

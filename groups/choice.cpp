@@ -18,6 +18,10 @@
 namespace groups {
 namespace {
 
+/// A program waits for its first answer: what takes seconds to find is not looked for.
+constexpr std::size_t hosts_priced_at_length = 16;
+constexpr pricing::Effort quick{.messages_most = 1 << 16, .above_bound = 0.05};
+
 std::string text_of(const Question& question) {
   return fmt::format("{} from {} of {} of {} bytes, {} or better, by {}",
                      name_of(question.collective), question.root, question.counts_text,

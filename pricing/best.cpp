@@ -28,8 +28,6 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
-/// Of a candidate that is looked at where others take fewer: about a second of an evaluation.
-constexpr std::size_t most_messages = 1 << 20;
 /// A family whose guesses cost that many times the best known is looked at no more.
 constexpr double near = 1.3;
 
@@ -201,8 +199,9 @@ struct Prospect {
 
 class Prospects {
  public:
+  /// Of each, members with so many messages at most: a million take about a second to evaluate.
   Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-            const Network& network);
+            const Network& network, std::size_t messages_most);
   /// Prices some members of each.
   void guess(Search& search, Nanos good_enough);
   /// Prices those around the best guesses.
@@ -220,7 +219,7 @@ Count portions(const Candidate& candidate, const Task& task) {
 /// Words that make no difference on this topology make one and the same schedule: what is the same
 /// in four parts is always the same.
 Prospects::Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-                     const Network& network) {
+                     const Network& network, std::size_t messages_most) {
   constexpr std::size_t in_four = 2;
   const auto outline = [&](const Candidate& candidate) {
     return outline_of(programs_of(*candidate.algorithm, task, candidate.parameters), element_bytes,
@@ -234,7 +233,7 @@ Prospects::Prospects(const std::vector<Family>& families, const Task& task, Byte
     const std::size_t for_each = seen_as.messages / portions(candidate, task);
     prospects_.push_back({&family, outline(family.front()).load, {}});
     for (std::size_t member = 0; member < family.size(); ++member)
-      if (member == 0 || for_each <= most_messages / portions(family[member], task))
+      if (member == 0 || for_each <= messages_most / portions(family[member], task))
         prospects_.back().members.push_back(member);
   }
   std::stable_sort(
@@ -277,17 +276,18 @@ std::vector<Family> families_of(const Task& task, Bytes element_bytes, Order wor
 }
 
 Best best_of(const Task& task, Bytes element_bytes, const Network& network,
-             const Execution& execution, Order worst) {
+             const Execution& execution, Order worst, const Effort& effort) {
   return best_among(families_of(task, element_bytes, worst), task, element_bytes, network,
-                    execution);
+                    execution, effort);
 }
 
 Best best_among(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-                const Network& network, const Execution& execution) {
+                const Network& network, const Execution& execution, const Effort& effort) {
   const Nanos bound = bound_of(task, element_bytes, network).time;
-  const Nanos good_enough = bound + bound / 1000;
+  const Nanos good_enough(
+      static_cast<std::int64_t>(static_cast<double>(bound.count()) * (1 + effort.above_bound)));
   Search search(task, element_bytes, network, execution);
-  Prospects prospects(families, task, bytes_of(task, element_bytes), network);
+  Prospects prospects(families, task, bytes_of(task, element_bytes), network, effort.messages_most);
   prospects.guess(search, good_enough);
   prospects.refine(search, good_enough);
   return search.answer(count_of(families));

@@ -30,19 +30,26 @@ struct Best {
   std::size_t finished = 0;  ///< and not given up as too dear
 };
 
+/// How much is tried.
+struct Effort {
+  std::size_t messages_most = std::size_t{1}
+                              << 20;  ///< shorter stretches and segments are left out
+  double above_bound = 0.001;         ///< nothing better is looked for below that
+};
+
 /// The same on every host. Words that make the same schedule are one. Prices a few members of each
 /// family, first of those whose busiest host or link has least to carry, and the neighbours of the
 /// best one where that comes near the cheapest; each only until it is dearer than what is known,
-/// and none any more that cannot be cheaper, or when nothing can by more than a thousandth. Shorter
-/// stretches and segments that make more than a million messages are left out. Of several that cost
-/// the same, the first that is tried.
+/// and none any more that cannot be cheaper, or when nothing can by much (Effort). Of several that
+/// cost the same, the first that is tried.
 /// Throws: std::invalid_argument if nothing can do it.
 Best best_of(const collectives::Task& task, Bytes element_bytes, const Network& network,
              const Execution& execution = {},
-             collectives::Order worst = collectives::Order::by_block);
+             collectives::Order worst = collectives::Order::by_block, const Effort& effort = {});
 /// The best of those.
 Best best_among(const std::vector<Family>& families, const collectives::Task& task,
-                Bytes element_bytes, const Network& network, const Execution& execution = {});
+                Bytes element_bytes, const Network& network, const Execution& execution = {},
+                const Effort& effort = {});
 
 /// The same by pricing everything.
 Best best_of_all(const collectives::Task& task, Bytes element_bytes, const Network& network,

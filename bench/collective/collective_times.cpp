@@ -20,16 +20,14 @@
 namespace bench {
 namespace {
 
-using collectives::Collective;
-using Values = std::vector<std::int64_t>;
-
 /// Behind the slowest message that members agree by.
 constexpr base::Nanos spare = std::chrono::milliseconds(20);
 
-std::vector<Collective> read_collectives(const std::string& text) {
-  std::vector<Collective> read;
+std::vector<collectives::Collective> read_collectives(const std::string& text) {
+  std::vector<collectives::Collective> read;
   std::vector<std::string_view> known;
-  for (const Collective one : collectives::all_collectives) known.push_back(name_of(one));
+  for (const collectives::Collective one : collectives::all_collectives)
+    known.push_back(name_of(one));
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
@@ -82,24 +80,24 @@ std::int64_t element(std::uint64_t salt, std::uint32_t rank, std::uint64_t index
   return static_cast<std::int64_t>((salt + rank * 31 + index * 7) % 1000);
 }
 
-std::size_t in_blocks(Collective collective, std::uint32_t members, bool is_root) {
+std::size_t in_blocks(collectives::Collective collective, std::uint32_t members, bool is_root) {
   switch (collective) {
-    case Collective::barrier:
-    case Collective::broadcast: return 0;
-    case Collective::scatter: return is_root ? members : 0;
-    case Collective::reduce_scatter:
-    case Collective::alltoall: return members;
+    case collectives::Collective::barrier:
+    case collectives::Collective::broadcast: return 0;
+    case collectives::Collective::scatter: return is_root ? members : 0;
+    case collectives::Collective::reduce_scatter:
+    case collectives::Collective::alltoall: return members;
     default: return 1;
   }
 }
 
-std::size_t out_blocks(Collective collective, std::uint32_t members, bool is_root) {
+std::size_t out_blocks(collectives::Collective collective, std::uint32_t members, bool is_root) {
   switch (collective) {
-    case Collective::barrier: return 0;
-    case Collective::reduce: return is_root ? 1 : 0;
-    case Collective::gather: return is_root ? members : 0;
-    case Collective::allgather:
-    case Collective::alltoall: return members;
+    case collectives::Collective::barrier: return 0;
+    case collectives::Collective::reduce: return is_root ? 1 : 0;
+    case collectives::Collective::gather: return is_root ? members : 0;
+    case collectives::Collective::allgather:
+    case collectives::Collective::alltoall: return members;
     default: return 1;
   }
 }
@@ -130,8 +128,8 @@ base::Nanos CollectiveTimes::clock(const paths::Thread& thread) {
 
 /// The latest of all members' moments.
 base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
-  const Values in{mine.count()};
-  Values out(1);
+  const std::vector<std::int64_t> in{mine.count()};
+  std::vector<std::int64_t> out(1);
   group.run(groups::by("recursive_doubling", groups::allreduce(in, out, "max")));
   return base::Nanos(out.front());
 }
@@ -139,7 +137,7 @@ base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
 /// What one member gives and gets, and what has to come.
 class CollectiveTimes::Arrays {
  public:
-  Arrays(const CollectiveOptions& options, Collective collective, std::uint64_t bytes,
+  Arrays(const CollectiveOptions& options, collectives::Collective collective, std::uint64_t bytes,
          const groups::Group& group)
       : count_(bytes / 8),
         members_(group.size()),
@@ -150,19 +148,19 @@ class CollectiveTimes::Arrays {
     call = groups::call_of(collective, in_, out_);
     call.root = has_root(collective) ? options.root : 0;
     if (is_reduction(collective)) call.operation = options.operation;
-    call.counts = {collective == Collective::barrier ? 0 : count_};
+    call.counts = {collective == collectives::Collective::barrier ? 0 : count_};
     call.algorithm = options.schedule;
   }
   void fill(std::uint64_t salt) {
     salt_ = salt;
     std::fill(out_.begin(), out_.end(), -1);
-    const bool gives_out = call.collective == Collective::broadcast && is_root_;
-    Values& given = gives_out ? out_ : in_;
+    const bool gives_out = call.collective == collectives::Collective::broadcast && is_root_;
+    std::vector<std::int64_t>& given = gives_out ? out_ : in_;
     for (std::uint64_t i = 0; i < given.size(); ++i) given[i] = element(salt, me_, i);
   }
   /// Throws std::runtime_error.
   void check() const {
-    const bool gets_nothing = call.collective == Collective::exscan && me_ == 0;
+    const bool gets_nothing = call.collective == collectives::Collective::exscan && me_ == 0;
     for (std::uint64_t i = 0; i < out_.size() && !gets_nothing; ++i)
       if (const std::int64_t right = expected(i); out_[i] != right)
         throw std::runtime_error(fmt::format("{} of {} bytes: element {} is {}, expected {}",
@@ -175,14 +173,15 @@ class CollectiveTimes::Arrays {
   std::int64_t expected(std::uint64_t index) const {
     const auto source = static_cast<std::uint32_t>(index / std::max<std::uint64_t>(count_, 1));
     switch (call.collective) {
-      case Collective::broadcast: return element(salt_, call.root, index);
-      case Collective::scatter: return element(salt_, call.root, me_ * count_ + index);
-      case Collective::gather:
-      case Collective::allgather: return element(salt_, source, index % count_);
-      case Collective::alltoall: return element(salt_, source, me_ * count_ + index % count_);
-      case Collective::reduce_scatter: return folded(members_, me_ * count_ + index);
-      case Collective::scan: return folded(me_ + 1, index);
-      case Collective::exscan: return folded(me_, index);
+      case collectives::Collective::broadcast: return element(salt_, call.root, index);
+      case collectives::Collective::scatter: return element(salt_, call.root, me_ * count_ + index);
+      case collectives::Collective::gather:
+      case collectives::Collective::allgather: return element(salt_, source, index % count_);
+      case collectives::Collective::alltoall:
+        return element(salt_, source, me_ * count_ + index % count_);
+      case collectives::Collective::reduce_scatter: return folded(members_, me_ * count_ + index);
+      case collectives::Collective::scan: return folded(me_ + 1, index);
+      case collectives::Collective::exscan: return folded(me_, index);
       default: return folded(members_, index);
     }
   }
@@ -195,7 +194,7 @@ class CollectiveTimes::Arrays {
   const std::uint32_t members_, me_;
   const bool is_root_;
   std::uint64_t salt_ = 0;
-  Values in_, out_;
+  std::vector<std::int64_t> in_, out_;
 };
 
 /// From the moment that all have agreed on until the last has ended.
@@ -211,8 +210,8 @@ base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& grou
   return agree(group, clock(thread)) - begin;
 }
 
-void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group, Collective collective,
-                              std::uint64_t bytes) {
+void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
+                              collectives::Collective collective, std::uint64_t bytes) {
   Arrays arrays(options_, collective, bytes, group);
   Row row{.collective = collective, .bytes = bytes};
   for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
@@ -232,7 +231,7 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group, Colle
 void CollectiveTimes::add_price(Row& row) const {
   const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8,
                                            has_root(row.collective) ? options_.root : 0);
-  const pricing::Bytes element_bytes = row.collective == Collective::barrier ? 0 : 8;
+  const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
   const std::size_t colon = row.algorithm.find(':');
   const auto& algorithm = collectives::algorithm_named(row.algorithm.substr(0, colon));
   const auto parameters =
@@ -245,7 +244,7 @@ void CollectiveTimes::add_price(Row& row) const {
   row.wan_bytes = price.across.bytes;
 }
 
-void CollectiveTimes::print_head(Collective collective, std::uint32_t members) const {
+void CollectiveTimes::print_head(collectives::Collective collective, std::uint32_t members) const {
   const std::string all =
       options_.shows_all ? fmt::format(" {:>12} {:>12} {:>12}", "min", "p99", "max") : "";
   fmt::print("# {} by {}, {} threads\n# {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}\n",
@@ -255,10 +254,10 @@ void CollectiveTimes::print_head(Collective collective, std::uint32_t members) c
 
 void CollectiveTimes::run(paths::Thread& thread) {
   groups::Group world(thread);
-  for (const Collective collective : collectives_) {
+  for (const collectives::Collective collective : collectives_) {
     if (world.rank() == 0 && !is_standard_output(options_.json))
       print_head(collective, world.size());
-    const bool is_barrier = collective == Collective::barrier;
+    const bool is_barrier = collective == collectives::Collective::barrier;
     for (const std::uint64_t size : is_barrier ? std::vector<std::uint64_t>{0} : sizes_)
       measure(thread, world, collective, size);
   }

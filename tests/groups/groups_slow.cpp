@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/groups_slow.cpp — ten thousand random operations of groups.
+#include <catch2/catch.hpp>
+
+#include "tests/groups/random_operations.hpp"
+
+TEST_CASE("groups: ten thousand random operations come to what they should") {
+  for (std::uint64_t seed = 10'001; seed <= 11'000; ++seed)
+    test_support::try_operations(seed, runtime::ClockKind::virtual_time, 10);
+}
+
+TEST_CASE("groups: five hundred on the steady clock") {
+  for (std::uint64_t seed = 20'001; seed <= 20'050; ++seed)
+    test_support::try_operations(seed, runtime::ClockKind::steady, 10);
+}
