@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-constexpr Nanos pausing{1'000};
+constexpr Nanos pausing{1'000}, pausing_for_processes{3'000};
 // Shorter than a round of threads that all have to be woken, looking would never begin to pay.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
 // Where word comes from other processes there may be many of them, of which we know nothing.
@@ -82,6 +82,8 @@ void WaitSite::note_miss(int threads) {
 }
 
 void Strangers::note_yield(Nanos began, Nanos ended) {
+  const bool let_run = ended - began > empty_yield;
+  if (let_run != share_our_cores()) share_our_cores_.store(let_run, relaxed);
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
   if (ended.count() < until) return;  // another thread has seen the same one
@@ -94,10 +96,12 @@ void Strangers::note_yield(Nanos began, Nanos ended) {
 }
 
 void Pollers::add(Poller& poller) {
-  for (Place& place : places_) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
     Poller* none = nullptr;
-    if (!place.poller.compare_exchange_strong(none, &poller)) continue;
-    count_.fetch_add(1);
+    if (!places_[i].poller.compare_exchange_strong(none, &poller)) continue;
+    std::size_t used = used_.load();
+    while (used <= i && !used_.compare_exchange_weak(used, i + 1)) {
+    }
     return;
   }
 }
@@ -106,44 +110,44 @@ void Pollers::remove(Poller& poller) {
   for (Place& place : places_) {
     Poller* expected = &poller;
     if (!place.poller.compare_exchange_strong(expected, nullptr)) continue;
-    count_.fetch_sub(1);
     while (place.lookers.load() > 0) sched_yield();
   }
 }
 
-Pollers::Looking::Looking(Pollers* pollers) : pollers_(pollers) {
-  if (pollers_ != nullptr && pollers_->count_.load(relaxed) == 0) pollers_ = nullptr;
-  if (pollers_ == nullptr) return;
-  self_ = Context::current();
-  Context::set_current(nullptr);
-  for (std::size_t i = 0; i < most; ++i) {
-    Place& place = pollers_->places_[i];
+Pollers::Looking::Looking(Pollers* pollers) {
+  const std::size_t used = pollers != nullptr ? pollers->used_.load(relaxed) : 0;
+  for (std::size_t i = 0; i < used; ++i) {
+    Place& place = pollers->places_[i];
     if (place.poller.load(relaxed) == nullptr) continue;
     place.lookers.fetch_add(1);  // either we see that it goes, or who removes it sees us
-    looked_at_[i] = place.poller.load();
-    if (looked_at_[i] == nullptr) place.lookers.fetch_sub(1);
+    Poller* const poller = place.poller.load();
+    if (poller != nullptr)
+      looked_at_[count_++] = {poller, &place.lookers};
+    else
+      place.lookers.fetch_sub(1);
   }
+  if (!at_any()) return;
+  self_ = Context::current();
+  Context::set_current(nullptr);
   at_each([](Poller& poller) { poller.come(); });
 }
 
 Pollers::Looking::~Looking() {
-  if (pollers_ == nullptr) return;
+  if (!at_any()) return;
   at_each([](Poller& poller) { poller.leave(); });
-  for (std::size_t i = 0; i < most; ++i)
-    if (looked_at_[i] != nullptr) pollers_->places_[i].lookers.fetch_sub(1);
+  for (std::size_t i = 0; i < count_; ++i) looked_at_[i].lookers->fetch_sub(1);
   Context::set_current(self_);
 }
 
 void Pollers::Looking::look() {
-  if (pollers_ != nullptr) at_each([](Poller& poller) { poller.look(); });
+  if (at_any()) at_each([](Poller& poller) { poller.look(); });
 }
 
 /// As in other callbacks, there is nobody to throw to.
 template <class Act>
 void Pollers::Looking::at_each(Act act) {
   try {
-    for (Poller* const poller : looked_at_)
-      if (poller != nullptr) act(*poller);
+    for (std::size_t i = 0; i < count_; ++i) act(*looked_at_[i].poller);
   } catch (const std::exception& error) {
     base::report_bug(__FILE__, __LINE__, fmt::format("a poller threw: {}", error.what()));
   } catch (const Stop& stop) {
@@ -159,27 +163,29 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
   Pollers::Looking looking(pollers);
   const int threads = KnownThreads::count();
   const Nanos began = steady_now();
-  Nanos now = began;
-  for (; KnownThreads::awake() <= usable_cores() && now < began + pausing; now = steady_now()) {
-    pause_core();
-    looking.look();
-    if (changed()) {
-      site.note_hit();
-      return true;
-    }
-  }
   const Nanos budget = yielding + threads * yielding_for_each +
                        (looking.at_any() ? yielding_for_processes : Nanos::zero());
   const Nanos end = std::min(until, began + budget);
+  Nanos now = began;
+  const auto look = [&] {
+    looking.look();
+    if (!changed()) return false;
+    site.note_hit();
+    return true;
+  };
+  const bool yields_first = strangers().share_our_cores() && strangers().may_yield(began);
+  const Nanos span = looking.at_any() ? pausing_for_processes : pausing;
+  const Nanos paused = yields_first ? began : began + span;
+  for (; KnownThreads::awake() <= usable_cores() && now < paused; now = steady_now()) {
+    pause_core();
+    if (look()) return true;
+  }
   while (now < end && strangers().may_yield(now)) {
     const Nanos before = now;
     sched_yield();
     now = steady_now();
     strangers().note_yield(before, now);
-    looking.look();
-    if (!changed()) continue;
-    site.note_hit();
-    return true;
+    if (look()) return true;
   }
   if (now >= end) site.note_miss(threads);
   return false;

@@ -43,17 +43,23 @@ class Strangers {
  public:
   /// A yield that took so long shows one.
   static constexpr Nanos long_yield{1'000'000};
-  /// Nobody yields for 50 ms after one was seen, twice as long each time he is seen again.
-  static constexpr Nanos first_rest{50'000'000};
-  static constexpr Nanos longest_rest{1'600'000'000};
+  /// Nobody yields for 5 ms after one was seen, twice as long each time he is seen again.
+  static constexpr Nanos first_rest{5'000'000};
+  static constexpr Nanos longest_rest{160'000'000};
 
   bool may_yield(Nanos now) const { return now.count() >= rest_until_.load(relaxed); }
   void note_yield(Nanos began, Nanos ended);
+  /// The last yield let somebody else have the core: who looks without one keeps him from it, and
+  /// may be waiting for him.
+  bool share_our_cores() const { return share_our_cores_.load(relaxed); }
+  /// One to nobody takes less.
+  static constexpr Nanos empty_yield{1'000};
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
   std::atomic<Nanos::rep> rest_until_{0};
   std::atomic<Nanos::rep> rest_{0};
+  std::atomic<bool> share_our_cores_{false};
 };
 
 class Context;
@@ -74,16 +80,20 @@ class Pollers {
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
     void look();
-    bool at_any() const { return pollers_ != nullptr; }
+    bool at_any() const { return count_ > 0; }
 
    private:
     static constexpr std::size_t most = 8;
     friend class Pollers;
     template <class Act>
     void at_each(Act act);
-    Pollers* pollers_;
     Context* self_ = nullptr;
-    std::array<Poller*, most> looked_at_{};
+    std::size_t count_ = 0;
+    struct LookedAt {
+      Poller* poller;
+      std::atomic<int>* lookers;
+    };
+    std::array<LookedAt, most> looked_at_;
   };
 
  private:
@@ -92,7 +102,7 @@ class Pollers {
     std::atomic<int> lookers{0};
   };
   std::array<Place, Looking::most> places_;
-  std::atomic<int> count_{0};
+  std::atomic<std::size_t> used_{0};  // no further place ever had one
 };
 
 /// Whether a thread may look before it sleeps, and at what besides.

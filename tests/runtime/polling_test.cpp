@@ -68,29 +68,41 @@ TEST_CASE("polling: a yield that takes more than 1 ms shows a stranger, and nobo
   CHECK(strangers.may_yield(10s + 1ms));
   strangers.note_yield(10s, 10s + 2ms);
   CHECK_FALSE(strangers.may_yield(10s + 2ms));
-  CHECK_FALSE(strangers.may_yield(10s + 51ms));
-  CHECK(strangers.may_yield(10s + 52ms));
+  CHECK_FALSE(strangers.may_yield(10s + 6ms));
+  CHECK(strangers.may_yield(10s + 7ms));
 }
 
 TEST_CASE("polling: a stranger who is still there is left alone for twice as long") {
   Strangers strangers;
   Nanos now = 10s;
-  for (const Nanos rest : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 1600ms}) {
+  for (const Nanos rest : {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 160ms}) {
     strangers.note_yield(now, now + 3ms);
     now += 3ms + rest;
     CHECK_FALSE(strangers.may_yield(now - 1ns));
     CHECK(strangers.may_yield(now));
   }
   SECTION("until he has been away for as long") {
-    now += 1600ms;
+    now += 160ms;
     strangers.note_yield(now, now + 3ms);
-    CHECK(strangers.may_yield(now + 3ms + 50ms));
+    CHECK(strangers.may_yield(now + 3ms + 5ms));
   }
+}
+
+TEST_CASE("polling: a yield of more than 1 us shows that others share our cores") {
+  Strangers strangers;
+  CHECK_FALSE(strangers.share_our_cores());
+  strangers.note_yield(10s, 10s + 1us);
+  CHECK_FALSE(strangers.share_our_cores());
+  strangers.note_yield(10s, 10s + 4us);
+  CHECK(strangers.share_our_cores());
+  CHECK(strangers.may_yield(10s + 4us));
+  strangers.note_yield(11s, 11s + 1us);
+  CHECK_FALSE(strangers.share_our_cores());
 }
 
 TEST_CASE("polling: several threads that notice one stranger count him once") {
   Strangers strangers;
   strangers.note_yield(10s, 10s + 3ms);
   strangers.note_yield(10s, 10s + 4ms);
-  CHECK(strangers.may_yield(10s + 53ms));
+  CHECK(strangers.may_yield(10s + 8ms));
 }
