@@ -270,12 +270,13 @@ void CollectiveTimes::print(const Row& row) const {
     all = fmt::format(" {:>12.4f} {:>12.4f} {:>12.4f}", milliseconds(percentile(row.times, 0)),
                       milliseconds(percentile(row.times, 99)),
                       milliseconds(percentile(row.times, 100)));
-  const std::string price =
-      row.price.count() > 0 ? fmt::format("{:.4f}", milliseconds(row.price)) : "-";
+  const auto optional = [](base::Nanos time) {
+    return time.count() > 0 ? fmt::format("{:.4f}", milliseconds(time)) : "-";
+  };
   const std::string ratio =
       row.bound.count() > 0 ? fmt::format("{:.3f}", median / milliseconds(row.bound)) : "-";
-  fmt::print("  {:>10} {:>12.4f}{} {:>12} {:>12.4f} {:>7}  {}\n", row.bytes, median, all, price,
-             milliseconds(row.bound), ratio, row.algorithm);
+  fmt::print("  {:>10} {:>12.4f}{} {:>12} {:>12} {:>7}  {}\n", row.bytes, median, all,
+             optional(row.price), optional(row.bound), ratio, row.algorithm);
 }
 
 nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {

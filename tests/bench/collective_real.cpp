@@ -25,10 +25,12 @@ test_support::Said run_collective(const std::string& more, const std::string& op
 
 /// The same for a long time, until one of its hosts is killed.
 test_support::Said run_and_kill() {
-  return run_collective("",
-                        "allreduce -m 1MiB -i 1000 & run=$!; sleep 1; "
-                        "host=$(pgrep -P $(pgrep -P $run -x paths) | tail -1); "
-                        "kill -9 $host && echo killed; wait $run");
+  return run_collective(
+      "",
+      "allreduce -m 1MiB -i 1000 & run=$!; "
+      "hosts() { pgrep -P $(pgrep -P $run -x paths); }; "
+      "until [ $(hosts | wc -l) -ge 3 ]; do sleep 0.1; done 2>/dev/null; sleep 1; "
+      "kill -9 $(hosts | tail -1) && echo killed; wait $run");
 }
 
 }  // namespace
