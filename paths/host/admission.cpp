@@ -49,12 +49,12 @@ Admission::Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& k
 }
 
 Admission::Verdict Admission::judge(const Frame& frame) {
-  std::string wrong = wrong_form(frame);
-  if (wrong.empty()) wrong = wrong_kind(frame);
+  if (std::string wrong = wrong_form(frame); !wrong.empty()) return refused(std::move(wrong));
+  if (std::string wrong = wrong_kind(frame); !wrong.empty()) return refused(std::move(wrong));
   Entrance* const entrance = entrance_at(frame.stage);
   const Way* way = nullptr;
-  if (wrong.empty()) wrong = wrong_place(frame, entrance, way);
-  if (!wrong.empty()) return refused(std::move(wrong));
+  if (std::string wrong = wrong_place(frame, entrance, way); !wrong.empty())
+    return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
   Verdict verdict;
@@ -68,11 +68,13 @@ Admission::Verdict Admission::judge(const Frame& frame) {
   if (slot.is_released && !(is_move && operation.sequence < slot.released_from))
     return {.kind = Verdict::Kind::late};
   Moves& moves = slot.moves_of(operation.segment);
-  if (is_move) wrong = moves.wrong(operation.sequence, operation.failure != nullptr);
   if (slot.inside >= way->inside_max)
-    wrong =
-        fmt::format("more than {} operations at once at slot {}", way->inside_max, operation.slot);
-  if (!wrong.empty()) return refused(std::move(wrong));
+    return refused(
+        fmt::format("more than {} operations at once at slot {}", way->inside_max, operation.slot));
+  if (is_move)
+    if (std::string wrong = moves.wrong(operation.sequence, operation.failure != nullptr);
+        !wrong.empty())
+      return refused(std::move(wrong));
 
   if (is_move) moves.note(operation.sequence, operation.failure != nullptr);
   if (is_release) {

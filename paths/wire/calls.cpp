@@ -25,7 +25,7 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
   } const forget{*this, call, lock};
   request(call, to_host, stage, std::move(operation));
   send_posted(lock);
-  while (!call.reply && call.lost.empty()) {
+  while (!call.answered && call.lost.empty()) {
     const bool lacks_credits = call.lacks_credits();
     const runtime::Woken woken = call.waiting.wait(
         lock, limit_of(call),
@@ -52,14 +52,13 @@ TravelError Connections::late(const Call& call) const {
 
 /// What came of a call that was answered or lost; throws what the answer says.
 Result Connections::result_of(Call& call) const {
-  if (!call.reply) {
+  if (!call.answered) {
     Operation lost;
     lost.path = call.path;
     throw gone(*call.connection, lost);
   }
-  if (call.reply->kind == FrameKind::error) throw TravelError(*call.reply->operation.failure);
-  if (call.reply->returns_moved) call.reply->result.payload = call.moved;
-  return std::move(call.reply->result);
+  if (call.answered->failure) throw TravelError(*call.answered->failure);
+  return std::move(call.answered->result);
 }
 
 // ---- without a context ------------------------------------------------------------------------
@@ -83,7 +82,7 @@ void Connections::begin_call(std::uint32_t to_host, StageId stage, Operation ope
 /// Called with the mutex held: it was answered or lost, or may leave now.
 void Connections::tell(Call& call, runtime::Wakes& wakes) {
   call.waiting.wake_all(wakes);
-  const bool is_over = call.reply || !call.lost.empty();
+  const bool is_over = call.answered || !call.lost.empty();
   if (call.begun != nullptr && is_over && !std::exchange(call.begun->is_told, true))
     wakes.tell(*call.begun);
 }
@@ -148,7 +147,7 @@ void Connections::forget(const Call& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;
   connection.end(call);
-  if (!call.is_held && !call.reply) connection.given_up.insert(call.number);
+  if (!call.is_held && !call.answered) connection.given_up.insert(call.number);
   if (!call.is_held) return;
   std::erase_if(connection.held, [&call](const Frame& frame) {
     return frame.kind == FrameKind::request && frame.call == call.number;
@@ -164,9 +163,15 @@ void Connections::forget(const Call& call, runtime::Lock& lock) {
 
 void Connections::answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
   if (connection.given_up.erase(frame.call) > 0) return;
-  const auto call = connection.calls.find(frame.call);
-  call->second->reply = std::move(frame);
-  tell(*call->second, wakes);
+  Call& call = *connection.calls.find(frame.call)->second;
+  Outcome& outcome = call.answered.emplace();
+  if (frame.kind == FrameKind::error) {
+    outcome.failure = std::move(frame.operation.failure);
+  } else {
+    outcome.result = std::move(frame.result);
+    if (frame.returns_moved) outcome.result.payload = std::move(call.moved);
+  }
+  tell(call, wakes);
 }
 
 }  // namespace paths

@@ -24,7 +24,7 @@ struct Connections::Call {
   Connection* connection = nullptr;
   std::uint64_t number = 0;
   bool is_held = true;  // behind pushes that wait for credits
-  std::optional<Frame> reply;
+  std::optional<Outcome> answered;
   std::string lost;
   runtime::WaitList waiting;
   Begun* begun = nullptr;      // of a caller without a context

@@ -17,7 +17,7 @@ namespace paths {
 namespace {
 
 // docs/wire.md draws what follows; the two are changed together.
-constexpr std::array<char, 4> mark = {'P', 'A', 'T', 'H'};
+constexpr std::uint32_t mark = 0x48544150;    // the letters PATH, as they come
 constexpr std::size_t text_bytes_max = 4096;  // of each text, in the header or in a failure
 constexpr std::uint8_t flag_failure = 1;      // the body is a failure's four texts
 constexpr std::uint8_t flag_one_way = 1;      // among an operation's flags
@@ -86,10 +86,21 @@ class ByteReader {
   }
   /// Not good when the value is beyond `last`.
   template <class Enum>
-  Enum get_enum(Enum last) {
-    const auto value = get<std::uint8_t>();
+  Enum known(std::uint8_t value, Enum last) {
     good_ = good_ && value <= static_cast<std::uint8_t>(last);
     return good_ ? static_cast<Enum>(value) : Enum{};
+  }
+  /// Flags nobody knows are not good.
+  std::uint8_t known_flags(std::uint8_t flags, int known) {
+    good_ = good_ && (flags & ~known) == 0;
+    return good_ ? flags : std::uint8_t{0};
+  }
+  /// Null when there are not so many.
+  const std::byte* take(std::size_t size) {
+    good_ = good_ && size <= left_;
+    if (!good_) return nullptr;
+    left_ -= size;
+    return std::exchange(at_, at_ + size);
   }
   /// Made visible, so that no stranger writes to a terminal or makes up lines of a log.
   std::string get_text() {
@@ -99,24 +110,31 @@ class ByteReader {
     if (from == nullptr || size == 0) return {};
     return base::visible({reinterpret_cast<const char*>(from), size});
   }
-  /// Flags nobody knows are not good.
-  std::uint8_t get_flags(std::uint8_t known) {
-    const auto flags = get<std::uint8_t>();
-    good_ = good_ && (flags & ~known) == 0;
-    return good_ ? flags : std::uint8_t{0};
-  }
 
  private:
-  /// Null when there are not so many.
-  const std::byte* take(std::size_t size) {
-    good_ = good_ && size <= left_;
-    if (!good_) return nullptr;
-    left_ -= size;
-    return std::exchange(at_, at_ + size);
-  }
   const std::byte* at_;
   std::size_t left_;
   bool good_ = true;
+};
+
+/// Fields that together take `size` bytes, which are looked for once: zeros when there are fewer.
+template <std::size_t size>
+class Fields {
+ public:
+  explicit Fields(ByteReader& reader) {
+    if (const std::byte* const from = reader.take(size)) at_ = from;
+  }
+  template <class Unsigned>
+  Unsigned get() {
+    Unsigned value = 0;
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  }
+
+ private:
+  static constexpr std::array<std::byte, size> zeros{};
+  const std::byte* at_ = zeros.data();
 };
 
 void put_operation(ByteWriter& writer, const Operation& operation) {
@@ -136,19 +154,20 @@ void put_operation(ByteWriter& writer, const Operation& operation) {
 }
 
 void get_operation(ByteReader& reader, Operation& operation) {
-  operation.kind = reader.get_enum(OperationKind::withdraw);
-  const std::uint8_t flags = reader.get_flags(flag_one_way | flag_kept);
+  Fields<operation_bytes> fields(reader);
+  operation.kind = reader.known(fields.get<std::uint8_t>(), OperationKind::withdraw);
+  const auto flags = reader.known_flags(fields.get<std::uint8_t>(), flag_one_way | flag_kept);
   operation.one_way = (flags & flag_one_way) != 0;
   operation.kept = (flags & flag_kept) != 0;
-  operation.path = reader.get<std::uint32_t>();
-  operation.thread = reader.get<std::uint32_t>();
-  operation.slot = reader.get<std::uint32_t>();
-  operation.segment = reader.get<std::uint32_t>();
-  operation.segments = reader.get<std::uint32_t>();
-  operation.epoch = reader.get<std::uint32_t>();
-  operation.sequence = reader.get<std::uint64_t>();
-  operation.number = reader.get<std::uint64_t>();
-  operation.contributions = reader.get<std::uint64_t>();
+  operation.path = fields.get<std::uint32_t>();
+  operation.thread = fields.get<std::uint32_t>();
+  operation.slot = fields.get<std::uint32_t>();
+  operation.segment = fields.get<std::uint32_t>();
+  operation.segments = fields.get<std::uint32_t>();
+  operation.epoch = fields.get<std::uint32_t>();
+  operation.sequence = fields.get<std::uint64_t>();
+  operation.number = fields.get<std::uint64_t>();
+  operation.contributions = fields.get<std::uint64_t>();
   if (operation.segment >= operation.segments) reader.refuse();
 }
 
@@ -168,17 +187,19 @@ void put_result(ByteWriter& writer, const Frame& frame) {
 
 void get_result(ByteReader& reader, Frame& frame) {
   Result& result = frame.result;
-  result.condition = reader.get_enum(Condition::fails);
-  const std::uint8_t flags = reader.get_flags(flag_proved | flag_returns_moved);
+  Fields<result_bytes> fields(reader);
+  result.condition = reader.known(fields.get<std::uint8_t>(), Condition::fails);
+  const auto flags =
+      reader.known_flags(fields.get<std::uint8_t>(), flag_proved | flag_returns_moved);
   result.proved = (flags & flag_proved) != 0;
   frame.returns_moved = (flags & flag_returns_moved) != 0;
-  result.number = reader.get<std::uint64_t>();
-  result.sequence = reader.get<std::uint64_t>();
-  result.contributions = reader.get<std::uint64_t>();
-  result.origin.kind = reader.get_enum(Origin::Kind::waited);
-  result.origin.cluster = reader.get<std::uint32_t>();
-  result.origin.sequence = reader.get<std::uint64_t>();
-  result.origin.nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
+  result.number = fields.get<std::uint64_t>();
+  result.sequence = fields.get<std::uint64_t>();
+  result.contributions = fields.get<std::uint64_t>();
+  result.origin.kind = reader.known(fields.get<std::uint8_t>(), Origin::Kind::waited);
+  result.origin.cluster = fields.get<std::uint32_t>();
+  result.origin.sequence = fields.get<std::uint64_t>();
+  result.origin.nanos = static_cast<std::int64_t>(fields.get<std::uint64_t>());
 }
 
 void put_lane(ByteWriter& writer, const LaneFrame& lane) {
@@ -202,8 +223,8 @@ base::Nanos get_span(ByteReader& reader) {
 
 LaneFrame get_lane(ByteReader& reader) {
   LaneFrame lane;
-  lane.kind = reader.get_enum(last_lane_kind);
-  lane.is_granted = reader.get_flags(flag_granted) != 0;
+  lane.kind = reader.known(reader.get<std::uint8_t>(), last_lane_kind);
+  lane.is_granted = reader.known_flags(reader.get<std::uint8_t>(), flag_granted) != 0;
   lane.source = reader.get<std::uint32_t>();
   lane.target = reader.get<std::uint32_t>();
   for (std::uint64_t* number :
@@ -230,7 +251,7 @@ void put_greeting(ByteWriter& writer, const Frame& frame) {
 }
 
 void get_greeting(ByteReader& reader, Frame& frame) {
-  if (reader.get_flags(1) == 0) return;
+  if (reader.known_flags(reader.get<std::uint8_t>(), 1) == 0) return;
   WiringCall call;
   call.label = reader.get_text();
   call.number = reader.get<std::uint64_t>();
@@ -303,7 +324,7 @@ std::vector<std::byte> encode_header(const Frame& frame) {
 void write_header(const Frame& frame, std::span<std::byte> bytes) {
   ENSURE(frame.kind != FrameKind::error || frame.operation.failure != nullptr);
   ByteWriter writer(bytes);
-  for (const char c : mark) writer.put(static_cast<std::uint8_t>(c));
+  writer.put(mark);
   writer.put(frame.version);
   writer.put(static_cast<std::uint8_t>(frame.kind));
   writer.put(frame.operation.failure != nullptr ? flag_failure : std::uint8_t{0});
@@ -330,21 +351,22 @@ base::Payload encode_body(const Frame& frame) {
 
 bool read_frame(std::span<const std::byte> header, base::Payload&& body, Frame& frame) {
   ByteReader reader(header);
-  for (const char c : mark)
-    if (reader.get<std::uint8_t>() != static_cast<std::uint8_t>(c)) return false;
-  frame.version = reader.get<std::uint16_t>();
-  frame.kind = reader.get_enum(FrameKind::lane);
-  const auto flags = reader.get<std::uint8_t>();
-  frame.run_high = reader.get<std::uint64_t>();
-  frame.run_low = reader.get<std::uint64_t>();
+  Fields<prelude_bytes - sizeof(std::uint16_t)> prelude(reader);
+  if (prelude.get<std::uint32_t>() != mark) return false;
+  frame.version = prelude.get<std::uint16_t>();
+  frame.kind = reader.known(prelude.get<std::uint8_t>(), FrameKind::lane);
+  const auto flags = prelude.get<std::uint8_t>();
+  frame.run_high = prelude.get<std::uint64_t>();
+  frame.run_low = prelude.get<std::uint64_t>();
   frame.text = reader.get_text();
   if (!reader.good()) return false;
   if (frame.version != protocol_version) return true;
 
-  frame.from_host = reader.get<std::uint32_t>();
-  frame.credits = reader.get<std::uint32_t>();
-  frame.call = reader.get<std::uint64_t>();
-  frame.stage = reader.get<std::uint32_t>();
+  Fields<common_bytes> common(reader);
+  frame.from_host = common.get<std::uint32_t>();
+  frame.credits = common.get<std::uint32_t>();
+  frame.call = common.get<std::uint64_t>();
+  frame.stage = common.get<std::uint32_t>();
   if (carries_operation(frame.kind)) get_operation(reader, frame.operation);
   if (frame.kind == FrameKind::reply) get_result(reader, frame);
   if (frame.kind == FrameKind::lane) frame.lane = std::make_shared<LaneFrame>(get_lane(reader));

@@ -45,7 +45,7 @@ std::string Connections::wrong_from_us(const Connection& connection, const Frame
     return fmt::format("cluster {} of {}", frame.result.origin.cluster, peers_->clusters);
   const auto call = connection.calls.find(frame.call);
   const bool is_awaited = call != connection.calls.end()
-                              ? !call->second->is_held && !call->second->reply
+                              ? !call->second->is_held && !call->second->answered
                               : connection.given_up.contains(frame.call);
   return is_awaited ? std::string()
                     : fmt::format("a reply to call {}, which does not wait for one", frame.call);

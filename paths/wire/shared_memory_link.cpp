@@ -103,7 +103,9 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
     if (!is_known && is_ours()) throw LinkError("a frame on a connection that nobody has made");
     if (arrived.frame) {
       if (!is_known) connections_[arrived.connection] = true;
-      return !is_known || found->second ? Verdict::deliver : Verdict::ignore;
+      if (is_known && !found->second) return Verdict::ignore;
+      surely_open_ = arrived.connection;
+      return Verdict::deliver;
     }
     if (is_known) {
       was_open = found->second;
