@@ -194,6 +194,25 @@ TEST_CASE("switch of processes: a host that is killed is known beyond the switch
   }
 }
 
+TEST_CASE("switch of processes: whoever is killed, whenever, all others end") {
+  const std::string victim = GENERATE("alpha-0", "beta-1", "switch alpha", "switch beta");
+  const int after = GENERATE(0, 5, 20, 60);  // milliseconds, more or less
+  INFO(victim << " after " << after << " ms");
+  const Sim sim("deadline: 3s\n" + config("ipc"));
+  auto processes = start_all(sim, [](paths::Thread& thread, const Say&) {
+    const auto group = group_of_all(thread, "all");
+    for (;;) exchange(thread, *group, 20'000);
+  });
+  test_support::pause(std::chrono::milliseconds(after));
+  processes.at(victim).kill_it();
+  for (auto& [name, process] : processes) {
+    if (name == victim) continue;
+    const int code = process.end();
+    INFO(name << ": " << process.text());
+    CHECK(code == (name.starts_with("switch") ? 0 : 1));
+  }
+}
+
 TEST_CASE("switch of processes: one that nobody started is named at the deadline") {
   const Sim sim(config("tcp", "deadline: 500ms"));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
