@@ -695,7 +695,10 @@ bool Lanes::is_word_of_neighbour(std::uint32_t from, const LaneFrame& frame) con
 void Lanes::take_word(const LaneFrame& frame) {
   if (is_switch()) {
     neighbours_.insert(frame.source);
-    end_.hosts.erase(frame.source);  // it comes late
+    end_.hosts.erase(frame.source);  // it comes late, and hears of those that have gone before
+    for (const auto& [place, why] : lost_)
+      if (frame.kind == LaneKind::look && place != frame.source)
+        tell_neighbour(frame.source, lost_frame(frame.source, place, why));
   }
   if (frame.kind == LaneKind::lost) take_control(frame, runtime_.now());
 }
@@ -864,16 +867,25 @@ void Lanes::finish() {
   drain(lock);
 }
 
-/// With the mutex held.
+/// With the mutex held. Hosts wait for whom they reach by a switch, which alone sees who is silent.
 void Lanes::finish_switch(runtime::Lock& lock) {
+  std::set<std::uint32_t> silent;  // since the last look
   for (runtime::Deadline limit = deadline(); !end_.is_everywhere;) {
     if (ending_.wait(lock, limit, {"the end of all hosts at", name_, host_}) ==
         runtime::Woken::notified)
       continue;
-    limit = runtime::Deadline::never();
+    limit = deadline();
+    lock.unlock();
+    std::set<std::uint32_t> silent_now = carrier_.silent();
+    for (const std::uint32_t place : silent_now)
+      if (silent.contains(place))
+        host_lost(place, fmt::format("it gave no sign of life for {}",
+                                     base::format_time(plan_->deadline)));
+    silent = std::move(silent_now);
+    lock.lock();
     for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host) {
       if (switch_number(*plan_, plan_->hosts[host].cluster) != host_) continue;
-      if (neighbours_.contains(host)) continue;
+      if (neighbours_.contains(host) || end_.hosts.contains(host)) continue;
       spdlog::warn("{}: host {} has not come for {}", name_, plan_->hosts[host].name,
                    base::format_time(plan_->deadline));
       end_.hosts.insert(host);

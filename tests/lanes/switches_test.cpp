@@ -131,6 +131,25 @@ TEST_CASE("switches: who waits for a host of which only its switch knows that it
   });
 }
 
+TEST_CASE("switches: who comes after a place has gone hears of it all the same") {
+  const auto plan = switched({1, 1}, {true, true});
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    for (const std::uint32_t place : {2, 3}) hosts[place].look_at_neighbours();
+    runtime.sleep_until(100ms);
+    hosts.kill(2);  // the switch of a, which the host of b has not met
+    hosts[1].look_at_neighbours();
+    const auto group = hosts[1].group("late", {0, 1});
+    try {
+      group->receive(0, 0).wait();
+      FAIL("a message");
+    } catch (const paths::TravelError& error) {
+      CHECK_THAT(error.what(), Catch::Contains("the switch of a is gone: it died"));
+    }
+  });
+}
+
 TEST_CASE("switches: one ends when its hosts have, died, or not come before the deadline") {
   const auto plan = switched({3, 1}, {true, true});
   plan->deadline = 5s;
