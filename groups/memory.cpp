@@ -44,7 +44,8 @@ void Memory::find(const Block& block, std::vector<std::span<std::byte>>& pieces)
     }
     const Chunk& chunk = next->second;
     const Count count = std::min(end, chunk.range.end()) - at;
-    pieces.push_back(chunk.bytes.subspan(bytes(at - chunk.range.offset), bytes(count)));
+    if (element_bytes_ > 0)  // a barrier's tokens have none
+      pieces.push_back(chunk.bytes.subspan(bytes(at - chunk.range.offset), bytes(count)));
     at += count;
     ++next;
   }

@@ -14,6 +14,7 @@ namespace {
 test_support::Said run_collective(const std::string& more, const std::string& options) {
   return test_support::run_shell(fmt::format(
       "config=$(mktemp --suffix .yaml); cat >$config <<'END'\n"
+      "network: {{transport: ipc}}\n"
       "clusters:\n"
       "  a: {{hosts: 2, threads: 2, network: {{latency: 50us, bandwidth: 1Gbit}}}}\n"
       "  b: {{hosts: 1, threads: 2, network: {{latency: 50us, bandwidth: 1Gbit}}}}\n"
@@ -25,12 +26,12 @@ test_support::Said run_collective(const std::string& more, const std::string& op
 
 /// The same for a long time, until one of its hosts is killed.
 test_support::Said run_and_kill() {
-  return run_collective(
-      "",
-      "allreduce -m 1MiB -i 1000 & run=$!; "
-      "hosts() { pgrep -P $(pgrep -P $run -x paths); }; "
-      "until [ $(hosts | wc -l) -ge 3 ]; do sleep 0.1; done 2>/dev/null; sleep 1; "
-      "kill -9 $(hosts | tail -1) && echo killed; wait $run");
+  return run_collective("",
+                        "allreduce -m 1MiB -i 1000 & run=$!; "
+                        "hosts() { pgrep -P $(pgrep -P $run -x paths); }; "
+                        "until [ $(hosts | wc -l) -ge 3 ] || ! kill -0 $run; do sleep 0.1; done "
+                        "2>/dev/null; sleep 1; "
+                        "kill -9 $(hosts | tail -1) && echo killed; wait $run");
 }
 
 }  // namespace
