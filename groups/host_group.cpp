@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
@@ -14,7 +15,9 @@
 namespace groups {
 namespace {
 
-constexpr std::uint64_t usual_under_way = 4;
+/// All that are ready: lanes choose among them frame by frame, the oldest step first. Fewer might
+/// all wait for grants that only the next one would bring about.
+constexpr std::size_t usual_under_way = std::numeric_limits<std::size_t>::max();
 
 std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   const auto& hosts = layout.hosts();
