@@ -116,11 +116,12 @@ void Execution::begin(Slot slot) {
   steps_.finish(slot, free_);
 }
 
+/// All of it: lanes choose frame by frame, the oldest step first. If only some were handed over,
+/// these might wait for grants that one of the others would bring about.
 void Execution::send_ready() {
-  while (under_way_ < limits_.under_way && !ready_.empty()) {
+  while (!ready_.empty()) {
     const Slot slot = ready_.extract(ready_.begin()).mapped();
     Step& step = kept_[slot];
-    ++under_way_;
     step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, gathered(step));
     of_[waits_.add(step.sending)] = slot;
   }
@@ -141,12 +142,10 @@ base::Payload Execution::gathered(const Step& step) {
 void Execution::finish(std::size_t member) {
   const Slot slot = of_.extract(member).mapped();
   Step& step = kept_[slot];
-  if (steps_[slot].action == Action::send) {
-    --under_way_;
+  if (steps_[slot].action == Action::send)
     std::exchange(step.sending, {}).wait();
-  } else {
+  else
     take(slot);
-  }
   steps_.finish(slot, free_);
 }
 
@@ -159,7 +158,7 @@ void Execution::take(Slot slot) {
     throw paths::TravelError(
         "", "", "",
         fmt::format("{}: host {} sent {} bytes where {} were expected", name_.text,
-                    hosts_[steps_[slot].peer], message.size(), size_of(into_)));
+                    lanes_->host_name(hosts_[steps_[slot].peer]), message.size(), size_of(into_)));
   std::span<const std::byte> bytes = message.bytes();
   for (const auto& piece : into_) {
     std::memcpy(piece.data(), bytes.data(), piece.size());
@@ -188,7 +187,8 @@ void Execution::throw_late() const {
   std::string whom;
   for (const auto& [member, slot] : of_)
     if (steps_[slot].action == Action::receive && whom.size() < 200)
-      whom += fmt::format("{}{}", whom.empty() ? "" : ", ", hosts_[steps_[slot].peer]);
+      whom += fmt::format("{}{}", whom.empty() ? "" : ", ",
+                          lanes_->host_name(hosts_[steps_[slot].peer]));
   throw paths::TravelError("", "", "",
                            fmt::format("{}: nothing came for {}; waited for hosts {}", name_.text,
                                        base::format_time(limits_.patience), whom));

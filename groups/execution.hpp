@@ -25,9 +25,8 @@ struct OperationName {
 };
 
 struct ExecutionLimits {
-  std::size_t window = 256;   ///< unfinished steps admitted, in order
-  std::size_t under_way = 4;  ///< messages handed to the lanes at once, the oldest step first
-  base::Nanos patience{0};    ///< for which nothing may happen
+  std::size_t window = 256;  ///< unfinished steps admitted, in order
+  base::Nanos patience{0};   ///< for which nothing may happen
   bool is_patience_written = false;
 };
 
@@ -76,7 +75,7 @@ class Execution {
   pricing::Admission steps_;
   std::vector<Step> kept_;                    // by slot
   std::vector<Slot> free_;                    // to be done
-  std::map<std::uint64_t, Slot> ready_;       // to be sent, by number
+  std::map<std::uint64_t, Slot> ready_;       // to be sent, by number, when all is admitted
   std::unordered_map<std::size_t, Slot> of_;  // by member of the waits
   struct Stream {
     bool is_sent = false;
@@ -85,7 +84,6 @@ class Execution {
     friend auto operator<=>(const Stream&, const Stream&) = default;
   };
   std::map<Stream, std::uint64_t> ordinals_;
-  std::size_t under_way_ = 0;
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks
 };

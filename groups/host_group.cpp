@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
@@ -15,9 +14,7 @@
 namespace groups {
 namespace {
 
-/// All that are ready: lanes choose among them frame by frame, the oldest step first. Fewer might
-/// all wait for grants that only the next one would bring about.
-constexpr std::size_t usual_under_way = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t usual_window = 256;
 
 std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   const auto& hosts = layout.hosts();
@@ -220,7 +217,8 @@ void HostGroup::execute(Running& running) {
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
   Execution(runtime(), lanes_.get(), layout_.hosts(), running.name,
             choice->algorithm->program(choice->task, choice->parameters, me_), memory, fold,
-            {.under_way = usual_under_way,
+            // Where each sends to each in turn, fewer steps than hosts might wait for each other.
+            {.window = std::max(usual_window, layout_.hosts().size()),
              .patience = host_.plan().deadline,
              .is_patience_written = host_.plan().deadline_written})
       .run();

@@ -98,6 +98,8 @@ class LaneGroup {
 
   const std::string& name() const { return name_; }
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
+  /// For messages to people.
+  std::string host_name(std::uint32_t host) const;
 
   Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
   /// Asks for the next message of that channel. It is granted: no window holds it up.
@@ -105,8 +107,8 @@ class LaneGroup {
   Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
   Receiving receive(std::uint32_t from, const NamedMessage& which);
   /// Nothing will be sent or received on that channel any more: what is known of it is forgotten,
-  /// and what still comes is dropped. Cheapest where channels are closed in the order of their
-  /// numbers, and none is left out.
+  /// and a message that still comes ends its lane. Cheapest where channels are closed in the order
+  /// of their numbers, and none is left out.
   void close(std::uint64_t channel);
   /// Waits until what this host sent has left it, and tells the others that nothing more will come.
   /// Throws TravelError when something could not be sent; it has left the group all the same.

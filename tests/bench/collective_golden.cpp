@@ -27,8 +27,7 @@ TEST_CASE("collective: prints times beside prices and bounds, every value looked
 }
 
 TEST_CASE("collective: refuses what is wrong, and says what was probably meant") {
-  check_golden("collective_mistakes.txt", collective("brodcast") +
-                                              collective("broadcast -m 9:1") +
+  check_golden("collective_mistakes.txt", collective("brodcast") + collective("broadcast -m 9:1") +
                                               collective("broadcast --root-rank 8") +
                                               collective("broadcast --schedule strechted"));
 }
