@@ -10,6 +10,7 @@
 #include "base/errors.hpp"
 #include "base/say.hpp"
 #include "commands/commands.hpp"
+#include "commands/verify_schedules.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {
@@ -32,6 +33,10 @@ int check(const CheckOptions& options) {
       const paths::Plan plan = paths::load_plan(file, wrappers::all_kinds(), options.overrides);
       std::cout << fmt::format("{}: ok, {}, {}, {}\n", file, counted(plan.hosts.size(), "host"),
                                counted(plan.thread_count(), "thread"), plan.digest.text());
+      for (const std::string& wrong : wrong_schedules(plan)) {
+        base::say(fmt::format("{}: {}\n", file, wrong));
+        exit_code = failed;
+      }
     } catch (const base::ConfigError& error) {
       std::cout.flush();
       base::say(fmt::format("{}\n", error.what()));

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/near_match.hpp"
+#include "collectives/algorithms/all.hpp"
 #include "commands/commands.hpp"
 #include "paths/config/algorithm.hpp"
 #include "wrappers/all.hpp"
@@ -54,8 +55,9 @@ std::string combinations(const AlgorithmWord& word) {
   std::vector<std::string_view> graphs;
   if (word.over_tree) graphs.emplace_back("tree");
   if (word.over_all_to_all) graphs.emplace_back("all_to_all");
-  text += fmt::format(" Graph: {}{}.", fmt::join(graphs, " or "),
-                      graphs.size() > 1 ? " (by itself)" : "");
+  if (!graphs.empty())
+    text += fmt::format(" Graph: {}{}.", fmt::join(graphs, " or "),
+                        graphs.size() > 1 ? " (by itself)" : "");
   if (!word.transfers.empty())
     text += fmt::format(" Transfer: {} ({} by itself).", fmt::join(word.transfers, ", "),
                         word.transfer);
@@ -113,6 +115,14 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
+/// Those that are words of `algorithm`, too.
+std::vector<std::string> schedules_of(const AlgorithmWord& word) {
+  std::vector<std::string> names;
+  for (const collectives::Algorithm& one : collectives::all_algorithms())
+    if (word.is_schedule && one.does(collectives::Collective::allreduce)) names.push_back(one.name);
+  return names;
+}
+
 /// For programs: what scripts/schema.py makes the schema of the config from.
 void print_json() {
   Json all = {{"wrappers", Json::object()},
@@ -131,6 +141,7 @@ void print_json() {
     Json& json = all["algorithms"][word.name] = described_json(word);
     json["relaxation"] = word.relaxation;
     json["transfers"] = word.transfers;
+    json["schedules"] = schedules_of(word);
   }
   for (const TransferWord& word : paths::transfer_words())
     all["transfers"][word.name] = described_json(word);

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "collectives/algorithms/all.hpp"
 #include "collectives/verifier.hpp"
+#include "groups/network_of.hpp"
+#include "paths/rounds/reduction.hpp"
 #include "pricing/best.hpp"
 
 namespace commands {
@@ -157,7 +160,47 @@ bool verify_all(const ScheduleOptions& options) {
   return all_hold;
 }
 
+constexpr std::size_t hosts_verified_most = 128;
+
+/// What a wrapper of that kind does, on the hosts that have threads; nothing for the best one.
+std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
+                                          const paths::Plan::PlanWrapper& wrapper) {
+  const base::Settings* const by = wrapper.settings.find("by");
+  if (wrapper.kind != "schedule" || by == nullptr || by->text() == "best") return std::nullopt;
+  const auto hosts = groups::participants_of(plan);
+  if (hosts.size() > hosts_verified_most) return std::nullopt;
+  ScheduleRequest request;
+  request.participants.topology =
+      std::make_shared<const collectives::Topology>(groups::topology_of(plan, hosts));
+  request.task = make_task(Collective::allreduce, request.participants.topology,
+                           paths::reduction_of(wrapper.settings).shape.count);
+  const std::string text = by->text();
+  const std::size_t colon = text.find(':');
+  request.algorithm = &collectives::algorithm_named(text.substr(0, colon));
+  request.parameters =
+      request.algorithm->read(colon == std::string::npos ? "" : text.substr(colon + 1));
+  return request;
+}
+
 }  // namespace
+
+std::vector<std::string> wrong_schedules(const paths::Plan& plan) {
+  std::vector<std::string> wrong;
+  std::set<std::string> seen;
+  for (const auto& wrapper : plan.wrappers) {
+    const auto request = request_of(plan, wrapper);
+    if (!request) continue;
+    const std::string collective = wrapper.settings.find("collective")->text();
+    if (!seen.insert(collective).second) continue;
+    const Cut cut(*request);
+    if (cut.task.counts.total() > elements_max / cut.task.size()) continue;
+    const Verdict verdict = verify(*request->algorithm, cut.task, cut.parameters);
+    if (!verdict.holds())
+      wrong.push_back(fmt::format("collective {}: {}: {}", collective, request->schedule_text(),
+                                  verdict.mistake));
+  }
+  return wrong;
+}
 
 bool verify_schedules(const ScheduleOptions& options) {
   return options.algorithm.empty() ? verify_all(options) : verify_one(options);

@@ -19,11 +19,17 @@ struct Call {
   std::span<std::byte> out = {};
   base::Scalar scalar = base::Scalar::u8;
   std::string operation = {};  ///< of a reduction: the name of a base::ReduceOperation
-  std::uint32_t root = 0;      ///< a member's rank
+  base::Values values = base::Values::checked;
+  std::uint32_t root = 0;  ///< a member's rank
   /// Elements: of the vector; of each member's block, one number if they are alike; of alltoall of
   /// each pair's, by sources and then by targets, one number if they are alike.
   std::vector<std::uint64_t> counts = {};
   std::string algorithm = "best";
+  /// The best one may only be of those that give sums the bits of one tree: hosts, then clusters.
+  bool is_canonical = false;
+  /// Of a host's part of the schedule: unfinished steps admitted at once; 0: 256, or as many as
+  /// hosts. Not what members have to agree on.
+  std::size_t window = 0;
 };
 
 }  // namespace groups

@@ -33,7 +33,23 @@ pricing::Network with_cost(pricing::Network network) {
   return network;
 }
 
+/// Operations that come to the same however they are grouped, and those that are only commutative.
+bool is_exact(std::string_view operation) {
+  return operation.starts_with("min") || operation.starts_with("max") ||
+         operation.starts_with("logical_") || operation.starts_with("bitwise_");
+}
+
 }  // namespace
+
+collectives::Order worst_order(const Call& call) {
+  if (call.collective == collectives::Collective::barrier) return collectives::Order::differs;
+  if (!is_reduction(call.collective)) return collectives::Order::differs;
+  if (is_exact(call.operation)) return collectives::Order::by_block;
+  if (call.is_canonical && call.algorithm == "best") return collectives::Order::canonical;
+  const bool is_ours = call.operation == "sum" || call.operation == "product";
+  return is_ours && call.algorithm != "best" ? collectives::Order::by_block
+                                             : collectives::Order::in_order;
+}
 
 std::string Choice::text() const {
   const std::string words = parameters.text();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
 #include "pricing/network.hpp"
 
@@ -20,6 +21,9 @@ struct Choice {
   std::uint64_t meaning = 0;  ///< digest of what the others have to agree on
   std::string text() const;   ///< "stretched:exchange=all,stretch=65536"
 };
+
+/// The best schedule of sums folds them as ranks are ordered; others do so if they are asked for.
+collectives::Order worst_order(const Call& call);
 
 /// What is asked for.
 struct Question {

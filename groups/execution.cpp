@@ -41,6 +41,11 @@ void side_by_side(std::initializer_list<const Pieces*> lists, const Use& use) {
   }
 }
 
+/// Where each sends to each in turn, fewer steps than participants might wait for each other.
+std::size_t window_of(std::size_t written, std::size_t hosts) {
+  return written > 0 ? written : std::max<std::size_t>(256, hosts);
+}
+
 std::size_t size_of(const Pieces& pieces) {
   std::size_t bytes = 0;
   for (const auto& piece : pieces) bytes += piece.size();
@@ -60,7 +65,7 @@ Execution::Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
       memory_(memory),
       fold_(fold),
       limits_(limits),
-      steps_(std::move(program), limits.window),
+      steps_(std::move(program), window_of(limits.window, hosts.size())),
       waits_(runtime) {}
 
 void Execution::run() {
@@ -122,7 +127,10 @@ void Execution::send_ready() {
   while (!ready_.empty()) {
     const Slot slot = ready_.extract(ready_.begin()).mapped();
     Step& step = kept_[slot];
-    step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, gathered(step));
+    base::Payload message = gathered(step);
+    Sent& sent = sent_[steps_[slot].peer];
+    ++sent.messages, sent.bytes += message.size();
+    step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, std::move(message));
     of_[waits_.add(step.sending)] = slot;
   }
 }

@@ -25,8 +25,8 @@ struct OperationName {
 };
 
 struct ExecutionLimits {
-  std::size_t window = 256;  ///< unfinished steps admitted, in order
-  base::Nanos patience{0};   ///< for which nothing may happen
+  std::size_t window = 0;   ///< unfinished steps admitted, in order; 0: 256, or as many as hosts
+  base::Nanos patience{0};  ///< for which nothing may happen
   bool is_patience_written = false;
 };
 
@@ -45,6 +45,11 @@ class Execution {
             const std::vector<std::uint32_t>& hosts, const OperationName& name,
             collectives::Program program, Memory& memory, Fold& fold, ExecutionLimits limits);
   void run();
+  struct Sent {
+    std::uint64_t messages = 0, bytes = 0;
+  };
+  /// By participant.
+  const std::map<collectives::Rank, Sent>& sent() const { return sent_; }
 
  private:
   using Slot = pricing::Slot;
@@ -84,6 +89,7 @@ class Execution {
     friend auto operator<=>(const Stream&, const Stream&) = default;
   };
   std::map<Stream, std::uint64_t> ordinals_;
+  std::map<collectives::Rank, Sent> sent_;
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks
 };

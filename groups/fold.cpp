@@ -21,16 +21,21 @@ std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byt
 
 }  // namespace
 
-Fold::Fold(const base::ReduceOperation& operation, base::Scalar scalar, bool located)
+Fold::Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values)
     : operation_(&operation),
       scalar_(scalar),
-      located_(located),
-      element_bytes_(base::ReduceShape{scalar, 1, located}.bytes()) {
-  if (operation.elements != nullptr) elements_ = operation.elements(scalar, base::Values::checked);
+      values_(values),
+      element_bytes_(base::ReduceShape{scalar, 1, operation.located}.bytes()) {
+  if (operation.elements != nullptr) elements_ = operation.elements(scalar, values);
 }
 
 base::ReduceShape Fold::shape(std::size_t bytes) const {
-  return {scalar_, bytes / element_bytes_, located_};
+  return {scalar_, bytes / element_bytes_, operation_->located};
+}
+
+const base::ReduceOperation::Combine& Fold::combining() const {
+  const bool is_ieee = values_ == base::Values::ieee && operation_->combine_ieee;
+  return is_ieee ? operation_->combine_ieee : operation_->combine;
 }
 
 void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
@@ -50,7 +55,7 @@ void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left
 void Fold::combine(std::span<std::byte> into, std::span<const std::byte> left,
                    std::span<const std::byte> right) {
   left_.assign(left.begin(), left.end());
-  operation_->combine(shape(left_.size()), left_, right);
+  combining()(shape(left_.size()), left_, right);
   std::memcpy(into.data(), left_.data(), into.size());
 }
 

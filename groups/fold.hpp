@@ -9,14 +9,14 @@
 
 namespace groups {
 
-/// How two operands become one. Values are checked: NaN and integers beyond their type are errors.
+/// How two operands become one.
 ///
 /// Sharing: one context's at a time.
 class Fold {
  public:
   Fold() = default;  ///< of what is no reduction
   /// The operation outlives it, as all that have a name do.
-  Fold(const base::ReduceOperation& operation, base::Scalar scalar, bool located);
+  Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values);
 
   /// into = left op right, of as many bytes each; `into` may be either, or apart from both.
   /// Throws: base::BadValue.
@@ -27,11 +27,12 @@ class Fold {
 
  private:
   base::ReduceShape shape(std::size_t bytes) const;
+  const base::ReduceOperation::Combine& combining() const;
   void combine(std::span<std::byte> into, std::span<const std::byte> left,
                std::span<const std::byte> right);
   const base::ReduceOperation* operation_ = nullptr;
   base::Scalar scalar_ = base::Scalar::u8;
-  bool located_ = false;
+  base::Values values_ = base::Values::checked;
   std::size_t element_bytes_ = 1;
   base::CombineElements elements_ = nullptr;
   std::vector<std::byte> left_;  // that is combined into

@@ -26,9 +26,9 @@ std::vector<std::uint32_t> all_threads(const paths::Plan& plan) {
 }
 
 std::uint32_t rank_in_plan(const paths::Thread& thread) {
-  const paths::Plan& plan = thread.host().plan();
+  const paths::Plan& plan = thread.wiring().plan();
   std::uint32_t rank = thread.index();
-  for (std::uint32_t host = 0; host < thread.host().index(); ++host)
+  for (std::uint32_t host = 0; host < thread.wiring().index(); ++host)
     rank += plan.hosts[host].threads;
   return rank;
 }
@@ -75,21 +75,18 @@ std::size_t element_bytes_of(const Call& call) {
 }  // namespace
 
 Group::Group(paths::Thread& thread, std::string name)
-    : Group(thread, std::move(name), all_threads(thread.host().plan())) {}
+    : Group(thread, std::move(name), all_threads(thread.wiring().plan())) {}
 
 Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads)
     : thread_(thread), exceptions_(std::uncaught_exceptions()) {
-  if (&thread.wiring() != &thread.host().wiring())
-    throw base::UsageError(
-        fmt::format("group {}: expected a thread of the run's own plan, found one of a further "
-                    "wiring",
-                    name));
   const std::uint32_t me = rank_in_plan(thread);
   const auto place = std::find(threads.begin(), threads.end(), me);
   if (place == threads.end())
     throw base::UsageError(fmt::format("group {}: the thread of rank {} is not in it", name, me));
   rank_ = static_cast<std::uint32_t>(place - threads.begin());
-  group_ = thread.host().kept<HostGroups>().join(thread.host(), name, threads);
+  const std::string& label = thread.wiring().label();
+  if (!label.empty()) name = label + "/" + name;
+  group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads);
   group_->come(rank_);
 }
 

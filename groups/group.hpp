@@ -167,7 +167,7 @@ class Started {
 ///          use, and others go on. A member that is dropped while others go on fails those.
 class Group {
  public:
-  /// All threads of the plan.
+  /// All threads of the plan, of a further wiring those of its own.
   explicit Group(paths::Thread& thread, std::string name = "world");
   /// Those of these ranks, rising, the caller's among them; the name is their own. All of them make
   /// it, in any order.

@@ -14,27 +14,17 @@
 namespace groups {
 namespace {
 
-constexpr std::size_t usual_window = 256;
+/// A wiring's hosts as the run counts them.
+std::vector<std::uint32_t> run_hosts(const paths::Wiring& wiring, const Layout& layout) {
+  std::vector<std::uint32_t> hosts;
+  for (const std::uint32_t host : layout.hosts())
+    hosts.push_back(*wiring.host().plan().host_named(wiring.plan().hosts[host].name));
+  return hosts;
+}
 
 std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   const auto& hosts = layout.hosts();
   return static_cast<std::uint32_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin());
-}
-
-/// Operations that come to the same however they are grouped, and those that are only commutative.
-bool is_exact(std::string_view operation) {
-  return operation.starts_with("min") || operation.starts_with("max") ||
-         operation.starts_with("logical_") || operation.starts_with("bitwise_");
-}
-
-/// The best schedule of sums folds them as ranks are ordered; others do so if they are asked for.
-collectives::Order worst_order(const Call& call) {
-  if (call.collective == collectives::Collective::barrier) return collectives::Order::differs;
-  if (!is_reduction(call.collective)) return collectives::Order::differs;
-  if (is_exact(call.operation)) return collectives::Order::by_block;
-  const bool is_ours = call.operation == "sum" || call.operation == "product";
-  return is_ours && call.algorithm != "best" ? collectives::Order::by_block
-                                             : collectives::Order::in_order;
 }
 
 /// The operation of a reduction; null of everything else.
@@ -45,21 +35,26 @@ const base::ReduceOperation* operation_of(const Call& call) {
 }
 
 std::string signature_of(const Call& call, const CallCounts& counts) {
-  return fmt::format("{} {} {} from {}, {} by {}", name_of(call.collective), call.operation,
-                     base::scalar_name(call.scalar), call.root, counts.text(), call.algorithm);
+  return fmt::format("{} {} {}{} from {}, {} by {}", name_of(call.collective), call.operation,
+                     base::scalar_name(call.scalar),
+                     call.values == base::Values::ieee ? " as they are" : "", call.root,
+                     counts.text(), call.algorithm);
 }
 
 }  // namespace
 
-HostGroup::HostGroup(paths::Host& host, std::string name, const std::vector<std::uint32_t>& threads)
-    : host_(host),
+HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
+                     const std::vector<std::uint32_t>& threads, Failing failing)
+    : wiring_(wiring),
       name_(std::move(name)),
-      layout_(host.plan(), threads),
-      me_(participant_at(layout_, host.index())),
-      choices_(Choices::of(host.shared_plan(), layout_.hosts())) {
+      layout_(wiring.plan(), threads),
+      hosts_(run_hosts(wiring, layout_)),
+      me_(participant_at(layout_, wiring.index())),
+      failing_(failing),
+      choices_(Choices::of(wiring.host().shared_plan(), hosts_)) {
   if (layout_.hosts().size() > 1)
-    lanes_ = host.lanes().group(name_, layout_.hosts(),
-                                {.channels = std::numeric_limits<std::uint64_t>::max()});
+    lanes_ = wiring.host().lanes().group(name_, hosts_,
+                                         {.channels = std::numeric_limits<std::uint64_t>::max()});
 }
 
 HostGroup::~HostGroup() = default;
@@ -68,16 +63,16 @@ std::string HostGroup::thread_text(std::uint32_t rank) const {
   const std::uint32_t host = layout_.hosts()[layout_.participant_of(rank)];
   std::uint32_t first = 0;
   for (std::uint32_t before = 0; before < host; ++before)
-    first += host_.plan().hosts[before].threads;
-  return fmt::format("thread {}/{}", host_.plan().hosts[host].name, layout_.thread(rank) - first);
+    first += wiring_.plan().hosts[before].threads;
+  return fmt::format("thread {}/{}", wiring_.plan().hosts[host].name, layout_.thread(rank) - first);
 }
 
 runtime::Deadline HostGroup::deadline() const {
-  return {runtime().now() + host_.plan().deadline, host_.plan().deadline_written};
+  return {runtime().now() + wiring_.plan().deadline, wiring_.plan().deadline_written};
 }
 
 paths::Failure HostGroup::failure_of(const std::string& reason) const {
-  return std::make_shared<paths::TravelError>(host_.name(), "group " + name_, "", reason);
+  return std::make_shared<paths::TravelError>(wiring_.name(), "group " + name_, "", reason);
 }
 
 std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
@@ -90,12 +85,14 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   return running;
 }
 
-/// An operation that a member never comes to never begins.
-void HostGroup::check_who_left(std::uint64_t number) {
+/// Of one that failed, or behind which; one that a member never comes to never begins.
+paths::Failure HostGroup::known_failure(std::uint64_t number) const {
+  const auto behind = failures_.upper_bound(number);
+  if (behind != failures_.begin()) return std::prev(behind)->second;
   for (const auto& [rank, left] : left_)
     if (number >= left.first)
-      throw paths::TravelError(host_.name(), "group " + name_, "",
-                               fmt::format("{} {}", thread_text(rank), left.second));
+      return failure_of(fmt::format("{} {}", thread_text(rank), left.second));
+  return nullptr;
 }
 
 std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t number,
@@ -105,12 +102,9 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t numb
   std::shared_ptr<Running> running;
   {
     runtime::Lock lock(mutex_);
-    if (failure_) throw paths::TravelError(*failure_);
-    try {
-      check_who_left(number);
-    } catch (const paths::TravelError& error) {
-      fail(lock, std::make_shared<paths::TravelError>(error));
-      throw;
+    if (const paths::Failure failure = known_failure(number)) {
+      fail(lock, number, failure, failing_);
+      throw paths::TravelError(*failure);
     }
     running = open(number);
     if (running->come == 0) {
@@ -126,13 +120,14 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t numb
                       thread_text(layout_.first_on(me_) +
                                   static_cast<std::uint32_t>(other - running->calls.begin())),
                       running->signature);
-      fail(lock, failure_of(why));
+      fail(lock, number, failure_of(why), failing_);
       throw base::UsageError(why);
     }
     running->calls[rank - layout_.first_on(me_)] = &call;
     if (++running->come < running->calls.size()) return running;
     running->has_begun = true;
-    meaning_ = base::digest_of(fmt::format("{}\n{}", meaning_, signature)).low;
+    const std::uint64_t before = failing_ == Failing::alone ? 0 : meaning_;
+    meaning_ = base::digest_of(fmt::format("{}\n{}", before, signature)).low;
     running->name.meaning = meaning_;
   }
   if (waits)
@@ -150,7 +145,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     execute(*running);
   } catch (const paths::TravelError& error) {
     failure =
-        std::make_shared<paths::TravelError>(error.host().empty() ? host_.name() : error.host(),
+        std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
                                              "group " + name_, error.wrapper(), error.reason());
   } catch (const std::exception& error) {
     failure = failure_of(fmt::format("{}: {}", running->name.text, error.what()));
@@ -164,8 +159,8 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     runtime::Lock lock(mutex_);
     running_.erase(running->name.number);
     if (failure) {
-      fail(lock, failure);
-      running->failure = failure_;
+      fail(lock, running->name.number, failure, failing_);
+      running->failure = failure;
     }
   }
   if (!failure && lanes_ != nullptr) lanes_->close(running->name.number);
@@ -201,11 +196,12 @@ void HostGroup::execute(Running& running) {
   const Question question = question_of(call, counts);
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
-    fold = Fold(*operation, call.scalar, operation->located);
+    fold = Fold(*operation, call.scalar, call.values);
   const auto choice = choices_->answer(question);
   {
     runtime::Lock lock(mutex_);
-    if (failure_) throw paths::TravelError(*failure_);
+    if (const paths::Failure failure = known_failure(running.name.number))
+      throw paths::TravelError(*failure);
     last_algorithm_ = choice->text();
   }
   Local local(layout_, me_, running.calls, counts, fold, question.element_bytes);
@@ -215,15 +211,26 @@ void HostGroup::execute(Running& running) {
   if (call.collective != collectives::Collective::broadcast)
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
-  Execution(runtime(), lanes_.get(), layout_.hosts(), running.name,
-            choice->algorithm->program(choice->task, choice->parameters, me_), memory, fold,
-            // Where each sends to each in turn, fewer steps than hosts might wait for each other.
-            {.window = std::max(usual_window, layout_.hosts().size()),
-             .patience = host_.plan().deadline,
-             .is_patience_written = host_.plan().deadline_written})
-      .run();
+  Execution execution(runtime(), lanes_.get(), hosts_, running.name,
+                      choice->algorithm->program(choice->task, choice->parameters, me_), memory,
+                      fold,
+                      {.window = call.window,
+                       .patience = wiring_.plan().deadline,
+                       .is_patience_written = wiring_.plan().deadline_written});
+  execution.run();
+  running.wan = wan_traffic_of(execution);
   local.distribute();
   if (layout_.size() == 1) fold.alone(local.out());
+}
+
+paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
+  const auto cluster = [&](std::uint32_t participant) {
+    return wiring_.plan().hosts[layout_.hosts()[participant]].cluster;
+  };
+  paths::Traffic wan;
+  for (const auto& [peer, sent] : execution.sent())
+    if (cluster(peer) != cluster(me_)) wan += {sent.messages, sent.bytes};
+  return wan;
 }
 
 void HostGroup::wait(Running& running) {
@@ -235,9 +242,10 @@ void HostGroup::wait(Running& running) {
       if (running.calls[member] == nullptr)
         who += (who.empty() ? "" : ", ") +
                thread_text(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
-    fail(lock,
+    fail(lock, running.name.number,
          failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text,
-                                who, base::format_time(host_.plan().deadline))));
+                                who, base::format_time(wiring_.plan().deadline))),
+         failing_);
   }
   if (running.failure) throw paths::TravelError(*running.failure);
 }
@@ -255,34 +263,41 @@ void HostGroup::leave(std::uint32_t rank, std::uint64_t number, bool is_failing)
   const bool is_missed = std::any_of(running_.begin(), running_.end(), [&](const auto& one) {
     return one.first >= number && !one.second->has_begun;
   });
-  if (is_missed || is_failing) fail(lock, failure_of(fmt::format("{} {}", thread_text(rank), why)));
-  if (left_.size() < layout_.members_on(me_) || lanes_ == nullptr) return;
+  if (is_missed || is_failing)
+    fail(lock, number, failure_of(fmt::format("{} {}", thread_text(rank), why)), failing_);
+  if (left_.size() < layout_.members_on(me_) || lanes_ == nullptr || !failures_.empty()) return;
   lock.unlock();
-  if (!failure_) lanes_->abandon("");
+  lanes_->abandon("");
 }
 
-void HostGroup::fail(const paths::Failure& failure) {
+void HostGroup::fail(std::uint64_t number, const paths::Failure& failure, Failing failing) {
   runtime::Lock lock(mutex_);
-  fail(lock, failure);
+  fail(lock, number, failure, failing);
 }
 
 /// The first reason counts. Those in which something is going on end by what they wait for.
-void HostGroup::fail(runtime::Lock& lock, const paths::Failure& failure) {
-  if (failure_) return;
-  failure_ = failure;
+void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
+                     Failing failing) {
+  const bool is_alone = failing == Failing::alone;
+  if (!is_alone) {
+    const auto behind = failures_.upper_bound(number);
+    if (behind == failures_.begin()) failures_.emplace(number, failure);
+  }
   std::vector<std::shared_ptr<Running>> ended;
-  for (auto one = running_.begin(); one != running_.end();) {
+  for (auto one = running_.lower_bound(number); one != running_.end();) {
+    if (is_alone && one->first != number) break;
     if (one->second->has_begun) {
       ++one;
       continue;
     }
-    one->second->failure = failure_;
+    one->second->failure = failure;
     ended.push_back(one->second);
     one = running_.erase(one);
   }
   lock.unlock();
   for (const auto& one : ended) one->completion.complete();
-  if (lanes_ != nullptr) lanes_->abandon(failure->reason());
+  if (lanes_ != nullptr)
+    lanes_->fail({number, is_alone ? number : paths::Channels().last}, failure->reason());
   lock.lock();
 }
 
@@ -296,13 +311,13 @@ std::string HostGroup::last_algorithm() const {
   return last_algorithm_;
 }
 
-std::shared_ptr<HostGroup> HostGroups::join(paths::Host& host, const std::string& name,
+std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
                                             const std::vector<std::uint32_t>& threads) {
   runtime::Lock lock(mutex_);
   std::shared_ptr<HostGroup>& group = groups_[name];
   if (group == nullptr) {
     try {
-      group = std::make_shared<HostGroup>(host, name, threads);
+      group = std::make_shared<HostGroup>(wiring, name, threads);
     } catch (...) {
       groups_.erase(name);
       throw;

@@ -26,6 +26,13 @@ struct Running {
   bool has_begun = false;  ///< all have come
   runtime::Completion completion;
   paths::Failure failure;  ///< written before it completes
+  paths::Traffic wan;      ///< what it sent to other clusters, likewise
+};
+
+/// What else fails when an operation does.
+enum class Failing {
+  all_behind,  ///< those with higher numbers
+  alone,       ///< nothing
 };
 
 /// One host's share of a group: made by the first of its members, gone with the last. Operations
@@ -33,12 +40,15 @@ struct Running {
 /// and all before it) is compared by members of a host when they come, and by hosts with each
 /// message and each grant.
 ///
-/// Failure: whatever goes wrong in one operation fails all that are under way and all to come, here
-///          and, with the reason, on every other host of the group; other groups go on.
+/// Failure: whatever goes wrong in an operation fails it and, where that is so, all behind it; here
+///          and, with the reason, on every other host of the group. Those before it go on, and so
+///          do other groups.
 /// Sharing: any context.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
-  HostGroup(paths::Host& host, std::string name, const std::vector<std::uint32_t>& threads);
+  /// `threads` are ranks of the wiring's plan, which outlives it.
+  HostGroup(paths::Wiring& wiring, std::string name, const std::vector<std::uint32_t>& threads,
+            Failing failing = Failing::all_behind);
   ~HostGroup();
   HostGroup(const HostGroup&) = delete;
   HostGroup& operator=(const HostGroup&) = delete;
@@ -47,7 +57,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Layout& layout() const { return layout_; }
   const Choices& choices() const { return *choices_; }
   std::uint32_t participant() const { return me_; }
-  runtime::Runtime& runtime() const { return host_.runtime(); }
+  runtime::Runtime& runtime() const { return wiring_.runtime(); }
   /// By message, "thread a-0/1".
   std::string thread_text(std::uint32_t rank) const;
 
@@ -64,8 +74,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void come(std::uint32_t rank);
   /// A member comes to no operation from that number on.
   void leave(std::uint32_t rank, std::uint64_t number, bool is_failing);
-  /// Everything fails here, and everywhere.
-  void fail(const paths::Failure& failure);
+  /// The operation of that number fails here, and everywhere, with what `failing` says.
+  void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
   /// Whether all members have left.
   bool is_over() const;
   /// What it did last took that schedule; empty before.
@@ -73,33 +83,37 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 
  private:
   std::shared_ptr<Running> open(std::uint64_t number);
-  void check_who_left(std::uint64_t number);
+  paths::Failure known_failure(std::uint64_t number) const;
   void carry_out(const std::shared_ptr<Running>& running);
   void execute(Running& running);
   Question question_of(const Call& call, const CallCounts& counts) const;
   paths::Failure failure_of(const std::string& reason) const;
-  void fail(runtime::Lock& lock, const paths::Failure& failure);
+  void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
+            Failing failing);
+  paths::Traffic wan_traffic_of(const Execution& execution) const;
   runtime::Deadline deadline() const;
 
-  paths::Host& host_;
+  paths::Wiring& wiring_;
   const std::string name_;
   const Layout layout_;
+  const std::vector<std::uint32_t> hosts_;  // of the run, by participant
   const std::uint32_t me_;
+  const Failing failing_;
   const std::shared_ptr<Choices> choices_;
   std::unique_ptr<paths::LaneGroup> lanes_;  // null where the group is on one host
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
   std::set<std::uint32_t> come_;                                         // members
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
-  std::uint64_t meaning_ = 0;  // of all that began, in their order
-  paths::Failure failure_;
+  std::uint64_t meaning_ = 0;                         // of all that began, in their order
+  std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
   std::string last_algorithm_;
 };
 
 /// The groups that members of one host are in, by name.
 class HostGroups {
  public:
-  std::shared_ptr<HostGroup> join(paths::Host& host, const std::string& name,
+  std::shared_ptr<HostGroup> join(paths::Wiring& wiring, const std::string& name,
                                   const std::vector<std::uint32_t>& threads);
   /// After HostGroup::leave().
   void left(const std::shared_ptr<HostGroup>& group);

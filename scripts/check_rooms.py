@@ -36,15 +36,16 @@ LIBRARIES = {
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
-    "paths/config": "base runtime pastset paths paths/plan paths/rounds",
+    "paths/config": "base runtime pastset collectives collectives/algorithms paths paths/plan "
+                    "paths/rounds",
     "paths/lanes": "base runtime tuning paths paths/plan paths/wire",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/lanes paths/host",
     "groups": "base runtime collectives collectives/algorithms tuning pricing paths paths/plan "
               "paths/lanes paths/host",
-    "wrappers": "base runtime pastset eventspace tuning paths paths/plan paths/rounds "
-                "paths/lanes paths/host paths/run",
+    "wrappers": "base runtime pastset eventspace collectives tuning paths paths/plan paths/rounds "
+                "paths/lanes paths/host paths/run groups",
 }
 # Programs may include every library room; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.

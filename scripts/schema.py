@@ -78,6 +78,8 @@ def item(kinds):
 def pattern(words, transfers):
     """Words with what may stand behind them: numbers, or a transfer."""
     def form(name, word):
+        if word["schedules"]:
+            return f"{name}|({'|'.join(word['schedules'])})(:.+)?"
         if word["settings"]:
             return f"{name}(:{','.join('[0-9]+' for _ in word['settings'])})?"
         behind = [one + ":[0-9]+" * len(transfers[one]["settings"]) for one in word["transfers"]]
@@ -104,8 +106,9 @@ def collective(described):
     return {
         "kind": {"enum": list(kinds)},
         **{key: value for kind in kinds.values() for key, value in settings_of(kind).items()},
-        "algorithm": {"anyOf": [{"enum": [name for name, word in words.items()
-                                          if not word["settings"]]},
+        "algorithm": {"anyOf": [{"enum": [one for name, word in words.items()
+                                          if not word["settings"]
+                                          for one in [name, *word["schedules"]]]},
                                 pattern(words, transfers)]},
         "relaxation": {"anyOf": [pattern(relaxations, transfers), *as_maps(relaxations)]},
         "transfer": {"anyOf": [{"enum": plain}, *as_maps(transfers)]},

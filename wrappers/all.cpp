@@ -20,6 +20,7 @@
 #include "wrappers/prefetch.hpp"
 #include "wrappers/push.hpp"
 #include "wrappers/reduce.hpp"
+#include "wrappers/schedule.hpp"
 #include "wrappers/store.hpp"
 
 namespace wrappers {
@@ -42,6 +43,7 @@ const paths::WrapperKinds& all_kinds() {
     list.add(lagged_check_kind());
     list.add(lagged_kind());
     list.add(periodic_kind());
+    list.add(schedule_kind());
     list.add(event_collector_kind());
     return list;
   }();

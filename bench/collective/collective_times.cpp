@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "base/near_match.hpp"
@@ -22,6 +23,9 @@ namespace {
 
 /// Behind the slowest message that members agree by.
 constexpr base::Nanos spare = std::chrono::milliseconds(20);
+
+/// Hosts hand over messages as they become ready.
+constexpr std::size_t all_that_is_ready = std::numeric_limits<std::size_t>::max();
 
 std::vector<collectives::Collective> read_collectives(const std::string& text) {
   std::vector<collectives::Collective> read;
@@ -150,6 +154,7 @@ class CollectiveTimes::Arrays {
     if (is_reduction(collective)) call.operation = options.operation;
     call.counts = {collective == collectives::Collective::barrier ? 0 : count_};
     call.algorithm = options.schedule;
+    call.window = options.window;
   }
   void fill(std::uint64_t salt) {
     salt_ = salt;
@@ -236,8 +241,10 @@ void CollectiveTimes::add_price(Row& row) const {
   const auto& algorithm = collectives::algorithm_named(row.algorithm.substr(0, colon));
   const auto parameters =
       algorithm.read(colon == std::string::npos ? "" : row.algorithm.substr(colon + 1));
-  const pricing::Price price =
-      pricing::price(algorithm, task, parameters, element_bytes, *network_);
+  const std::size_t window =
+      options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
+  const pricing::Price price = pricing::price(algorithm, task, parameters, element_bytes, *network_,
+                                              {.window = window, .under_way = all_that_is_ready});
   row.bound = pricing::bound_of(task, element_bytes, *network_).time;
   row.price = price.time;
   row.wan_messages = price.across.messages;

@@ -25,6 +25,7 @@ struct CollectiveOptions {
   std::string schedule = "best";
   std::string operation = "sum";
   std::uint32_t root = 0;
+  std::size_t window = 0;  ///< as of groups::Call
   std::string json;
 };
 

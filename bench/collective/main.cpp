@@ -25,6 +25,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("--operation", options.operation, "Of reductions")->capture_default_str();
   app.add_option("--root-rank", options.root, "Rank of the thread that has or gets all")
       ->capture_default_str();
+  app.add_option("--window", options.window,
+                 "Unfinished steps that a host admits; 0: 256, or as many as hosts")
+      ->capture_default_str();
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(
       app,

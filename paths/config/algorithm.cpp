@@ -11,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "collectives/algorithms/all.hpp"
 
 namespace paths {
 namespace {
@@ -70,6 +71,25 @@ const AlgorithmWord* word_named(std::string_view name) {
   const auto found = std::find_if(words.begin(), words.end(),
                                   [&](const AlgorithmWord& word) { return word.name == name; });
   return found == words.end() ? nullptr : &*found;
+}
+
+/// The one that stands for all schedules, and the algorithm that such a name is of.
+const AlgorithmWord* schedule_word() {
+  const std::vector<AlgorithmWord>& words = algorithm_words();
+  const auto found = std::find_if(words.begin(), words.end(),
+                                  [](const AlgorithmWord& word) { return word.is_schedule; });
+  return found == words.end() ? nullptr : &*found;
+}
+
+const collectives::Algorithm* schedule_named(std::string_view name) {
+  for (const collectives::Algorithm& one : collectives::all_algorithms())
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+bool does(const collectives::Algorithm& algorithm, std::string_view collective_kind) {
+  return std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(),
+                     [&](auto collective) { return name_of(collective) == collective_kind; });
 }
 
 /// One of those that `word` may have beside it.
@@ -292,6 +312,23 @@ class RelaxationReader {
   Algorithm algorithm_;
 };
 
+/// A schedule's name and what stands behind it: what was expected, or nothing.
+std::string parse_schedule(std::string_view text, std::string_view collective_kind,
+                           Algorithm& algorithm) {
+  algorithm.schedule = text;
+  const std::size_t colon = text.find(':');
+  const collectives::Algorithm* const named = schedule_named(text.substr(0, colon));
+  if (named == nullptr) return colon == std::string_view::npos ? "" : algorithm.word->name;
+  if (!does(*named, collective_kind))
+    return fmt::format("an algorithm of {} (`paths algorithms`)", collective_kind);
+  try {
+    named->read(colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1)));
+  } catch (const std::invalid_argument& error) {
+    return fmt::format("{}, whose parameters are right ({})", named->name, error.what());
+  }
+  return "";
+}
+
 }  // namespace
 
 bool AlgorithmWord::takes(std::string_view collective_kind) const {
@@ -335,6 +372,7 @@ std::optional<Algorithm> parse_algorithm(std::string_view text, std::string_view
                                          std::string& wrong) {
   const auto parts = parts_of(text, ':');
   const AlgorithmWord* word = word_named(parts[0]);
+  if (word == nullptr && schedule_named(parts[0]) != nullptr) word = schedule_word();
   if (word == nullptr || !word->takes(collective_kind)) {
     std::vector<std::string> forms;
     std::vector<std::string_view> names;
@@ -343,19 +381,24 @@ std::optional<Algorithm> parse_algorithm(std::string_view text, std::string_view
       forms.push_back(form_of(one));
       names.push_back(one.name);
     }
+    for (const collectives::Algorithm& one : collectives::all_algorithms())
+      if (does(one, collective_kind) && forms.size() > 1) names.push_back(one.name);
     const auto near = base::near_match(std::string(parts[0]), names);
     wrong = fmt::format("expected {}, found '{}'{}", either_of(forms), text,
                         near ? fmt::format("; did you mean '{}'?", *near) : "");
     return std::nullopt;
   }
   Algorithm algorithm = plain(*word, word->over_all_to_all);
-  const std::string expected = parse_parameters({parts.begin() + 1, parts.end()}, algorithm);
+  const std::string expected = word->is_schedule
+                                   ? parse_schedule(text, collective_kind, algorithm)
+                                   : parse_parameters({parts.begin() + 1, parts.end()}, algorithm);
   if (expected.empty()) return algorithm;
   wrong = fmt::format("expected {}, found '{}'", expected, text);
   return std::nullopt;
 }
 
 std::string algorithm_text(const Algorithm& algorithm) {
+  if (algorithm.word->is_schedule) return algorithm.schedule;
   const AlgorithmWord& word = shortest(algorithm);
   if (!word.settings.empty())
     return fmt::format("{}:{}", word.name, fmt::join(algorithm.numbers, ","));

@@ -40,8 +40,10 @@ struct AlgorithmWord {
   std::vector<std::string_view> collectives = {};  ///< kinds that may have it; none: each
   bool over_tree = false;                          ///< may be said beside `graph: tree`
   bool over_all_to_all = false;                    ///< beside `graph: all_to_all`: means it alone
-  std::vector<std::string_view> transfers = {};    ///< that may be said beside it
-  std::string_view transfer = {};                  ///< which one it has, if none is said
+  /// Hosts join what they have by a schedule: the algorithms of collectives/ are words, too.
+  bool is_schedule = false;
+  std::vector<std::string_view> transfers = {};  ///< that may be said beside it
+  std::string_view transfer = {};                ///< which one it has, if none is said
   /// It needs a condition that a part of the contributions can establish.
   bool needs_proof = false;
   void (*expand)(expansion::CollectiveExpansion&) = nullptr;  ///< writes the paths
@@ -61,6 +63,7 @@ struct Algorithm {
   std::vector<std::uint64_t> numbers = {};  ///< one for each of the word's settings
   const TransferWord* transfer = nullptr;   ///< none over a tree
   std::uint64_t tuples = 1;                 ///< asked for at once
+  std::string schedule = {};  ///< where the word is one: "best", "multilevel:shapes=flat/binomial"
 
   /// The word's setting of that name; 0 when it has none.
   std::uint64_t number(std::string_view setting) const;

@@ -240,7 +240,19 @@ Wiring::ClockReading Wiring::read_clock(std::uint32_t peer) {
 
 Traffic Wiring::wan_traffic(std::string_view graph) const {
   const auto number = plan_->graph_named(graph);
-  return number ? connections_.wan_traffic(*number) : Traffic{};
+  return number ? wan_traffic_of(*number) : Traffic{};
+}
+
+Traffic Wiring::wan_traffic_of(std::uint32_t graph) const {
+  Traffic all = connections_.wan_traffic(graph);
+  runtime::Lock lock(mutex_);
+  if (const auto more = over_lanes_.find(graph); more != over_lanes_.end()) all += more->second;
+  return all;
+}
+
+void Wiring::sent_over_lanes(std::uint32_t graph, const Traffic& wan) {
+  runtime::Lock lock(mutex_);
+  over_lanes_[graph] += wan;
 }
 
 Traffic Wiring::traffic(std::string_view graph) const {
@@ -497,7 +509,7 @@ Outcome Wiring::run(const Frame& request) {
 void Wiring::add_traffic(const Operation& asked, Result& result) const {
   if (asked.number >= plan_->graphs.size()) return;
   const auto graph = static_cast<std::uint32_t>(asked.number);
-  const HostTraffic mine{index_, connections_.wan_traffic(graph)};
+  const HostTraffic mine{index_, wan_traffic_of(graph)};
   const auto before = result.payload.bytes();
   result.payload =
       base::Payload::filled(before.size() + sizeof mine, [&](std::span<std::byte> bytes) {

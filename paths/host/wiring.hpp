@@ -120,6 +120,9 @@ class Wiring : public Site {
   Traffic wan_traffic(std::string_view graph) const;
   Traffic traffic(std::string_view graph) const;
 
+  /// What went over lanes for a graph.
+  void sent_over_lanes(std::uint32_t graph, const Traffic& wan);
+
   /// The paths of the plan that begin on this host.
   const std::vector<std::uint32_t>& paths() const { return plan_->shares[index_].paths; }
   /// Adds this host's entry to the answer of a `traffic` operation.
@@ -128,6 +131,7 @@ class Wiring : public Site {
   void path_released();
 
  private:
+  Traffic wan_traffic_of(std::uint32_t graph) const;
   class Service;     // one operation of another host, in a context or without one
   struct Releases {  // of paths that pass through this host
     std::uint64_t expected = 0;
@@ -188,6 +192,7 @@ class Wiring : public Site {
   std::atomic<bool> gives_up_{false};  // what waits without a context
   bool waits_again_ = false;           // something has begun to, meanwhile
   bool is_ending_ = false;
+  std::unordered_map<std::uint32_t, Traffic> over_lanes_;  // to other clusters, by graph
 };
 
 }  // namespace paths

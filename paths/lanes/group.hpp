@@ -2,6 +2,7 @@
 // paths/lanes/group.hpp — hosts that send each other messages without a path.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,9 +30,16 @@ struct LaneWait {
 struct NamedMessage {
   std::uint64_t channel = 0;
   std::uint64_t name = 0;     ///< once for each lane and channel
-  std::uint64_t meaning = 0;  ///< what it is for: where the two do not agree, their lane fails
+  std::uint64_t meaning = 0;  ///< what it is for: where the two do not agree, the channel and all
+                              ///< with higher numbers fail
   /// Of all that waits to be sent in this group, whatever channel and target, the least goes first.
   std::uint64_t order = 0;
+};
+
+/// Numbers of channels, both included.
+struct Channels {
+  std::uint64_t first = 0;
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// A message on its way. Dropping it lets the message go on.
@@ -110,6 +118,9 @@ class LaneGroup {
   /// and a message that still comes ends its lane. Cheapest where channels are closed in the order
   /// of their numbers, and none is left out.
   void close(std::uint64_t channel);
+  /// What those channels are for has failed: what was not sent on them never will be, and whoever
+  /// sends or receives there, now or later, on any host of the group, is told why. Others go on.
+  void fail(const Channels& which, const std::string& why);
   /// Waits until what this host sent has left it, and tells the others that nothing more will come.
   /// Throws TravelError when something could not be sent; it has left the group all the same.
   void leave();

@@ -31,12 +31,30 @@ LaneIn::Asked LaneIn::receive(MessageName name, std::uint64_t meaning,
   return {name, meaning, true, false};
 }
 
-void LaneIn::close(std::uint64_t channel) {
-  for (auto message = messages_.lower_bound({channel, 0});
-       message != messages_.end() && message->first.channel == channel;) {
+bool LaneIn::is_other(const LaneFrame& frame) const {
+  const auto found = messages_.find({frame.channel, frame.ordinal});
+  return found != messages_.end() && found->second.meaning != frame.meaning;
+}
+
+std::vector<std::shared_ptr<LaneWait>> LaneIn::close(const Channels& which) {
+  std::vector<std::shared_ptr<LaneWait>> waiting;
+  for (auto message = messages_.lower_bound({which.first, 0});
+       message != messages_.end() && message->first.channel <= which.last;) {
     account_.give_back(message->second.charge);
+    if (message->second.wait != nullptr) waiting.push_back(std::move(message->second.wait));
     message = messages_.erase(message);
   }
+  return waiting;
+}
+
+std::string LaneIn::discard(const LaneFrame& frame) {
+  const std::uint64_t charge = frame.is_granted ? 0 : charge_of(frame.payload.size());
+  if (charge > 0 && !account_.take(charge))
+    return fmt::format("{} bytes beyond its window, of which {} were left", charge,
+                       account_.unused());
+  account_.give_back(charge);
+  if (frame.offset + frame.payload.size() == frame.bytes) ++arrived_;
+  return {};
 }
 
 /// Called when its size is known.
@@ -71,9 +89,6 @@ std::string LaneIn::wrong(const Message* message, const LaneFrame& frame) const 
   if (!frame.is_granted && charge_of(bytes) > account_.unused())
     return fmt::format("{} bytes beyond its window, of which {} were left", charge_of(bytes),
                        account_.unused());
-  if (message != nullptr && message->meaning != frame.meaning)
-    return fmt::format("message {} of channel {} as something else than it is taken for here",
-                       frame.ordinal, frame.channel);
   if (message == nullptr || !message->size) return {};
   if (*message->size != frame.bytes)
     return fmt::format("a message of {} bytes as one of {}", *message->size, frame.bytes);

@@ -40,8 +40,12 @@ class LaneIn {
   /// `ended`.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
-  /// What is here of that channel is dropped.
-  void close(std::uint64_t channel);
+  /// Whether it is of a message that is taken for something else here.
+  bool is_other(const LaneFrame& frame) const;
+  /// What is here of those channels is dropped: who waits for it, to be told.
+  std::vector<std::shared_ptr<LaneWait>> close(const Channels& which);
+  /// A frame of a channel that nothing is wanted of: what is wrong about it, or "".
+  std::string discard(const LaneFrame& frame);
 
   /// The source sends no more than so many messages in all. Those who wait for others, to be told.
   std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);

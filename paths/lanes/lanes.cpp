@@ -88,6 +88,44 @@ bool Lanes::Group::has(std::uint32_t host) const {
   return std::binary_search(hosts.begin(), hosts.end(), host);
 }
 
+const std::string* Lanes::Group::why_failed(std::uint64_t channel) const {
+  const auto after = failed.upper_bound(channel);
+  if (after == failed.begin()) return nullptr;
+  const auto& [first, entry] = *std::prev(after);
+  return channel <= entry.last ? &entry.why : nullptr;
+}
+
+bool Lanes::Group::fail(const Channels& which, const std::string& why) {
+  bool is_new = false;
+  for (std::uint64_t at = which.first;; ++at) {
+    const auto after = failed.upper_bound(at);
+    std::uint64_t last =
+        after == failed.end() ? which.last : std::min(which.last, after->first - 1);
+    if (why_failed(at) != nullptr) {
+      last = std::prev(after)->second.last;
+    } else {
+      failed[at] = {last, why, {}, false};
+      is_new = true;
+    }
+    if (last >= which.last) return is_new;
+    at = last;
+  }
+}
+
+/// Those that have failed are done with, too, unless nothing comes behind them.
+void Lanes::Group::forget_closed() {
+  for (;;) {
+    const auto entry = failed.upper_bound(closed_before);
+    if (closed.erase(closed_before) > 0)
+      ++closed_before;
+    else if (why_failed(closed_before) != nullptr &&
+             std::prev(entry)->second.last != Channels().last)
+      closed_before = std::prev(entry)->second.last + 1;
+    else
+      return;
+  }
+}
+
 std::unique_ptr<LaneGroup> Lanes::group_of(std::string_view name,
                                            const std::vector<std::string>& hosts,
                                            GroupOptions options) {
@@ -208,6 +246,10 @@ void LaneGroup::close(std::uint64_t channel) {
   if (const auto lanes = lanes_.lock()) lanes->close(id_, channel);
 }
 
+void LaneGroup::fail(const Channels& which, const std::string& why) {
+  if (const auto lanes = lanes_.lock()) lanes->fail_channels(id_, which, why);
+}
+
 void LaneGroup::abandon(const std::string& why) {
   if (const auto lanes = lanes_.lock()) lanes->leave(id_, why);
 }
@@ -254,13 +296,13 @@ std::string Lanes::silent_switch_text() const {
 
 void Lanes::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel, base::Payload message,
                  const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, wait,
+  send_by(id, to, channel, wait,
           [&](Group&, LaneOut& lane) { outgoing_.send(lane, channel, std::move(message), wait); });
 }
 
 void Lanes::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                  base::Payload message, const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, wait, [&](Group& group, LaneOut& lane) {
+  send_by(id, to, which.channel, wait, [&](Group& group, LaneOut& lane) {
     const std::uint64_t* const asked = lane.window.meaning_of({which.channel, which.name});
     const bool is_other = asked != nullptr && *asked != which.meaning;
     outgoing_.send(lane, which, std::move(message), wait);
@@ -269,12 +311,14 @@ void Lanes::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
 }
 
 template <class Send>
-void Lanes::send_by(std::uint64_t id, std::uint32_t to, const std::shared_ptr<LaneWait>& wait,
-                    const Send& send) {
+void Lanes::send_by(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
+                    const std::shared_ptr<LaneWait>& wait, const Send& send) {
   runtime::Lock lock(mutex_);
   Group& group = joined(id);
   if (const auto over = group.over.find(to); over != group.over.end()) {
     fail(group, to, {wait}, over->second);
+  } else if (const std::string* const why = group.why_failed(channel)) {
+    fail_as_said({wait}, *why);
   } else {
     LaneOut& lane = lane_to(group, to);
     const bool asks = group.hosts.size() > told_hosts_max && !std::exchange(lane.has_asked, true);
@@ -286,12 +330,13 @@ void Lanes::send_by(std::uint64_t id, std::uint32_t to, const std::shared_ptr<La
 
 void Lanes::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
                     const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, wait, [&](LaneIn& lane) { return lane.receive(channel, wait); });
+  receive_by(id, from, channel, wait, [&](LaneIn& lane) { return lane.receive(channel, wait); });
 }
 
 void Lanes::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                     const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
+  receive_by(id, from, which.channel, wait,
+             [&](LaneIn& lane) { return lane.receive(which, wait); });
 }
 
 void Lanes::close(std::uint64_t id, std::uint64_t channel) {
@@ -299,24 +344,45 @@ void Lanes::close(std::uint64_t id, std::uint64_t channel) {
   Group* const group = find(id);
   if (group == nullptr || group->is_closed(channel)) return;
   group->closed.insert(channel);
-  while (!group->closed.empty() && *group->closed.begin() == group->closed_before)
-    group->closed.erase(group->closed.begin()), ++group->closed_before;
+  group->forget_closed();
   for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
-  for (auto& [peer, lane] : group->in) lane->close(channel);
+  for (auto& [peer, lane] : group->in) lane->close({channel, channel});
   for (auto& [peer, lane] : group->in) issue_returned(*group, peer);
   settle(lock);
 }
 
+/// What was heard of them is passed on: who said so first may not have come to say it to all.
+void Lanes::fail_channels(std::uint64_t id, const Channels& which, const std::string& why) {
+  runtime::Lock lock(mutex_);
+  Group* const group = find(id);
+  if (group == nullptr) return;
+  end_channels(*group, which, why);
+  for (auto& [first, failed] : group->failed) {
+    const bool is_meant = first <= which.last && which.first <= failed.last;
+    if (!is_meant || std::exchange(failed.is_told, true)) continue;
+    for (const std::uint32_t peer : group->hosts) {
+      const bool has_lane = group->out.contains(peer) || group->in.contains(peer);
+      if (has_lane && !group->over.contains(peer) && !failed.knowing.contains(peer))
+        tell_failed(*group, peer, first);
+    }
+  }
+  settle(lock);
+}
+
 template <class Receive>
-void Lanes::receive_by(std::uint64_t id, std::uint32_t from, const std::shared_ptr<LaneWait>& wait,
-                       const Receive& receive) {
+void Lanes::receive_by(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
+                       const std::shared_ptr<LaneWait>& wait, const Receive& receive) {
   runtime::Lock lock(mutex_);
   Group& group = joined(id);
+  if (const std::string* const why = group.why_failed(channel)) {
+    fail_as_said({wait}, *why);
+    return settle(lock);
+  }
   LaneIn& lane = lane_from(group, from);
   const LaneIn::Asked asked = receive(lane);
   const auto over = group.over.find(from);
   if (asked.is_other) {
-    fail(group, from, {wait}, others_meaning(asked.name.channel));
+    fail_as_said({wait}, others_meaning(asked.name.channel, from));
     if (over == group.over.end()) refuse_other(group, from, asked.name.channel);
   } else if (asked.is_complete) {
     ended_.push_back(wait);
@@ -510,6 +576,15 @@ void Lanes::tell_neighbour(std::uint32_t place, LaneFrame frame) {
     post(std::move(frame));
 }
 
+void Lanes::fail_as_said(const Waits& waits, const std::string& reason) {
+  if (waits.empty()) return;
+  const auto failure = std::make_shared<TravelError>(name_, "", "", reason);
+  for (const auto& wait : waits) {
+    wait->failure = failure;
+    ended_.push_back(wait);
+  }
+}
+
 void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
   const std::string text = fmt::format("host {} was sent {}", name_, wrong);
   spdlog::warn("{}, by host {}", text, host_text(frame.source));
@@ -521,17 +596,39 @@ void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
     end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
 }
 
-std::string Lanes::others_meaning(std::uint64_t channel) {
-  return fmt::format("the two hosts take a message on channel {} for different ones", channel);
+std::string Lanes::others_meaning(std::uint64_t channel, std::uint32_t peer) const {
+  return fmt::format("hosts {} and {} take a message on channel {} for different ones", name_,
+                     host_text(peer), channel);
 }
 
-/// Ends the lane between the two, and tells the other host, too.
+/// The group's hosts have parted ways there: what comes behind it is not the same to them, either.
 void Lanes::refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel) {
-  const std::string text = others_meaning(channel);
-  LaneFrame refused = control(LaneKind::refused, peer, group.id);
-  refused.text = text;
-  post(std::move(refused));
-  end_lanes(group, peer, text);
+  end_channels(group, {.first = channel}, others_meaning(channel, peer));
+  tell_failed(group, peer, channel);
+}
+
+void Lanes::end_channels(Group& group, const Channels& which, const std::string& why) {
+  if (!group.fail(which, why)) return;
+  for (auto& [peer, lane] : group.out) fail_as_said(outgoing_.drop(lane, which), why);
+  for (auto& [peer, lane] : group.in) fail_as_said(lane->close(which), why);
+  for (auto& [peer, lane] : group.in) issue_returned(group, peer);
+}
+
+void Lanes::tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel) {
+  const auto& [first, entry] = *std::prev(group.failed.upper_bound(channel));
+  LaneFrame failed = control(LaneKind::failed, peer, group.id);
+  failed.channel = first;
+  failed.bytes = entry.last;
+  failed.text = entry.why;
+  post(std::move(failed));
+}
+
+void Lanes::take_failed(Group& group, const LaneFrame& frame) {
+  if (frame.bytes < frame.channel) return;
+  end_channels(group, {frame.channel, frame.bytes}, frame.text);
+  for (auto entry = group.failed.lower_bound(frame.channel);
+       entry != group.failed.end() && entry->first <= frame.bytes; ++entry)
+    entry->second.knowing.insert(frame.source);
 }
 
 void Lanes::take_data(LaneFrame frame) {
@@ -548,16 +645,20 @@ void Lanes::take_data(LaneFrame frame) {
                                      frame.channel, group->name, group->options.channels));
   LaneIn& lane = lane_from(*group, source);
   if (group->over.contains(source) && lane.is_over()) return;
-  if (group->is_closed(frame.channel))
+  if (!group->is_closed(frame.channel) && lane.is_other(frame))
+    refuse_other(*group, source, frame.channel);
+  const bool has_failed = group->why_failed(frame.channel) != nullptr;
+  if (!has_failed && group->is_closed(frame.channel))
     return refuse(frame, fmt::format("a message on channel {} of group {}, which is closed",
                                      frame.channel, group->name));
   std::string wrong;
   try {
-    wrong = lane.take(frame, ended_);
+    wrong = has_failed ? lane.discard(frame) : lane.take(frame, ended_);
   } catch (const std::bad_alloc&) {
     wrong = fmt::format("a message of {} bytes, for which there is no memory", frame.bytes);
   }
   if (!wrong.empty()) return refuse(frame, fmt::format("{} (group {})", wrong, group->name));
+  if (has_failed && frame.offset == 0) tell_failed(*group, source, frame.channel);
   if (lane.is_over() && group->over.contains(source))
     fail(*group, source, lane.take_waiting(), group->over[source]);
   issue_returned(*group, source);
@@ -585,6 +686,7 @@ void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
     case LaneKind::grant: return take_permission(*group, frame, moment);
     case LaneKind::ask: return issue(*group, frame.source);
     case LaneKind::left: return take_farewell(*group, frame);
+    case LaneKind::failed: return take_failed(*group, frame);
     case LaneKind::refused: return end_lanes(*group, frame.source, frame.text);
     default: return;
   }
@@ -596,6 +698,8 @@ void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos mo
   if (frame.kind == LaneKind::credit) {
     lane.window.add(frame.bytes);
   } else {
+    if (group.why_failed(frame.channel) != nullptr)
+      return tell_failed(group, frame.source, frame.channel);
     if (group.is_closed(frame.channel)) return;
     const MessageName name{frame.channel, frame.ordinal};
     const auto channel = lane.channels.find(name.channel);
@@ -621,7 +725,8 @@ void Lanes::take_farewell(Group& group, const LaneFrame& frame) {
 
 void Lanes::keep_for_later(LaneFrame frame) {
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
-                         frame.kind == LaneKind::ask || frame.kind == LaneKind::left;
+                         frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
+                         frame.kind == LaneKind::failed;
   if (!is_useful || early_frames_ >= early_frames_max) {
     spdlog::warn("host {}: host {} sent control for a group that there is not{}{}", name_,
                  host_text(frame.source), frame.text.empty() ? "" : ": ", frame.text);

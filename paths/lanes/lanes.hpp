@@ -112,10 +112,22 @@ class Lanes {
     std::set<std::uint32_t> said;                         // of those, who said so themselves
     std::uint64_t closed_before = 0;                      // channels below are closed
     std::set<std::uint64_t> closed;                       // and those
+    struct Failed {
+      std::uint64_t last = 0;
+      std::string why;
+      std::set<std::uint32_t> knowing;  // peers that said so
+      bool is_told = false;             // to the others, by this host
+    };
+    std::map<std::uint64_t, Failed> failed;  // channels, by the first; apart from each other
     bool has(std::uint32_t host) const;
     bool is_closed(std::uint64_t channel) const {
       return channel < closed_before || closed.contains(channel);
     }
+    /// Why a channel has failed; null: it has not.
+    const std::string* why_failed(std::uint64_t channel) const;
+    void forget_closed();
+    /// Those that have not failed yet do: whether there are some.
+    bool fail(const Channels& which, const std::string& why);
   };
   class Clock;
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
@@ -130,6 +142,7 @@ class Lanes {
   void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
                const std::shared_ptr<LaneWait>& wait);
   void close(std::uint64_t group, std::uint64_t channel);
+  void fail_channels(std::uint64_t group, const Channels& which, const std::string& why);
   Waits unsent(std::uint64_t group);
   void leave(std::uint64_t group, const std::string& why = "");
   void wait(LaneWait& one, const std::string& what);
@@ -151,11 +164,11 @@ class Lanes {
   LaneOut& lane_to(Group& group, std::uint32_t target);
   std::uint64_t bytes_under_way(std::uint32_t source) const;
   template <class Send>
-  void send_by(std::uint64_t id, std::uint32_t to, const std::shared_ptr<LaneWait>& wait,
-               const Send& send);
+  void send_by(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
+               const std::shared_ptr<LaneWait>& wait, const Send& send);
   template <class Receive>
-  void receive_by(std::uint64_t id, std::uint32_t from, const std::shared_ptr<LaneWait>& wait,
-                  const Receive& receive);
+  void receive_by(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
+                  const std::shared_ptr<LaneWait>& wait, const Receive& receive);
   void issue(Group& group, std::uint32_t source);
   void issue_returned(Group& group, std::uint32_t source);
   void issue_to_short();
@@ -166,10 +179,14 @@ class Lanes {
   void take_control(LaneFrame frame, base::Nanos moment);
   void take_permission(Group& group, const LaneFrame& frame, base::Nanos moment);
   void take_farewell(Group& group, const LaneFrame& frame);
+  void take_failed(Group& group, const LaneFrame& frame);
+  void end_channels(Group& group, const Channels& which, const std::string& why);
+  void tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel);
   void refuse(const LaneFrame& frame, const std::string& wrong);
-  static std::string others_meaning(std::uint64_t channel);
+  std::string others_meaning(std::uint64_t channel, std::uint32_t peer) const;
   void refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel);
   void fail(const Group& group, std::uint32_t peer, const Waits& waits, const std::string& reason);
+  void fail_as_said(const Waits& waits, const std::string& reason);
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
   void lose(std::uint32_t host, const std::string& reason);

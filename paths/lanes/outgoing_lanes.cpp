@@ -216,4 +216,17 @@ std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
   return waiting;
 }
 
+std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane, const Channels& which) {
+  std::vector<std::shared_ptr<LaneWait>> waiting;
+  lane.for_each([&](LaneOut::Channel& channel) {
+    std::erase_if(channel.messages, [&](LaneOut::Message& message) {
+      if (message.name.channel < which.first || message.name.channel > which.last) return false;
+      lane.window.forget(message.name);
+      waiting.push_back(std::move(message.wait));
+      return true;
+    });
+  });
+  return waiting;
+}
+
 }  // namespace paths

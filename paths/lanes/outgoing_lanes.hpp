@@ -75,6 +75,8 @@ class OutgoingLanes {
   void unblock(LaneOut& lane, base::Nanos moment);
   /// Nothing more of it leaves: those who wait for its messages, to be told why.
   std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane);
+  /// The same of some channels.
+  std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane, const Channels& which);
   /// Which messages have been sent, since it was asked last.
   std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
 

@@ -16,6 +16,7 @@ enum class LaneKind : std::uint8_t {
   ask,      ///< for the first credit of a large group
   left,     ///< the source is in the group no more, having sent so many messages
   refused,  ///< the target did what it may not; the text says what
+  failed,   ///< some channels carry nothing more; the text says why
   lost,     ///< a host is gone; the text says why
   done,     ///< threads have ended, those of the source, of its cluster or all: bytes 0, 1, 2
   look,     ///< nothing: opens the connection, which tells when the target is gone
@@ -34,10 +35,10 @@ struct LaneFrame {
   std::uint32_t source = 0;    ///< host, as the run's plan counts them
   std::uint32_t target = 0;    ///< likewise
   std::uint64_t group = 0;     ///< its id
-  std::uint64_t channel = 0;   ///< of data and grant
+  std::uint64_t channel = 0;   ///< of data and grant; of failed: the first
   std::uint64_t ordinal = 0;   ///< of the message in its channel, likewise
   std::uint64_t bytes = 0;     ///< of data: the whole message's; of credit: how many; of left: how
-                               ///< many messages; of lost: the host
+                               ///< many messages; of failed: the last channel; of lost: the host
   std::uint64_t offset = 0;    ///< of data: where in the message the payload belongs
   std::uint64_t meaning = 0;   ///< of data and grant: what its sender takes the message for
   base::Nanos lag{0};          ///< how long the tail comes behind the head

@@ -29,7 +29,7 @@ void take_part(runtime::Runtime& runtime, paths::LaneGroup& group, const Task& t
   if (task.collective != Collective::broadcast)
     memory.lend(collectives::in, in_range(task, me), in);
   memory.lend(collectives::out, out_range(task, me), out);
-  groups::Fold fold(*base::reduce_operation("max"), base::Scalar::u8, false);
+  groups::Fold fold(*base::reduce_operation("max"), base::Scalar::u8, base::Values::checked);
   const groups::OperationName name{.number = 0, .meaning = 1, .text = "it"};
   groups::Execution(runtime, &group, group.hosts(), name, std::move(program), memory, fold,
                     {.patience = 60s})

@@ -44,7 +44,7 @@ Frame random_frame(runtime::Random& random) {
   if (random.chance(0.5)) frame.text = random_text(random);
   if (frame.kind == FrameKind::lane) {
     frame.lane = std::make_shared<LaneFrame>();
-    frame.lane->kind = static_cast<LaneKind>(random.below(12));
+    frame.lane->kind = static_cast<LaneKind>(random.below(13));
     frame.lane->is_granted = random.chance(0.5);
     frame.lane->source = small();
     frame.lane->target = small();

@@ -76,7 +76,7 @@ std::vector<Program> all_programs() {
     for (const char* algorithm :
          {"sequential", "magpie", "exact", "conditional", "conditional:push", "conditional:demand",
           "conditional:subscribe:2", "conditional:subscribe:100", "periodic:4", "lagged:1",
-          "lagged:3", "budget:8,4", "budget:3,3"})
+          "lagged:3", "budget:8,4", "budget:3,3", "best", "multilevel"})
       all.push_back({algorithm, "", clusters});
     for (const char* relaxation : {"{lagged: 3}", "{periodic: 4}"})
       all.push_back({"", relaxation, clusters});
@@ -432,7 +432,7 @@ TEST_CASE("algorithms: every word and transfer says what it is, and to what it e
   for (const paths::AlgorithmWord& word : paths::algorithm_words()) {
     check(word);
     CHECK(!word.relaxation.empty());
-    CHECK((word.over_tree || word.over_all_to_all));
+    CHECK((word.over_tree || word.over_all_to_all || word.is_schedule));
     for (const std::string_view transfer : word.transfers)
       CHECK(names.contains(std::string(transfer)));
     CHECK(word.over_all_to_all == names.contains(std::string(word.transfer)));

@@ -11,6 +11,7 @@ AlgorithmWord conditional_word();
 AlgorithmWord periodic_word();
 AlgorithmWord lagged_word();
 AlgorithmWord budget_word();
+AlgorithmWord best_word();
 
 TransferWord pull_word();
 TransferWord push_word();
@@ -25,7 +26,8 @@ const std::vector<AlgorithmWord>& algorithm_words() {
       conditional_word(),  //
       periodic_word(),     //
       lagged_word(),       //
-      budget_word(),
+      budget_word(),       //
+      best_word(),
   };
   return words;
 }

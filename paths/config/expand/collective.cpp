@@ -132,18 +132,45 @@ Settings CollectiveExpansion::check(const Telling& telling, const std::string& r
   return in_place(telling.check, std::move(settings));
 }
 
+bool CollectiveExpansion::checks() const {
+  return collective_.algorithm.all_to_all || !collective_.written_condition.is_null();
+}
+
+/// All hosts come to the same bits, so that each may decide for itself.
+void CollectiveExpansion::write_schedule() {
+  writer_.need_lanes();
+  Entries settings = {entry("by", text(collective_.algorithm.schedule)),
+                      entry("collective", collective_.name)};
+  const Entries& combining = collective_.settings.entries();
+  settings.insert(settings.end(), combining.begin(), combining.end());
+  for (const std::uint32_t cluster : clusters_)
+    for (const std::uint32_t host : all_.computing(cluster)) {
+      const std::string result = name("result." + all_.host_name(host));
+      writer_.element(result, host,
+                      checks() ? partial_template(collective_.value) : collective_.value, 1,
+                      position_);
+      const std::uint32_t threads = all_.hosts[host].threads;
+      Way way = above_joins_;
+      if (threads > 1 || is_alone_)
+        way.push_back(join("join." + all_.host_name(host), host, std::nullopt));
+      way.push_back(in_place("schedule", settings));
+      if (checks()) way.push_back(check({.settings = {}, .tuple = {}}, result, {}, {}));
+      way.push_back(store(result, position_));
+      add_path(host, threads, std::move(way));
+    }
+}
+
 void CollectiveExpansion::write_tree() {
   const std::string result = name("result");
-  const bool checks = collective_.algorithm.all_to_all || !collective_.written_condition.is_null();
   writer_.element(result, collective_.root_host,
-                  checks ? partial_template(collective_.value) : collective_.value, 1, position_);
+                  checks() ? partial_template(collective_.value) : collective_.value, 1, position_);
   Way end;
   if (clusters_.size() > 1) {
     const auto root = std::find(clusters_.begin(), clusters_.end(), collective_.root_cluster);
     end.push_back(
         join("join", collective_.root_host, static_cast<std::uint32_t>(root - clusters_.begin())));
   }
-  if (checks) end.push_back(check({.settings = decides(), .tuple = {}}, result, {}, {}));
+  if (checks()) end.push_back(check({.settings = decides(), .tuple = {}}, result, {}, {}));
   end.push_back(store(result, position_));
   for (const std::uint32_t cluster : clusters_) {
     Way rest = below_clusters_;

@@ -47,6 +47,8 @@ class CollectiveExpansion {
   void write_tree();
   /// A tree in each cluster. Needs several clusters, as the next one.
   void write_all_to_all(const Telling& telling);
+  /// Each host ends its own paths, and a schedule joins hosts.
+  void write_schedule();
   /// Their roots tell each other the newest results; of one cluster, a tree.
   void write_newest();
 
@@ -65,6 +67,7 @@ class CollectiveExpansion {
 
  private:
   void write_graph();
+  bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
   Way climb(const ClusterTree& tree, std::uint32_t cluster, std::uint32_t host, const Way& rest);

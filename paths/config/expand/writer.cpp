@@ -119,6 +119,8 @@ Settings Writer::finish(const Settings& settings) {
   if (const Settings* own = settings.find("paths"))
     paths_.insert(paths_.end(), own->items().begin(), own->items().end());
   const base::Position& position = settings.position();
+  if (needs_lanes_ && settings.find("lanes") == nullptr)
+    low_level.push_back(entry("lanes", Settings::map({}, position)));
   low_level.push_back(entry("hosts", Settings::map(std::move(hosts_), position)));
   low_level.push_back(entry("ways", write_ways(all_, position)));
   low_level.push_back(entry("elements", Settings::map(std::move(elements_), position)));

@@ -50,6 +50,8 @@ class Writer {
   /// A wrapper that several paths share; once for each name.
   void share(const std::string& name, std::string_view kind, std::uint32_t host,
              const base::Settings& settings, const base::Position& position);
+  /// Hosts send what has no path: the key `lanes` is there, whether the config has it or not.
+  void need_lanes() { needs_lanes_ = true; }
   /// What the paths of that name are; `is` has its settings at the low level.
   void graph(const base::Settings& name, Entries is);
   /// `instrumented` as of a collective: around which wrappers to put event collectors.
@@ -66,6 +68,7 @@ class Writer {
   Entries hosts_, elements_, wrappers_, graphs_;
   std::vector<base::Settings> paths_;
   std::set<std::string> shared_;
+  bool needs_lanes_ = false;
 };
 
 }  // namespace paths::expansion

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/algorithms/schedule.cpp — schedules between hosts in place of trees: the best one,
+// or one by its name.
+#include "paths/config/expand/collective.hpp"
+
+namespace paths {
+
+AlgorithmWord best_word() {
+  AlgorithmWord word;
+  word.name = "best";
+  word.help =
+      "The schedule that takes least on the config's network. Each that `paths algorithms` prints "
+      "is a word, too, with its parameters behind a colon.";
+  word.relaxation = "exact";
+  word.collectives = {"allreduce"};
+  word.is_schedule = true;
+  word.expand = [](expansion::CollectiveExpansion& collective) { collective.write_schedule(); };
+  return word;
+}
+
+}  // namespace paths

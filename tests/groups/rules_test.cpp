@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/rules_test.cpp — what must hold however little room there is, and whoever fails
+// when.
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+
+#include "collectives/algorithms/all.hpp"
+#include "collectives/verifier.hpp"
+#include "groups/group.hpp"
+#include "groups/network_of.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using collectives::Collective;
+using test_support::Sim;
+using test_support::SimResult;
+using namespace std::chrono_literals;
+using Values = std::vector<std::int64_t>;
+
+/// So many clusters of so many hosts, whose inboxes take nothing that was not asked for.
+std::string without_inbox(std::size_t clusters, std::size_t hosts) {
+  std::string config = "clusters:\n";
+  for (std::size_t cluster = 0; cluster < clusters; ++cluster)
+    config += fmt::format("  c{}: {{hosts: {}, network: {{latency: 50us, bandwidth: 100Mbit}}}}\n",
+                          cluster, hosts);
+  if (clusters > 1) config += "links: {all: {latency: 1ms, bandwidth: 1Gbit}}\n";
+  return config + "lanes: {inbox: 0B}\n";
+}
+
+std::size_t least_window(const paths::Plan& plan, const collectives::Algorithm& algorithm,
+                         const std::string& parameters) {
+  const auto topology = std::make_shared<const collectives::Topology>(
+      groups::topology_of(plan, groups::participants_of(plan)));
+  const auto task = collectives::make_task(Collective::allreduce, topology, 12, 0);
+  return verify(algorithm, task, algorithm.read(parameters)).least_window;
+}
+
+/// The sum of ranks in all elements, by a schedule.
+void sum_up(groups::Group& world, const std::string& schedule, std::size_t window,
+            std::size_t size) {
+  const Values in(size, world.rank());
+  Values out(size);
+  groups::Call call = groups::by(schedule, groups::allreduce(in, out, "sum"));
+  call.window = window;
+  world.run(call);
+  CHECK(out == Values(size, world.size() * (world.size() - 1) / 2));
+}
+
+}  // namespace
+
+TEST_CASE("groups: every schedule of allreduce ends in its least window without any inbox") {
+  for (const auto& [clusters, hosts] : {std::pair(1, 5), std::pair(2, 3), std::pair(4, 1)}) {
+    const Sim sim(without_inbox(clusters, hosts));
+    const auto topology = std::make_shared<const collectives::Topology>(
+        groups::topology_of(sim.plan(), groups::participants_of(sim.plan())));
+    const auto task = collectives::make_task(Collective::allreduce, topology, 12, 0);
+    for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
+      if (!algorithm.does(Collective::allreduce)) continue;
+      const auto parameters = algorithm.read("");
+      if (!algorithm.why_not(task, parameters).empty()) continue;
+      if (algorithm.order(task, parameters) == collectives::Order::differs) continue;
+      INFO(algorithm.name << " over " << clusters << " x " << hosts);
+      const std::size_t window = least_window(sim.plan(), algorithm, "");
+      const SimResult result = sim.run([&](paths::Thread& thread) {
+        groups::Group world(thread);
+        sum_up(world, algorithm.name, window, 20'000);
+      });
+      CHECK(result.failures == std::vector<std::string>());
+      CHECK(result.broke == "");
+    }
+  }
+}
+
+TEST_CASE("groups: an exchange of 66 clusters with all others ends without any inbox") {
+  const Sim sim(without_inbox(66, 1));
+  CHECK(least_window(sim.plan(), collectives::algorithm_named("stretched"), "exchange=all") == 66);
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    sum_up(world, "stretched:exchange=all", 0, 100);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: a root that runs ahead of all others fills no inbox, and other groups go on") {
+  const Sim sim(
+      "clusters: {a: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
+      "lanes: {inbox: 64KiB}\n");
+  base::Nanos others_end{0};
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    if (world.rank() > 0) {
+      groups::Group pair(thread, "pair", {1, 2});
+      for (int i = 0; i < 100; ++i) sum_up(pair, "best", 0, 100);
+      others_end = thread.now();
+      thread.sleep_for(5s - thread.now());
+    }
+    std::vector<std::int32_t> value(25);
+    for (std::int32_t i = 0; i < 2000; ++i) {
+      if (world.rank() == 0) value.assign(25, i);
+      world.run(groups::by("tree:shape=flat", groups::broadcast(value, 0)));
+      if (value[24] != i) FAIL("broadcast " << i);
+    }
+    CHECK(thread.host().lanes().use().inbox_held_most <= 64 * 1024);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+  CHECK(others_end < 1s);
+}
+
+TEST_CASE("groups: four over the same hosts, which their threads enter in opposite orders") {
+  const Sim sim(
+      "clusters: {a: {hosts: 2, threads: 4, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
+      "lanes: {inbox: 0B}\n");
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    // Each thread with the one of the other host that enters last what it enters first.
+    std::vector<std::unique_ptr<groups::Group>> all;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t number = thread.host().index() == 0 ? i : 3 - i;
+      all.push_back(std::make_unique<groups::Group>(thread, fmt::format("g{}", number)));
+    }
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t first = (thread.index() + i) % 4;
+      const std::uint32_t number = thread.host().index() == 0 ? first : 3 - first;
+      const Values in(5000, 1);
+      std::vector<Values> out(4, Values(5000));
+      std::vector<groups::Started> started;
+      for (std::uint32_t k = 0; k < 4; ++k)
+        started.push_back(all[(number + k) % 4]->start(groups::allreduce(in, out[k], "sum")));
+      for (auto& one : started) one.wait();
+      CHECK(out == std::vector<Values>(4, Values(5000, 8)));
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: a member that stands still in one delays no other") {
+  const Sim sim(
+      "clusters: {a: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
+      "lanes: {inbox: 0B}\n");
+  base::Nanos end{0};
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const Values in(50'000, 1);
+    Values out(50'000);
+    if (world.rank() == 2) {
+      thread.sleep_for(20s);
+      world.run(groups::allreduce(in, out, "sum"));
+      return;
+    }
+    groups::Started frozen = world.start(groups::allreduce(in, out, "sum"));
+    groups::Group pair(thread, "pair", {0, 1});
+    for (int i = 0; i < 10; ++i) sum_up(pair, "best", 0, 10'000);
+    end = thread.now();
+    frozen.wait();
+    CHECK(out == Values(50'000, 3));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+  CHECK(end < 3s);
+}
+
+TEST_CASE("groups: operations before the one that fails go on, and those behind it fail") {
+  const Sim sim(
+      "clusters:\n"
+      "  a: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "  b: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "links: {all: {latency: 10ms, bandwidth: 100Mbit}}\n"
+      "lanes:\n");
+  for (const std::uint32_t first : {2, 3}) {
+    std::map<std::uint32_t, std::vector<std::string>> said;
+    const SimResult result = sim.run([&](paths::Thread& thread) {
+      groups::Group world(thread);
+      std::vector<std::vector<double>> in(5, std::vector<double>(20'000, 1.0)),
+          out(5, std::vector<double>(20'000));
+      // Two members are at fault, in different operations, the later one first or last.
+      if (world.rank() == 1) in[first][0] = std::nan("");
+      if (world.rank() == 2) in[5 - first][0] = std::nan("");
+      std::vector<groups::Started> started;
+      std::vector<std::string>& mine = said[world.rank()];
+      mine.assign(5, "");
+      for (int i = 0; i < 5; ++i) {
+        try {
+          started.push_back(world.start(groups::allreduce(in[i], out[i], "sum")));
+        } catch (const std::exception& error) {
+          mine[i] = error.what();
+          started.emplace_back();
+        }
+      }
+      for (int i = 0; i < 5; ++i) try {
+          if (mine[i].empty()) started[i].wait();
+        } catch (const std::exception& error) {
+          mine[i] = error.what();
+        }
+      CHECK(thread.now() < 3s);
+    });
+    CHECK(result.broke == "");
+    CHECK(result.failures == std::vector<std::string>());
+    for (const auto& [rank, mine] : said)
+      for (int i = 0; i < 5; ++i) {
+        INFO("rank " << rank << ", operation " << i << ": " << mine[i]);
+        if (i < 2)
+          CHECK(mine[i] == "");
+        else
+          CHECK_THAT(mine[i], Catch::Contains("NaN"));
+      }
+  }
+}
+
+TEST_CASE("groups: when an error was given nothing touches the arrays any more") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto moment = std::chrono::microseconds(random() % 20'000);
+    const SimResult result =
+        Sim("clusters: {a: {hosts: 4, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n")
+            .run([&](paths::Thread& thread) {
+              auto group = std::make_unique<groups::Group>(thread);
+              auto in = std::make_unique<Values>(30'000), out = std::make_unique<Values>(30'000);
+              if (group->rank() == 3) {
+                thread.sleep_for(moment);
+                group = nullptr;  // it never comes
+                return;
+              }
+              CHECK_THROWS_AS(group->run(groups::allreduce(*in, *out, "sum")), paths::TravelError);
+              in = nullptr, out = nullptr;  // the sanitizer sees who still reads or writes
+              thread.sleep_for(100ms);
+            });
+    CHECK(result.broke == "");
+  }
+}
+
+TEST_CASE("groups: two roots that wait for each other are told before the deadline") {
+  const Sim sim(
+      "deadline: 60s\n"
+      "clusters: {a: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
+      "lanes: {inbox: 0B}\n");
+  for (const std::size_t size : {1, 100'000}) {
+    const SimResult result = sim.run([&](paths::Thread& thread) {
+      groups::Group world(thread);
+      std::vector<double> sum(size), mine(size, 1.0);
+      CHECK_THROWS_AS(world.run(groups::reduce(mine, sum, "sum", world.rank())),
+                      paths::TravelError);
+      CHECK(thread.now() < 1s);
+    });
+    CHECK(result.broke == "");
+  }
+}
+
+TEST_CASE("groups: a split that fails at one host fails at all, with what failed there") {
+  const Sim sim(
+      "clusters: {a: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n");
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    if (world.rank() == 1) throw std::logic_error("cannot split");
+    CHECK_THROWS_WITH(world.split(0), Catch::Contains("thread a-1/0 has failed"));
+  });
+  CHECK(result.broke == "");
+  CHECK(result.failures.size() == 1);
+}

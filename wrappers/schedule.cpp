@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrappers/schedule.cpp — rounds of a path as operations of a group with one member on each host.
+#include "wrappers/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/errors.hpp"
+#include "base/usage_error.hpp"
+#include "groups/choice.hpp"
+#include "groups/host_group.hpp"
+#include "groups/network_of.hpp"
+#include "paths/host/wiring.hpp"
+
+namespace wrappers {
+namespace {
+
+using paths::OperationKind;
+
+/// Of each host with threads the first.
+std::vector<std::uint32_t> members_of(const paths::Plan& plan) {
+  std::vector<std::uint32_t> ranks;
+  for (const auto& host : plan.hosts)
+    if (host.threads > 0) ranks.push_back(host.first_thread);
+  return ranks;
+}
+
+groups::Call call_of(const paths::Reduction& reduction, const std::string& by) {
+  groups::Call call;
+  call.collective = collectives::Collective::allreduce;
+  call.scalar = reduction.shape.scalar;
+  call.operation = reduction.operation->name;
+  call.values = reduction.values;
+  call.counts = {reduction.shape.count};
+  call.algorithm = by;
+  call.is_canonical = true;
+  return call;
+}
+
+/// Why the one that is named cannot do it, for the hosts of the plan; "" if it can, and of the
+/// best.
+std::string why_not(const paths::Plan& plan, const groups::Call& call) {
+  if (call.algorithm == "best") return {};
+  groups::Question question;
+  question.collective = call.collective;
+  question.counts = collectives::Counts::each(call.counts.front(), 1);
+  question.worst = worst_order(call);
+  question.algorithm = call.algorithm;
+  try {
+    groups::Choices(plan, groups::participants_of(plan)).answer(question);
+  } catch (const base::UsageError& error) {
+    return error.mistake();
+  } catch (const base::ConfigError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+Schedule::Schedule(paths::Wiring& wiring, std::string collective, std::string by,
+                   paths::Reduction reduction)
+    : wiring_(wiring),
+      collective_(std::move(collective)),
+      by_(std::move(by)),
+      reduction_(std::move(reduction)) {}
+
+void Schedule::start() {
+  const std::string& label = wiring_.label();
+  group_ = std::make_shared<groups::HostGroup>(
+      wiring_, fmt::format("{}{}collective {}", label, label.empty() ? "" : "/", collective_),
+      members_of(wiring_.plan()), groups::Failing::alone);
+  group_->check(call_of(reduction_, by_));
+}
+
+paths::Result Schedule::operate(paths::Operation operation, paths::Next next) {
+  if (paths::is_farewell(operation.kind)) end(operation);
+  if (operation.kind != OperationKind::move) return next(std::move(operation));
+  if (operation.failure)
+    group_->fail(operation.sequence, operation.failure, groups::Failing::alone);
+  else
+    join(operation);
+  return next(std::move(operation));
+}
+
+void Schedule::join(paths::Operation& operation) {
+  if (const std::string why = reduction_.wrong(operation); !why.empty()) {
+    const paths::Failure failure = wiring_.failure(name(), operation.path, why);
+    group_->fail(operation.sequence, failure, groups::Failing::alone);
+    throw paths::TravelError(*failure);
+  }
+  reduction_.normalize(operation);
+  base::Buffer result(operation.payload.size());
+  groups::Call call = call_of(reduction_, by_);
+  call.in = operation.payload.bytes();
+  call.out = result.bytes();
+  const std::uint32_t me = group_->layout().first_on(group_->participant());
+  const auto running = group_->enter(me, operation.sequence, call, true);
+  group_->wait(*running);
+  wiring_.sent_over_lanes(wiring_.plan().paths[operation.path].graph_number, running->wan);
+  operation.payload = std::move(result).freeze();
+  operation.contributions = wiring_.plan().thread_count();
+}
+
+/// From here on nothing comes of this host.
+void Schedule::end(const paths::Operation& operation) {
+  group_->fail(operation.sequence,
+               operation.failure
+                   ? operation.failure
+                   : wiring_.failure(name(), operation.path,
+                                     fmt::format("threads of host {} have ended", wiring_.name())),
+               groups::Failing::all_behind);
+}
+
+paths::WrapperKind schedule_kind() {
+  paths::WrapperKind kind;
+  kind.name = "schedule";
+  kind.help = "Goes on with what the values of all hosts with threads come to, by a schedule.";
+  kind.settings = {
+      {"by", "word", "best", "An algorithm, with parameters behind a colon, or the best."},
+      {"collective", "word", "required", "The graph: hosts of one belong together."}};
+  for (const paths::SettingHelp& setting : paths::reduction_settings())
+    kind.settings.push_back(setting);
+  kind.job = paths::Job::other;
+  kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
+    const std::string by = reader.word("by").value_or("best");
+    const std::string collective = reader.required_word("collective", "the name of a graph");
+    const paths::Reduction reduction = paths::read_reduction(reader);
+    // Once for all hosts.
+    const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
+                          groups::participants_of(place.plan).front() == place.host;
+    if (const std::string why = is_asked ? why_not(place.plan, call_of(reduction, by)) : "";
+        !why.empty())
+      reader.mistake("by", why);
+    return [=](paths::Wiring& wiring) {
+      return std::make_unique<Schedule>(wiring, collective, by, reduction);
+    };
+  };
+  return kind;
+}
+
+}  // namespace wrappers
