@@ -102,9 +102,13 @@ std::string Parameters::text() const {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
+void Program::append_all(Steps& steps) const {
+  for (Count portion = 0; portion < portions_; ++portion) make_(portion, steps);
+}
+
 Steps Program::all() const {
   Steps steps;
-  for (Count portion = 0; portion < portions_; ++portion) make_(portion, steps);
+  append_all(steps);
   return steps;
 }
 
@@ -158,9 +162,17 @@ std::string Algorithm::why_not(const Task& task, const Parameters& values) const
 
 Schedule schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
   Schedule schedule;
-  for (Rank me = 0; me < task.size(); ++me)
-    schedule.push_back(algorithm.program(task, parameters, me).all());
+  schedule_of(algorithm, task, parameters, schedule);
   return schedule;
+}
+
+void schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
+                 Schedule& schedule) {
+  schedule.resize(task.size());
+  for (Rank me = 0; me < task.size(); ++me) {
+    schedule[me].clear();
+    algorithm.program(task, parameters, me).append_all(schedule[me]);
+  }
 }
 
 }  // namespace collectives

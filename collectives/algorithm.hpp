@@ -62,6 +62,7 @@ class Program {
 
   Count portions() const { return portions_; }
   void append(Count portion, Steps& steps) const { make_(portion, steps); }
+  void append_all(Steps& steps) const;
   Steps all() const;
 
  private:
@@ -96,5 +97,8 @@ struct Algorithm {
 /// The programs of all participants: for tests, printing, and the verifier.
 using Schedule = std::vector<Steps>;
 Schedule schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters);
+/// Into the memory of another one.
+void schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
+                 Schedule& schedule);
 
 }  // namespace collectives

@@ -4,22 +4,16 @@
 
 namespace collectives {
 
-Expressions::Id Expressions::numbered(std::uint64_t key) {
-  const auto [entry, is_new] = numbers_.emplace(key, static_cast<Id>(keys_.size()));
-  if (is_new) keys_.push_back(key);
-  return entry->second;
-}
-
 std::vector<Rank> Expressions::leaves(Id id) const {
   std::vector<Rank> ranks;
   std::vector<Id> open{id};
   while (!open.empty()) {
-    const std::uint64_t key = keys_[open.back()];
+    const std::uint64_t key = numbers_.key(open.back());
     open.pop_back();
     const auto right = static_cast<Id>(key);
     const auto left = static_cast<Id>(key >> 32);
     if (right == 0) {
-      ranks.push_back(left);
+      ranks.push_back(left - 1);
     } else {
       open.push_back(right);
       open.push_back(left);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/expressions.hpp — sums as trees of who contributed, each known by a number.
 #pragma once
-#include <cstdint>
-#include <unordered_map>
-#include <vector>
-
+#include "collectives/numbering.hpp"
 #include "collectives/topology.hpp"
 
 namespace collectives {
@@ -15,22 +12,24 @@ class Expressions {
   using Id = std::uint32_t;
   static constexpr Id undefined = 0;
 
-  Id leaf(Rank rank) { return numbered(std::uint64_t{rank} << 32); }
-  Id sum(Id left, Id right) { return numbered(std::uint64_t{left} << 32 | right); }
+  Expressions() { numbers_.number(nothing); }
+
+  Id leaf(Rank rank) { return numbers_.number((std::uint64_t{rank} + 1) << 32); }
+  Id sum(Id left, Id right) { return numbers_.number(std::uint64_t{left} << 32 | right); }
   /// The contributors from left to right.
   std::vector<Rank> leaves(Id id) const;
   /// What `sequential` makes of those participants up to a position: members of a group from the
   /// left, then groups, level by level.
   Id canonical(const Topology& topology, std::size_t positions);
+  std::size_t size() const { return numbers_.size(); }
 
  private:
-  // A leaf has its rank on the left and nothing on the right; no sum has nothing on its right.
-  Id numbered(std::uint64_t key);
   Id canonical(const Topology& topology, std::size_t positions, std::size_t level,
                std::size_t group);
 
-  std::vector<std::uint64_t> keys_{0};
-  std::unordered_map<std::uint64_t, Id> numbers_;
+  // A leaf has its rank and one on the left and nothing on the right; no sum has nothing there.
+  static constexpr std::uint64_t nothing = 0;
+  Numbering numbers_;
 };
 
 }  // namespace collectives

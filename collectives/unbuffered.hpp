@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/step.hpp"
+#include "collectives/cell_numbers.hpp"
 
 namespace collectives {
 
@@ -22,7 +22,7 @@ struct Message {
 /// The least window with which it ends, everybody admitting steps in order while fewer than that
 /// many are unfinished; none if it does not end with any. One order decides for all, since no step
 /// that is done keeps another from being done.
-std::optional<std::size_t> least_window(const std::vector<Steps>& schedule,
+std::optional<std::size_t> least_window(const Schedule& schedule, const CellNumbers& numbers,
                                         const std::vector<Message>& messages);
 
 }  // namespace collectives

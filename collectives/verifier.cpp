@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <deque>
-#include <map>
-#include <set>
+#include <algorithm>
 
+#include "base/errors.hpp"
+#include "collectives/cell_numbers.hpp"
 #include "collectives/expressions.hpp"
 #include "collectives/unbuffered.hpp"
 
@@ -25,20 +25,17 @@ struct Value {
   }
 };
 
+/// What a message holds, and which comes next in its channel.
 struct Sent {
-  std::size_t number;  // of its message
-  std::vector<Value> values;
+  std::size_t first_value;
+  std::size_t count;
+  std::size_t next = Message::none;
 };
 
-/// Between two participants, in order.
+/// Between two participants on a channel: messages in order.
 struct Line {
-  std::deque<Sent> under_way;
+  std::size_t next = Message::none;  // to be received
   std::size_t last = Message::none;
-};
-
-struct Participant {
-  std::size_t done = 0;  // steps
-  std::map<Buffer, std::vector<Value>> buffers;
 };
 
 /// A mistake, on its way out of the run.
@@ -52,7 +49,12 @@ class Run {
   void go();
   Expressions& expressions() { return expressions_; }
   const std::vector<Message>& messages() const { return messages_; }
-  const std::vector<Value>& result(Rank rank) { return participants_[rank].buffers[out]; }
+  const CellNumbers& numbers() const { return numbers_; }
+  /// What is in `out`.
+  std::span<const Value> result(Rank rank) const {
+    const CellNumbers::Cells& cells = numbers_.of_buffer(rank, out);
+    return std::span(cells_).subspan(cells.first, cells.count);
+  }
   const Traffic& traffic() const { return traffic_; }
 
  private:
@@ -61,32 +63,52 @@ class Run {
   void send(Rank rank, const Step& step);
   bool receive(Rank rank, const Step& step);
   void compute(Rank rank, const Step& step);
-  std::vector<Value> read(Rank rank, std::span<const Block> blocks);
+  void read(Rank rank, std::span<const Block> blocks, std::vector<Value>& values);
+  void add_up(const std::vector<Value>& right);
   void write(Rank rank, const Block& block, const Value* values);
   void check_operands(const Step& step) const;
   void check_ended() const;
+  void check_read(Rank rank) const;
+  void check_received() const;
   void count(Rank from, Rank to, Count elements);
+  Line& line(Rank from, Rank to, Channel channel) {
+    const std::uint64_t pair = std::uint64_t{from} * schedule_.size() + to;
+    const std::uint32_t number = numbers_of_lines_.number(pair << 32 | channel);
+    if (number == lines_.size()) lines_.emplace_back();
+    return lines_[number];
+  }
 
   const Task& task_;
   const Schedule& schedule_;
   Expressions expressions_;
-  std::vector<Participant> participants_;
-  std::map<std::tuple<Rank, Rank, Channel>, Line> lines_;
+  CellNumbers numbers_;
+  std::vector<Value> cells_;
+  std::vector<std::size_t> done_;  // steps, by participant
+  Numbering numbers_of_lines_;     // by sender and receiver, and channel
+  std::vector<Line> lines_;
   std::vector<Message> messages_;
+  std::vector<Sent> sent_;           // by message
+  std::vector<Value> under_way_;     // what all messages hold
+  std::vector<Value> left_, right_;  // operands
   Traffic traffic_;
 };
 
 Run::Run(const Task& task, const Schedule& schedule)
-    : task_(task), schedule_(schedule), participants_(schedule.size()) {
+    : task_(task),
+      schedule_(schedule),
+      numbers_(task, schedule),
+      cells_(numbers_.count()),
+      done_(schedule.size()) {
+  ENSURE(schedule.size() < (std::size_t{1} << 16));
   const std::size_t clusters = task.group().clusters();
   traffic_.sent.resize(schedule.size());
   traffic_.received.resize(schedule.size());
   traffic_.crossing.resize(clusters * clusters);
   for (Rank rank = 0; rank < schedule.size(); ++rank) {
-    const Range given = in_range(task, rank);
-    std::vector<Value> values(given.end());
-    for (Count cell = 0; cell < given.end(); ++cell) values[cell] = {expressions_.leaf(rank), cell};
-    participants_[rank].buffers[task.collective == Collective::broadcast ? out : in] = values;
+    const Buffer source = task.collective == Collective::broadcast ? out : in;
+    const Count given = in_range(task, rank).end();
+    Value* const cells = cells_.data() + numbers_.of_buffer(rank, source).first;
+    for (Count cell = 0; cell < given; ++cell) cells[cell] = {expressions_.leaf(rank), cell};
   }
 }
 
@@ -100,7 +122,7 @@ void Run::go() {
 
 /// As far as it can go; whether it could at all.
 bool Run::advance(Rank rank) {
-  std::size_t& done = participants_[rank].done;
+  std::size_t& done = done_[rank];
   const std::size_t before = done;
   try {
     while (done < schedule_[rank].size() && execute(rank, schedule_[rank][done])) ++done;
@@ -136,30 +158,31 @@ void Run::count(Rank from, Rank to, Count elements) {
 }
 
 void Run::send(Rank rank, const Step& step) {
-  Line& line = lines_[{rank, step.peer, step.channel}];
-  std::vector<Value> values = read(rank, step.blocks);
-  count(rank, step.peer, values.size());
-  messages_.push_back({{rank, participants_[rank].done}, {}, line.last});
-  line.last = messages_.size() - 1;
-  line.under_way.push_back({line.last, std::move(values)});
+  const std::size_t first = under_way_.size();
+  read(rank, step.blocks, under_way_);
+  const std::size_t elements = under_way_.size() - first;
+  count(rank, step.peer, elements);
+  Line& channel = line(rank, step.peer, step.channel);
+  const std::size_t number = messages_.size();
+  if (channel.last != Message::none) sent_[channel.last].next = number;
+  if (channel.next == Message::none) channel.next = number;
+  messages_.push_back({{rank, done_[rank]}, {}, channel.last});
+  sent_.push_back({first, elements});
+  channel.last = number;
 }
 
 bool Run::receive(Rank rank, const Step& step) {
-  Line& line = lines_[{step.peer, rank, step.channel}];
-  if (line.under_way.empty()) return false;
-  const Sent message = std::move(line.under_way.front());
-  line.under_way.pop_front();
+  Line& channel = line(step.peer, rank, step.channel);
+  const std::size_t number = channel.next;
+  if (number == Message::none) return false;
+  const Sent& message = sent_[number];
+  channel.next = message.next;
   Count expected = 0;
   for (const Block& block : step.blocks) expected += block.cells.count;
-  if (expected != message.values.size())
-    throw Wrong{fmt::format("comes with {} elements", message.values.size())};
-  messages_[message.number].received = {rank, participants_[rank].done};
-  std::set<std::pair<Buffer, Count>> written;
-  const Value* values = message.values.data();
+  if (expected != message.count) throw Wrong{fmt::format("comes with {} elements", message.count)};
+  messages_[number].received = {rank, done_[rank]};
+  const Value* values = under_way_.data() + message.first_value;
   for (const Block& block : step.blocks) {
-    for (Count cell = block.cells.offset; step.blocks.size() > 1 && cell < block.cells.end();
-         ++cell)
-      if (!written.emplace(block.buffer, cell).second) throw Wrong{"writes a cell twice"};
     write(rank, block, values);
     values += block.cells.count;
   }
@@ -180,65 +203,88 @@ void Run::check_operands(const Step& step) const {
 
 void Run::compute(Rank rank, const Step& step) {
   check_operands(step);
-  std::vector<Value> values = read(rank, step.blocks.subspan(1, 1));
+  left_.clear();
+  read(rank, step.blocks.subspan(1, 1), left_);
   if (step.action == Action::reduce) {
-    const std::vector<Value> right = read(rank, step.blocks.subspan(2, 1));
-    for (std::size_t index = 0; index < values.size(); ++index) {
-      if (values[index].place != right[index].place) throw Wrong{"sums up different places"};
-      values[index].expression =
-          expressions_.sum(values[index].expression, right[index].expression);
-    }
+    right_.clear();
+    read(rank, step.blocks.subspan(2, 1), right_);
+    add_up(right_);
   }
-  write(rank, step.blocks[0], values.data());
+  write(rank, step.blocks[0], left_.data());
 }
 
-std::vector<Value> Run::read(Rank rank, std::span<const Block> blocks) {
-  std::vector<Value> values;
-  for (const Block& block : blocks) {
-    std::vector<Value>& cells = participants_[rank].buffers[block.buffer];
-    for (Count cell = block.cells.offset; cell < block.cells.end(); ++cell) {
-      if (cell >= cells.size() || !cells[cell].is_defined())
-        throw Wrong{fmt::format("reads {}[{}], which is undefined", text(block.buffer), cell)};
-      cells[cell].is_unread = false;
-      values.push_back(cells[cell]);
+/// To the left operand; neighbours are most often the same sum.
+void Run::add_up(const std::vector<Value>& right) {
+  Expressions::Id left_id = Expressions::undefined, right_id = Expressions::undefined;
+  Expressions::Id sum = Expressions::undefined;
+  for (std::size_t index = 0; index < right.size(); ++index) {
+    Value& left = left_[index];
+    if (left.place != right[index].place) throw Wrong{"sums up different places"};
+    if (left.expression != left_id || right[index].expression != right_id) {
+      left_id = left.expression;
+      right_id = right[index].expression;
+      sum = expressions_.sum(left_id, right_id);
     }
+    left.expression = sum;
   }
-  return values;
+}
+
+void Run::read(Rank rank, std::span<const Block> blocks, std::vector<Value>& values) {
+  for (const Block& block : blocks) {
+    Value* const cells = cells_.data() + numbers_.first(rank, block);
+    for (Count index = 0; index < block.cells.count; ++index) {
+      if (!cells[index].is_defined())
+        throw Wrong{fmt::format("reads {}[{}], which is undefined", text(block.buffer),
+                                block.cells.offset + index)};
+      cells[index].is_unread = false;
+    }
+    values.insert(values.end(), cells, cells + block.cells.count);
+  }
 }
 
 void Run::write(Rank rank, const Block& block, const Value* values) {
   if (block.buffer == in) throw Wrong{"writes `in`"};
   if (block.buffer == out && block.cells.end() > out_range(task_, rank).count)
     throw Wrong{"writes beyond the end of `out`"};
-  std::vector<Value>& cells = participants_[rank].buffers[block.buffer];
-  if (cells.size() < block.cells.end()) cells.resize(block.cells.end());
+  Value* const cells = cells_.data() + numbers_.first(rank, block);
   for (Count index = 0; index < block.cells.count; ++index) {
-    Value& cell = cells[block.cells.offset + index];
-    if (cell.is_unread) throw Wrong{"writes over what was never read"};
-    cell = values[index];
-    cell.is_unread = true;
+    if (cells[index].is_unread) throw Wrong{"writes over what was never read"};
+    cells[index] = values[index];
+    cells[index].is_unread = true;
   }
 }
 
 void Run::check_ended() const {
-  for (Rank rank = 0; rank < schedule_.size(); ++rank) {
-    const std::size_t done = participants_[rank].done;
-    if (done < schedule_[rank].size())
-      throw Wrong{fmt::format("participant {}, step {}, {}: waits for ever", rank, done,
-                              text(schedule_[rank][done]))};
-  }
   for (Rank rank = 0; rank < schedule_.size(); ++rank)
-    for (const auto& [buffer, cells] : participants_[rank].buffers)
-      for (const Value& value : cells)
-        if (buffer != out && value.is_unread)
-          throw Wrong{fmt::format("participant {} never reads {}[{}]", rank, text(buffer),
-                                  &value - cells.data())};
-  for (const auto& [ends, line] : lines_)
-    if (!line.under_way.empty())
-      throw Wrong{fmt::format(
-          "participant {} sent {} message(s) to {} on channel {} that nobody "
-          "receives",
-          std::get<0>(ends), line.under_way.size(), std::get<1>(ends), std::get<2>(ends))};
+    if (done_[rank] < schedule_[rank].size())
+      throw Wrong{fmt::format("participant {}, step {}, {}: waits for ever", rank, done_[rank],
+                              text(schedule_[rank][done_[rank]]))};
+  for (Rank rank = 0; rank < schedule_.size(); ++rank) check_read(rank);
+  check_received();
+}
+
+void Run::check_read(Rank rank) const {
+  for (const CellNumbers::Cells& cells : numbers_.of(rank)) {
+    if (cells.buffer == out) continue;
+    for (Count cell = 0; cell < cells.count; ++cell)
+      if (cells_[cells.first + cell].is_unread)
+        throw Wrong{
+            fmt::format("participant {} never reads {}[{}]", rank, text(cells.buffer), cell)};
+  }
+}
+
+void Run::check_received() const {
+  for (std::uint32_t number = 0; number < lines_.size(); ++number) {
+    std::size_t left = 0;
+    for (std::size_t next = lines_[number].next; next != Message::none; next = sent_[next].next)
+      ++left;
+    if (left == 0) continue;
+    const std::uint64_t key = numbers_of_lines_.key(number);
+    const std::uint64_t pair = key >> 32;
+    throw Wrong{fmt::format(
+        "participant {} sent {} message(s) to {} on channel {} that nobody receives",
+        pair / schedule_.size(), left, pair % schedule_.size(), static_cast<Channel>(key))};
+  }
 }
 
 /// What results must be, and in which order they were summed up.
@@ -248,8 +294,9 @@ class Results {
   Order check() {
     for (Rank rank = 0; rank < task_.size(); ++rank) {
       const Count count = out_range(task_, rank).count;
-      const std::vector<Value>& cells = run_.result(rank);
-      if (is_reduction(task_.collective)) scan_shape_ = Expressions::undefined;
+      const std::span<const Value> cells = run_.result(rank);
+      if (task_.collective == Collective::alltoall) blocks_ = taken(task_, rank);
+      scan_shape_ = last_checked_ = Expressions::undefined;
       for (Count cell = 0; cell < count; ++cell) {
         const Value value = cell < cells.size() ? cells[cell] : Value{};
         if (!value.is_defined()) fail(rank, cell, "was never written");
@@ -280,10 +327,9 @@ class Results {
       default: break;
     }
     if (task_.collective == Collective::alltoall) {
-      const std::vector<Range> blocks = taken(task_, rank);
       Rank owner = 0;
-      while (blocks[owner].end() <= cell) ++owner;
-      return within(owner, given(task_, owner, rank).offset + cell - blocks[owner].offset);
+      while (blocks_[owner].end() <= cell) ++owner;
+      return within(owner, given(task_, owner, rank).offset + cell - blocks_[owner].offset);
     }
     Rank owner = 0;
     while (task_.counts.block(owner).end() <= cell) ++owner;
@@ -303,7 +349,7 @@ class Results {
     const Count offset =
         task_.collective == Collective::reduce_scatter ? task_.counts.block(rank).offset : Count{0};
     if (value.place != offset + cell) fail(rank, cell, "is the sum of another place");
-    if (value.expression != last_checked_) check_expression(rank, cell, value.expression);
+    if (!is_checked(value.expression)) check_expression(rank, cell, value.expression);
     Expressions::Id& shape = is_scan() ? scan_shape_ : shape_;
     if (shape == Expressions::undefined) shape = value.expression;
     if (shape != value.expression) at_best(Order::by_block);
@@ -329,7 +375,17 @@ class Results {
       if (expression != run_.expressions().canonical(task_.group(), expected))
         at_best(Order::in_order);
     }
-    last_checked_ = is_scan() ? Expressions::undefined : expression;
+    if (is_scan()) {
+      last_checked_ = expression;
+    } else {
+      checked_.resize(std::max<std::size_t>(checked_.size(), expression + std::size_t{1}));
+      checked_[expression] = true;
+    }
+  }
+  /// Of scans each participant has another one.
+  bool is_checked(Expressions::Id expression) const {
+    if (is_scan()) return expression == last_checked_;
+    return expression < checked_.size() && checked_[expression];
   }
   void check_agreement(Rank rank, Count cell, Expressions::Id expression) {
     if (task_.collective != Collective::allreduce) return;
@@ -342,8 +398,10 @@ class Results {
   Order order_ = Order::canonical;
   Expressions::Id shape_ = Expressions::undefined;
   Expressions::Id scan_shape_ = Expressions::undefined;
-  Expressions::Id last_checked_ = Expressions::undefined;
-  std::vector<Expressions::Id> first_;  // what participant 0 has, by cell
+  Expressions::Id last_checked_ = Expressions::undefined;  // of this participant
+  std::vector<bool> checked_;                              // for all, by expression
+  std::vector<Expressions::Id> first_;                     // what participant 0 has, by cell
+  std::vector<Range> blocks_;  // of an alltoall at the participant that is looked at
 };
 
 }  // namespace
@@ -355,7 +413,7 @@ Verdict verify(const Task& task, const Schedule& schedule) {
     run.go();
     verdict.traffic = run.traffic();
     verdict.order = Results(task, run).check();
-    const auto window = least_window(schedule, run.messages());
+    const auto window = least_window(schedule, run.numbers(), run.messages());
     if (!window) throw Wrong{"sticks where nothing is buffered"};
     verdict.least_window = *window;
   } catch (const Wrong& wrong) {
@@ -364,13 +422,17 @@ Verdict verify(const Task& task, const Schedule& schedule) {
   return verdict;
 }
 
+std::string wrong_order(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
+                        Order order) {
+  if (!is_reduction(task.collective) || task.collective == Collective::barrier) return "";
+  const Order declared = algorithm.order(task, parameters);
+  if (order <= declared) return "";
+  return fmt::format("sums up {}, and declares {}", name_of(order), name_of(declared));
+}
+
 Verdict verify(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
   Verdict verdict = verify(task, schedule_of(algorithm, task, parameters));
-  if (!verdict.holds() || !is_reduction(task.collective)) return verdict;
-  const Order declared = algorithm.order(task, parameters);
-  if (verdict.order > declared && task.collective != Collective::barrier)
-    verdict.mistake =
-        fmt::format("sums up {}, and declares {}", name_of(verdict.order), name_of(declared));
+  if (verdict.holds()) verdict.mistake = wrong_order(algorithm, task, parameters, verdict.order);
   return verdict;
 }
 

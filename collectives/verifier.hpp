@@ -47,6 +47,10 @@ struct Verdict {
 /// On vectors with a few elements per participant; the time is that of the elements that move.
 Verdict verify(const Task& task, const Schedule& schedule);
 
+/// What is wrong about sums in that order, or nothing: the algorithm declares a better one.
+std::string wrong_order(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
+                        Order order);
+
 /// Also that the order of summation is at least the one that the algorithm declares.
 Verdict verify(const Algorithm& algorithm, const Task& task, const Parameters& parameters);
 

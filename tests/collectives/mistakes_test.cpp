@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "collectives/proofs.hpp"
 #include "collectives/tree.hpp"
 #include "collectives/verifier.hpp"
 #include "tests/collectives/every_schedule.hpp"
@@ -55,6 +56,37 @@ TEST_CASE("verifier: what it finds, it names with participant, step, and what th
           root.copy({scratch, one}, {out, one});
         }) == "participant 0 never reads f1[0]");
   CHECK(mistake_of([](Steps&, Steps&) {}) == "out[0] of participant 1 was never written");
+}
+
+TEST_CASE("verifier: a schedule that is known is still held to the order that is declared for it") {
+  const auto group = clustered({4});
+  const Algorithm& honest = algorithm_named("tree");
+  Algorithm boasting = honest;
+  boasting.order = [](const Task&, const Parameters&) { return Order::canonical; };
+  const Task task = make_task(Collective::reduce, group, 3);
+  Proofs proofs(group);
+  CHECK(proofs.mistake(honest, task, honest.read("shape=binomial")) == "");
+  CHECK(proofs.mistake(honest, task, honest.read("shape=knomial,arity=2")) == "");
+  CHECK(proofs.mistake(boasting, task, honest.read("shape=binomial")) ==
+        "sums up one grouping, in order, and declares canonical");
+  CHECK(proofs.schedules() == 3);
+  CHECK(proofs.verified() == 1);
+  // Of another vector nothing is known yet.
+  CHECK(proofs.mistake(honest, make_task(Collective::reduce, group, 4), honest.read("")) == "");
+  CHECK(proofs.verified() == 2);
+}
+
+TEST_CASE("verifier: a schedule that is wrong is so whenever it comes") {
+  const auto group = clustered({2});
+  Algorithm silent = algorithm_named("tree");
+  silent.program = [](const Task&, const Parameters&, Rank) {
+    return Program(1, [](Count, Steps&) {});
+  };
+  const Task task = make_task(Collective::broadcast, group, 1);
+  Proofs proofs(group);
+  for (int time = 0; time < 2; ++time)
+    CHECK(proofs.mistake(silent, task, silent.read("")) ==
+          "out[0] of participant 1 was never written");
 }
 
 TEST_CASE("verifier: what ends only because sends are buffered is no schedule") {
