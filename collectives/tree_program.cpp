@@ -11,12 +11,34 @@ namespace {
 
 using Node = Tree::Node;
 
+/// Whose sums are folded together, in the order of the config: mine and those of my children at one
+/// level.
+using Folded = std::vector<Rank>;
+
 struct Place {
-  const Topology* topology;
   Rank me;
   bool is_root;
   Node node;
+  std::vector<Folded> folds;  // innermost level first
 };
+
+/// First of what is nearest, level by level, in the order of the config. A root that is not the
+/// first of its groups would otherwise be summed up before them.
+std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node) {
+  std::vector<Folded> folds;
+  const std::vector<Tree::Child>& children = node.children;
+  for (std::size_t end = children.size(); end > 0;) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && children[begin - 1].level == children[end - 1].level) --begin;
+    Folded& ranks = folds.emplace_back(Folded{me});
+    for (std::size_t at = begin; at < end; ++at) ranks.push_back(children[at].rank);
+    std::sort(ranks.begin(), ranks.end(), [&](Rank left, Rank right) {
+      return topology.position(left) < topology.position(right);
+    });
+    end = begin;
+  }
+  return folds;
+}
 
 /// A vector on its way along an edge.
 class Edge {
@@ -42,6 +64,7 @@ class Edge {
 
 std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segments& segments) {
   std::vector<Edge> edges;
+  edges.reserve(place.node.children.size());
   for (const Tree::Child& child : place.node.children)
     edges.emplace_back(cells, segments.at(child.level));
   return edges;
@@ -60,27 +83,19 @@ void send_down(Steps& steps, const Place& place, Range cells, const Segments& se
   }
 }
 
-/// The sum of the subtree: first of what is nearest, level by level, in the order of the config. A
-/// root that is not the first of its groups would otherwise be summed up before them.
+/// The sum of the subtree.
 Block sum_of_subtree(Steps& steps, const Place& place, Range cells, Range scratch) {
-  const std::vector<Tree::Child>& children = place.node.children;
-  const auto position = [&](Rank rank) { return place.topology->position(rank); };
   Block sum{in, cells};
+  std::vector<Block> operands;
   std::uint32_t folded = 0;
-  for (std::size_t end = children.size(); end > 0;) {
-    std::size_t begin = end - 1;
-    while (begin > 0 && children[begin - 1].level == children[end - 1].level) --begin;
-    std::vector<Rank> ranks{place.me};
-    for (std::size_t at = begin; at < end; ++at) ranks.push_back(children[at].rank);
-    std::sort(ranks.begin(), ranks.end(),
-              [&](Rank left, Rank right) { return position(left) < position(right); });
-    std::vector<Block> operands;
+  for (const Folded& ranks : place.folds) {
+    operands.clear();
+    operands.reserve(ranks.size());
     for (const Rank rank : ranks)
       operands.push_back(rank == place.me ? sum : Block{{Storage::child, rank}, scratch});
-    const bool is_last = place.is_root && begin == 0;
+    const bool is_last = place.is_root && folded + 1 == place.folds.size();
     sum = fold(steps, operands,
                is_last ? Block{out, cells} : Block{{Storage::folded, ++folded}, scratch});
-    end = begin;
   }
   return sum;
 }
@@ -199,8 +214,9 @@ Program tree_program(const Task& task, const Tree& tree, const Segments& segment
   const bool goes_up = task.collective != Collective::broadcast;
   const bool goes_down = task.collective != Collective::reduce;
   const Stretches stretches(task.vector(), segments.largest());
-  return {stretches.count(), [=, place = Place{&task.group(), me, me == tree.root(),
-                                               tree.node(me)}](Count portion, Steps& steps) {
+  Place place{me, me == tree.root(), tree.node(me), {}};
+  if (goes_up) place.folds = folds_of(task.group(), me, place.node);
+  return {stretches.count(), [=, place = std::move(place)](Count portion, Steps& steps) {
             const Range cells = stretches[portion];
             if (goes_up) send_up(steps, place, cells, stretches, segments);
             if (goes_down) send_down(steps, place, cells, segments);

@@ -13,6 +13,7 @@ std::optional<Slot> Admission::admit() {
   const Slot slot = place();
   Admitted& admitted = steps_[slot];
   admitted.action = step.action;
+  admitted.is_done = false;
   admitted.peer = step.peer;
   admitted.channel = step.channel;
   admitted.number = number_++;
@@ -58,19 +59,22 @@ bool writes(Action action, std::size_t block) {
 void Admission::add_hazards(Slot slot, const collectives::Step& step) {
   Admitted& admitted = steps_[slot];
   for (std::size_t index = 0; index < step.blocks.size(); ++index)
-    uses_.earlier(step.blocks[index], writes(step.action, index), [&](Slot earlier) {
-      followers_.add(steps_[earlier].followers, slot);
+    uses_.earlier(step.blocks[index], writes(step.action, index), [&](Uses::User earlier) {
+      if (is_done(earlier)) return;
+      followers_.add(steps_[earlier.slot].followers, slot);
       ++admitted.waits;
     });
+  const Uses::User user{slot, static_cast<std::uint32_t>(admitted.number)};
   for (std::size_t index = 0; index < step.blocks.size(); ++index)
-    uses_.add(step.blocks[index], writes(step.action, index), slot, admitted.places);
+    uses_.add(step.blocks[index], writes(step.action, index), user,
+              [&](Uses::User other) { return is_done(other); });
 }
 
 void Admission::finish(Slot slot, std::vector<Slot>& freed) {
-  uses_.remove(slot, steps_[slot].places);
   followers_.clear(steps_[slot].followers, [&](Slot follower) {
     if (--steps_[follower].waits == 0) freed.push_back(follower);
   });
+  steps_[slot].is_done = true;
   vacant_.push_back(slot);
   --unfinished_;
 }

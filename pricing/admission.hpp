@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "pricing/pool.hpp"
 #include "pricing/uses.hpp"
 
 namespace pricing {
@@ -12,6 +13,7 @@ namespace pricing {
 /// A step that is admitted and not done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
+  bool is_done = false;  ///< and its slot vacant
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
@@ -19,7 +21,6 @@ struct Admitted {
   std::uint32_t message = 0;                      ///< for whoever asks
   std::uint32_t waits = 0;                        ///< for so many uses by earlier steps
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< that wait for it
-  Uses::Places places = Pool<Uses::Place>::none;  ///< of what it uses
 };
 
 /// A participant's program as an executor takes it: in order, up to a window of unfinished steps;
@@ -46,6 +47,10 @@ class Admission {
   bool pull();
   Slot place();
   void add_hazards(Slot slot, const collectives::Step& step);
+  bool is_done(Uses::User user) const {
+    const Admitted& step = steps_[user.slot];
+    return step.is_done || static_cast<std::uint32_t>(step.number) != user.number;
+  }
 
   collectives::Program program_;
   std::size_t window_;
@@ -57,7 +62,7 @@ class Admission {
   std::size_t unfinished_ = 0;
   std::vector<Admitted> steps_;
   std::vector<Slot> vacant_;
-  Uses uses_;  // of unfinished steps
+  Uses uses_;
   Pool<Slot> followers_;
 };
 

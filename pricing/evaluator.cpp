@@ -39,14 +39,22 @@ struct Message {
   bool is_sent = false, is_received = false;
 };
 
+/// A message that can be sent; its step is told here, for it is looked at often.
+struct Ready {
+  std::uint64_t step;
+  MessageIndex message;
+  /// std::push_heap keeps the largest on top.
+  friend bool operator<(const Ready& left, const Ready& right) { return left.step > right.step; }
+};
+
 struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   tuning::LinkInstance outgoing, receiving;
   bool is_sending = false;
   Nanos works_until{0};
-  std::vector<Slot> free;           // steps that can be done
-  std::vector<MessageIndex> ready;  // a heap, oldest step first
+  std::vector<Slot> free;    // steps that can be done
+  std::vector<Ready> ready;  // a heap, oldest step first
   std::vector<MessageIndex> under_way;
   std::vector<MessageIndex> parked;  // without credit
   std::vector<Bytes> credit;         // by target
@@ -124,13 +132,6 @@ class Evaluation {
     touched_.push_back(rank);
   }
   bool has_credit() const { return execution_.credit != unlimited; }
-  /// std::push_heap keeps the largest on top.
-  auto older_first() const {
-    return [this](MessageIndex left, MessageIndex right) {
-      return messages_[left].step > messages_[right].step;
-    };
-  }
-
   const Network& network_;
   const Execution& execution_;
   Bytes element_bytes_;
@@ -261,9 +262,8 @@ void Evaluation::do_step(Rank me, Slot slot) {
   Host& host = hosts_[me];
   const Admitted& step = host.admission[slot];
   if (step.action == Action::send) {
-    host.ready.push_back(step.message);
-    std::push_heap(host.ready.begin(), host.ready.end(), older_first());
-    return;
+    host.ready.push_back({step.number, step.message});
+    return std::push_heap(host.ready.begin(), host.ready.end());
   }
   if (step.action != Action::receive) return finish(me, slot);
   Message& message = messages_[step.message];
@@ -330,8 +330,8 @@ void Evaluation::hand_over(Rank me) {
   Host& host = hosts_[me];
   while (host.under_way.size() < execution_.under_way && !host.ready.empty() &&
          has_free_port(host)) {
-    std::pop_heap(host.ready.begin(), host.ready.end(), older_first());
-    const MessageIndex index = host.ready.back();
+    std::pop_heap(host.ready.begin(), host.ready.end());
+    const MessageIndex index = host.ready.back().message;
     host.ready.pop_back();
     Message& message = messages_[index];
     if (!may_move(message)) {
@@ -412,8 +412,8 @@ void Evaluation::grant_in_order(Rank me) {
 
 bool Evaluation::has_older_to_send(const Host& host, const Message& receiving) const {
   const std::uint64_t step = host.admission[receiving.receiving].number;
-  return std::any_of(host.ready.begin(), host.ready.end(), [&](MessageIndex index) {
-    return messages_[index].step < step && may_move(messages_[index]);
+  return std::any_of(host.ready.begin(), host.ready.end(), [&](const Ready& ready) {
+    return ready.step < step && may_move(messages_[ready.message]);
   });
 }
 
@@ -472,8 +472,8 @@ void Evaluation::happen(const Event& event) {
 
 void Evaluation::unpark(Host& host) {
   for (const MessageIndex index : host.parked) {
-    host.ready.push_back(index);
-    std::push_heap(host.ready.begin(), host.ready.end(), older_first());
+    host.ready.push_back({messages_[index].step, index});
+    std::push_heap(host.ready.begin(), host.ready.end());
   }
   host.parked.clear();
 }

@@ -44,7 +44,7 @@ class Events {
   bool empty() const { return order_.empty(); }
   base::Nanos next_time() const { return order_.front().time; }
   void push(const Event& event) {
-    order_.push_back({event.time, place(event)});
+    order_.push_back({event.time, order_of(event), place(event)});
     std::push_heap(order_.begin(), order_.end(), Later{events_});
   }
   Event pop() {
@@ -57,12 +57,18 @@ class Events {
  private:
   struct Entry {  // short, for it is moved often
     base::Nanos time;
+    std::uint32_t order;  // what its key begins with
     std::uint32_t place;
   };
+  static std::uint32_t order_of(const Event& event) {
+    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // more than there are participants
+    return event.source | (event.is_head() ? head : 0);
+  }
   struct Later {
     const std::vector<Event>& events;
     bool operator()(const Entry& left, const Entry& right) const {
       if (left.time != right.time) return left.time > right.time;
+      if (left.order != right.order) return left.order > right.order;
       return events[left.place].key() > events[right.place].key();
     }
   };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // pricing/uses.hpp — which cells the unfinished steps of a participant read and write.
 #pragma once
-#include <unordered_map>
 #include <vector>
 
 #include "collectives/block.hpp"
-#include "pricing/pool.hpp"
+#include "collectives/numbering.hpp"
 
 namespace pricing {
 
@@ -13,35 +12,33 @@ using Slot = std::uint32_t;  ///< of a step that is admitted and not done
 
 /// Blocks of steps by buffer and place, so that whoever asks what overlaps looks at few others. A
 /// block that is written hides those that lie in it: its step waits for theirs, and whoever would
-/// wait for them waits for it.
+/// wait for them waits for it. `in` is never written, so nobody waits for who reads it.
+///
+/// A step that is done stays until it is in the way: who asks is shown only those that are not.
 class Uses {
  public:
-  /// What a step uses, for the one who ends it.
-  struct Place {
-    collectives::Count offset;
-    std::uint32_t ranges;
+  /// Of the steps admitted so far: slots are used again, numbers are not.
+  struct User {
+    Slot slot;
+    std::uint32_t number;
   };
-  using Places = Pool<Place>::List;
 
   /// Every use of cells of the block that a step which reads or `writes` them is to wait for.
   template <class See>
-  void earlier(const collectives::Block& block, bool writes, const See& see) const {
-    const auto found = first_ranges_.find(key(block.buffer));
-    if (found == first_ranges_.end()) return;
-    ranges_[found->second + written].overlapping(block.cells, see);
-    if (writes) ranges_[found->second].overlapping(block.cells, see);
+  void earlier(const collectives::Block& block, bool writes, const See& see) {
+    if (block.buffer == collectives::in) return;
+    const Buffered& uses = of(block.buffer);
+    uses.written.overlapping(block.cells, see);
+    if (writes) uses.read.overlapping(block.cells, see);
   }
-  void add(const collectives::Block& block, bool writes, Slot slot, Places& places) {
-    const std::uint32_t reads = ranges_of(block.buffer);
-    const std::uint32_t ranges = writes ? reads + written : reads;
-    if (writes) ranges_[reads].hide(block.cells);
-    if (writes) ranges_[ranges].hide(block.cells);
-    ranges_[ranges].add(block.cells, slot);
-    places_.add(places, {block.cells.offset, ranges});
-  }
-  void remove(Slot slot, Places& places) {
-    places_.clear(places,
-                  [&](const Place& place) { ranges_[place.ranges].remove(place.offset, slot); });
+  /// `is_done` says of a user whether its step is.
+  template <class IsDone>
+  void add(const collectives::Block& block, bool writes, User user, const IsDone& is_done) {
+    if (block.buffer == collectives::in) return;
+    Buffered& uses = of(block.buffer);
+    if (writes) uses.read.hide(block.cells);
+    if (writes) uses.written.hide(block.cells);
+    (writes ? uses.written : uses.read).add(block.cells, user, is_done);
   }
 
  private:
@@ -54,21 +51,16 @@ class Uses {
       const collectives::Count before = std::min(longest_, cells.offset);
       for (auto at = from(cells.offset - before); at != uses_.end(); ++at) {
         if (at->cells.offset >= cells.end()) return;
-        if (at->cells.end() > cells.offset) see(at->slot);
+        if (at->cells.end() > cells.offset) see(at->user);
       }
     }
-    void add(collectives::Range cells, Slot slot) {
+    template <class IsDone>
+    void add(collectives::Range cells, User user, const IsDone& is_done) {
+      if (uses_.empty()) uses_.reserve(first_full);
+      if (uses_.size() == full_) forget(is_done);
       longest_ = std::max(longest_, cells.count);
       const bool is_last = uses_.empty() || uses_.back().cells.offset < cells.offset;
-      uses_.insert(is_last ? uses_.cend() : from(cells.offset), {cells, slot});
-    }
-    /// Unless it is hidden.
-    void remove(collectives::Count offset, Slot slot) {
-      for (auto at = from(offset); at != uses_.end() && at->cells.offset == offset; ++at)
-        if (at->slot == slot) {
-          uses_.erase(at);
-          return;
-        }
+      uses_.insert(is_last ? uses_.cend() : from(cells.offset), {cells, user});
     }
     void hide(collectives::Range cells) {
       if (uses_.empty()) return;
@@ -83,30 +75,35 @@ class Uses {
    private:
     struct Use {
       collectives::Range cells;
-      Slot slot;
+      User user;
     };
+    template <class IsDone>
+    void forget(const IsDone& is_done) {
+      std::erase_if(uses_, [&](const Use& use) { return is_done(use.user); });
+      full_ = std::max(first_full, 2 * uses_.size());
+    }
     std::vector<Use>::const_iterator from(collectives::Count offset) const {
       return std::partition_point(uses_.begin(), uses_.end(),
                                   [&](const Use& use) { return use.cells.offset < offset; });
     }
+    static constexpr std::size_t first_full = 16;
     std::vector<Use> uses_;
+    std::size_t full_ = first_full;
     collectives::Count longest_ = 0;  // of all that ever were: an overlap begins so near
   };
 
-  static constexpr std::uint32_t written = 1;  // those that are written stand behind those read
-  static std::uint64_t key(collectives::Buffer buffer) {
-    return std::uint64_t{static_cast<std::uint32_t>(buffer.storage)} << 32 | buffer.index;
-  }
-  std::uint32_t ranges_of(collectives::Buffer buffer) {
-    const auto [found, is_new] =
-        first_ranges_.try_emplace(key(buffer), static_cast<std::uint32_t>(ranges_.size()));
-    if (is_new) ranges_.resize(ranges_.size() + 2);
-    return found->second;
+  struct Buffered {
+    Ranges read, written;
+  };
+  Buffered& of(collectives::Buffer buffer) {
+    const std::uint32_t number = numbers_.number(
+        std::uint64_t{static_cast<std::uint32_t>(buffer.storage)} << 32 | buffer.index);
+    if (number == uses_.size()) uses_.emplace_back();
+    return uses_[number];
   }
 
-  std::unordered_map<std::uint64_t, std::uint32_t> first_ranges_;  // by buffer
-  std::vector<Ranges> ranges_;
-  Pool<Place> places_;
+  collectives::Numbering numbers_;  // of buffers
+  std::vector<Buffered> uses_;      // by number
 };
 
 }  // namespace pricing
