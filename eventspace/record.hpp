@@ -26,7 +26,7 @@ enum class EventKind : std::uint8_t {
   link = 19,
   /// A look at another host's clock: place: that host; down: when it was asked, up: when its answer
   /// came; sequence: what it showed.
-  clock = 20,
+  clock = 20,  // 21 to 24: of groups, group_record.hpp
 };
 
 /// Facts known when the record was made.

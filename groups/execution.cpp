@@ -57,7 +57,7 @@ std::size_t size_of(const Pieces& pieces) {
 Execution::Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
                      const std::vector<std::uint32_t>& hosts, const OperationName& name,
                      collectives::Program program, Memory& memory, Fold& fold,
-                     ExecutionLimits limits)
+                     ExecutionLimits limits, ShareTrace* trace)
     : runtime_(runtime),
       lanes_(lanes),
       hosts_(hosts),
@@ -65,6 +65,7 @@ Execution::Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
       memory_(memory),
       fold_(fold),
       limits_(limits),
+      trace_(trace),
       steps_(std::move(program), window_of(limits.window, hosts.size())),
       waits_(runtime) {}
 
@@ -109,6 +110,7 @@ void Execution::keep(Slot slot) {
 
 void Execution::begin(Slot slot) {
   Step& step = kept_[slot];
+  if (trace_) step.began_nanos = trace_->now();
   switch (steps_[slot].action) {
     case Action::send: ready_[steps_[slot].number] = slot; return;
     case Action::receive:
@@ -118,6 +120,7 @@ void Execution::begin(Slot slot) {
     case Action::reduce: fold(step); break;
     case Action::copy: copy(step); break;
   }
+  if (trace_) trace(slot);
   steps_.finish(slot, free_);
 }
 
@@ -128,6 +131,7 @@ void Execution::send_ready() {
     const Slot slot = ready_.extract(ready_.begin()).mapped();
     Step& step = kept_[slot];
     base::Payload message = gathered(step);
+    if (trace_) step.began_nanos = trace_->now(), step.bytes = message.size();
     Sent& sent = sent_[steps_[slot].peer];
     ++sent.messages, sent.bytes += message.size();
     step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, std::move(message));
@@ -154,12 +158,14 @@ void Execution::finish(std::size_t member) {
     std::exchange(step.sending, {}).wait();
   else
     take(slot);
+  if (trace_) trace(slot);
   steps_.finish(slot, free_);
 }
 
 void Execution::take(Slot slot) {
   Step& step = kept_[slot];
   const base::Payload message = std::exchange(step.receiving, {}).wait();
+  step.bytes = message.size();
   into_.clear();
   for (const Block& block : step.blocks) memory_.find(block, into_);
   if (size_of(into_) != message.size())
@@ -189,6 +195,23 @@ void Execution::copy(const Step& step) {
   side_by_side({&into_, &left_}, [&](const auto& now) {
     if (!now[0].empty()) std::memmove(now[0].data(), now[1].data(), now[0].size());
   });
+}
+
+/// That a step has ended.
+void Execution::trace(Slot slot) {
+  const pricing::Admitted& step = steps_[slot];
+  const bool is_message = step.action == Action::send || step.action == Action::receive;
+  eventspace::GroupStep done;
+  done.number = static_cast<std::uint32_t>(step.number);
+  done.action = step.action == Action::send      ? eventspace::GroupAction::send
+                : step.action == Action::receive ? eventspace::GroupAction::receive
+                : step.action == Action::reduce  ? eventspace::GroupAction::fold
+                                                 : eventspace::GroupAction::copy;
+  done.peer = is_message ? trace_->host(step.peer) : trace_->host();
+  done.channel = step.channel;
+  done.bytes = is_message ? kept_[slot].bytes : size_of(into_);
+  done.begin_nanos = kept_[slot].began_nanos;
+  trace_->add(done);
 }
 
 void Execution::throw_late() const {

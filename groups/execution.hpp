@@ -11,6 +11,7 @@
 #include "collectives/algorithm.hpp"
 #include "groups/fold.hpp"
 #include "groups/memory.hpp"
+#include "groups/tracing.hpp"
 #include "paths/lanes/group.hpp"
 #include "pricing/admission.hpp"
 #include "runtime/completion.hpp"
@@ -43,7 +44,8 @@ class Execution {
   /// outlive it.
   Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
             const std::vector<std::uint32_t>& hosts, const OperationName& name,
-            collectives::Program program, Memory& memory, Fold& fold, ExecutionLimits limits);
+            collectives::Program program, Memory& memory, Fold& fold, ExecutionLimits limits,
+            ShareTrace* trace = nullptr);
   void run();
   struct Sent {
     std::uint64_t messages = 0, bytes = 0;
@@ -58,6 +60,8 @@ class Execution {
     paths::NamedMessage message;
     paths::Sending sending;
     paths::Receiving receiving;
+    std::uint64_t bytes = 0;  // of a message, where it is traced
+    std::int64_t began_nanos = 0;
   };
   void admit();
   void keep(Slot slot);
@@ -68,6 +72,7 @@ class Execution {
   base::Payload gathered(const Step& step);
   void fold(const Step& step);
   void copy(const Step& step);
+  void trace(Slot slot);
   [[noreturn]] void throw_late() const;
 
   const runtime::Runtime& runtime_;
@@ -77,6 +82,7 @@ class Execution {
   Memory& memory_;
   Fold& fold_;
   const ExecutionLimits limits_;
+  ShareTrace* const trace_;  // null where nothing is recorded
   pricing::Admission steps_;
   std::vector<Step> kept_;                    // by slot
   std::vector<Slot> free_;                    // to be done

@@ -51,7 +51,8 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
       hosts_(run_hosts(wiring, layout_)),
       me_(participant_at(layout_, wiring.index())),
       failing_(failing),
-      choices_(Choices::of(wiring.host().shared_plan(), hosts_)) {
+      choices_(Choices::of(wiring.host().shared_plan(), hosts_)),
+      trace_(GroupTrace::of(wiring, layout_, me_, name_)) {
   if (layout_.hosts().size() > 1)
     lanes_ = wiring.host().lanes().group(name_, hosts_,
                                          {.channels = std::numeric_limits<std::uint64_t>::max()});
@@ -81,6 +82,7 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
     running = std::make_shared<Running>();
     running->name.number = number;
     running->calls.resize(layout_.members_on(me_));
+    if (trace_) running->trace = trace_->share(number);
   }
   return running;
 }
@@ -124,6 +126,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t numb
       throw base::UsageError(why);
     }
     running->calls[rank - layout_.first_on(me_)] = &call;
+    if (running->trace) running->trace->came(rank - layout_.first_on(me_));
     if (++running->come < running->calls.size()) return running;
     running->has_begun = true;
     const std::uint64_t before = failing_ == Failing::alone ? 0 : meaning_;
@@ -154,6 +157,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
         failure_of(fmt::format("{}: a thread that carried it out was stopped", running->name.text));
     stop = std::current_exception();
   }
+  if (running->trace) running->trace->end(running->calls, failure != nullptr);
   runtime::Wakes wakes;
   {
     runtime::Lock lock(mutex_);
@@ -204,6 +208,7 @@ void HostGroup::execute(Running& running) {
       throw paths::TravelError(*failure);
     last_algorithm_ = choice->text();
   }
+  if (running.trace) running.trace->chose(choice->text());
   Local local(layout_, me_, running.calls, counts, fold, question.element_bytes);
   Memory memory(question.element_bytes);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
@@ -216,7 +221,8 @@ void HostGroup::execute(Running& running) {
                       fold,
                       {.window = call.window,
                        .patience = wiring_.plan().deadline,
-                       .is_patience_written = wiring_.plan().deadline_written});
+                       .is_patience_written = wiring_.plan().deadline_written},
+                      running.trace.get());
   execution.run();
   running.wan = wan_traffic_of(execution);
   local.distribute();

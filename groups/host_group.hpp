@@ -12,6 +12,7 @@
 #include "groups/choice.hpp"
 #include "groups/execution.hpp"
 #include "groups/layout.hpp"
+#include "groups/tracing.hpp"
 #include "paths/host/host.hpp"
 #include "runtime/completion.hpp"
 
@@ -25,8 +26,9 @@ struct Running {
   std::size_t come = 0;
   bool has_begun = false;  ///< all have come
   runtime::Completion completion;
-  paths::Failure failure;  ///< written before it completes
-  paths::Traffic wan;      ///< what it sent to other clusters, likewise
+  paths::Failure failure;             ///< written before it completes
+  paths::Traffic wan;                 ///< what it sent to other clusters, likewise
+  std::unique_ptr<ShareTrace> trace;  ///< null where nothing is recorded
 };
 
 /// What else fails when an operation does.
@@ -100,6 +102,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::uint32_t me_;
   const Failing failing_;
   const std::shared_ptr<Choices> choices_;
+  const std::unique_ptr<GroupTrace> trace_;  // null where nothing is recorded
   std::unique_ptr<paths::LaneGroup> lanes_;  // null where the group is on one host
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/tracing.cpp — members, steps and shares as records.
+#include "groups/tracing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace groups {
+
+std::unique_ptr<GroupTrace> GroupTrace::of(paths::Wiring& wiring, const Layout& layout,
+                                           std::uint32_t participant, const std::string& name) {
+  if (!wiring.recorder().is_on()) return nullptr;
+  return std::make_unique<GroupTrace>(wiring, layout, participant, name);
+}
+
+/// One that is made again, when all have left it, is another one.
+GroupTrace::GroupTrace(paths::Wiring& wiring, const Layout& layout, std::uint32_t participant,
+                       const std::string& name)
+    : wiring_(wiring),
+      layout_(layout),
+      participant_(participant),
+      numbers_(wiring.host().kept<Numbers>()) {
+  const runtime::Lock lock(numbers_.mutex);
+  const std::uint32_t times = ++numbers_.made[name];
+  name_ = times == 1 ? name : fmt::format("{} ({})", name, times);
+}
+
+std::uint32_t GroupTrace::told(const eventspace::GroupOperation& operation) {
+  const std::string text = eventspace::text_of(operation);
+  const std::uint32_t number = eventspace::text_number(text);
+  {
+    const runtime::Lock lock(mutex_);
+    if (!told_.insert(number).second) return number;
+  }
+  for (const auto& record : eventspace::records_of(text, wiring_.runtime().now().count()))
+    wiring_.recorder().add(record);
+  return number;
+}
+
+ShareTrace::ShareTrace(GroupTrace& group, std::uint64_t operation)
+    : group_(group),
+      operation_(operation),
+      number_(group.numbers_.shares++),
+      came_(group.layout_.members_on(group.participant_)) {}
+
+std::int64_t ShareTrace::now() const { return group_.wiring_.runtime().now().count(); }
+
+std::uint32_t ShareTrace::host() const { return host(group_.participant_); }
+
+std::uint32_t ShareTrace::host(std::uint32_t participant) const {
+  return group_.layout_.hosts()[participant];
+}
+
+void ShareTrace::came(std::size_t member) { came_[member] = now(); }
+
+void ShareTrace::add(eventspace::GroupStep step) {
+  step.share = number_;
+  step.end_nanos = now();
+  group_.wiring_.recorder().add(eventspace::record_of(step));
+}
+
+void ShareTrace::end(const std::vector<const Call*>& calls, bool has_failed) {
+  const Layout& layout = group_.layout_;
+  eventspace::GroupShare share;
+  share.text = group_.told(
+      {group_.name_, std::string(collectives::name_of(calls.front()->collective)), algorithm_});
+  share.share = number_;
+  share.operation = static_cast<std::uint32_t>(operation_);
+  share.hosts = static_cast<std::uint32_t>(layout.hosts().size());
+  share.has_failed = has_failed;
+  share.begin_nanos = *std::max_element(came_.begin(), came_.end());
+  share.end_nanos = now();
+  const std::uint32_t first = layout.first_on(group_.participant_);
+  for (std::uint32_t member = 0; member < came_.size(); ++member) {
+    const Call& call = *calls[member];
+    group_.wiring_.recorder().add(eventspace::record_of(eventspace::GroupMember{
+        layout.thread(first + member), share.text, number_,
+        std::max<std::uint64_t>(call.in.size(), call.out.size()), came_[member], share.end_nanos}));
+  }
+  group_.wiring_.recorder().add(eventspace::record_of(share));
+}
+
+}  // namespace groups

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/eventspace/group_record_test.cpp — what is put into records of groups comes out of them.
+#include "eventspace/group_record.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace eventspace;
+
+TEST_CASE("group records: a step keeps peer, channel, number and bytes beyond 16 MiB") {
+  GroupStep step;
+  step.share = 7;
+  step.number = 0xfffffffe;
+  step.action = GroupAction::receive;
+  step.peer = 1'000'000;
+  step.channel = 70'000;
+  step.bytes = (std::uint64_t{3} << 30) + 17;
+  step.begin_nanos = -5;
+  step.end_nanos = 12;
+  const GroupStep found = step_of(record_of(step));
+  CHECK(found.share == step.share);
+  CHECK(found.number == step.number);
+  CHECK(found.action == step.action);
+  CHECK(found.peer == step.peer);
+  CHECK(found.channel == step.channel);
+  CHECK(found.bytes == step.bytes);
+  CHECK(found.begin_nanos == step.begin_nanos);
+  CHECK(found.end_nanos == step.end_nanos);
+  CHECK(is_of_group(record_of(step)));
+  step.bytes = std::uint64_t{5} << 30;
+  CHECK(step_of(record_of(step)).bytes == 0xffffffff);
+}
+
+TEST_CASE("group records: shares and members refer to each other") {
+  const GroupShare share{.text = 0xdeadbeef,
+                         .share = 3,
+                         .operation = 0xffffffff,
+                         .hosts = 10'000,
+                         .has_failed = true,
+                         .begin_nanos = 1,
+                         .end_nanos = 2};
+  const GroupShare found = share_of(record_of(share));
+  CHECK(found.text == share.text);
+  CHECK(found.share == share.share);
+  CHECK(found.operation == share.operation);
+  CHECK(found.hosts == share.hosts);
+  CHECK(found.has_failed);
+  const GroupMember member{12, 0xdeadbeef, 3, (std::uint64_t{1} << 40) + 5, 5, 6};
+  CHECK(member_of(record_of(member)).bytes == member.bytes);
+  CHECK(member_of(record_of(member)).thread == 12);
+  CHECK(member_of(record_of(member)).text == member.text);
+  CHECK(member_of(record_of(member)).share == 3);
+}
+
+TEST_CASE("group records: a name is known when all its pieces have come, in any order") {
+  const GroupOperation operation{"world", "allreduce", "stretched:stretch=65536"};
+  const std::string text = text_of(operation);
+  auto records = records_of(text, 1);
+  CHECK(records.size() == (text.size() + 6) / 7);
+  GroupTexts texts;
+  std::reverse(records.begin(), records.end());
+  for (const EventRecord& record : records) {
+    CHECK(texts.find(text_number(text)) == nullptr);
+    texts.add(record);
+    texts.add(record);  // every host says it
+  }
+  REQUIRE(texts.find(text_number(text)) != nullptr);
+  CHECK(*texts.find(text_number(text)) == text);
+  CHECK(group_operation_of(text) == operation);
+  CHECK(group_operation_of("") == GroupOperation());
+  // Pieces beyond the end are damage.
+  EventRecord beyond = records.front();
+  beyond.slot = 1000;
+  texts.add(beyond);
+  CHECK(*texts.find(text_number(text)) == text);
+}
