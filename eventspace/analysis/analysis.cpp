@@ -13,6 +13,7 @@
 #include "eventspace/analysis/judgement/conditional.hpp"
 #include "eventspace/analysis/judgement/figures.hpp"
 #include "eventspace/analysis/judgement/findings.hpp"
+#include "eventspace/analysis/judgement/group_figures.hpp"
 
 namespace eventspace {
 namespace {
@@ -88,6 +89,7 @@ struct Analysis::Parts {
                  figures.add(round);
                  conditional.add(round);
                }),
+        groups(structure, exact, options.has_common_clock, options.open_rounds_bytes),
         thread_count(structure.thread_count()),
         records_of_host(structure.hosts.size(), 0) {}
 
@@ -104,6 +106,7 @@ struct Analysis::Parts {
   Computation computation;
   Conditional conditional;
   RoundTable rounds;
+  GroupFigures groups;
   std::uint32_t thread_count;
   std::vector<std::uint64_t> records_of_host;
   CoverageReport coverage;
@@ -125,6 +128,8 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
     ++coverage.unknown;
   } else if (is_operation(record)) {
     add_operation(host, record);
+  } else if (is_of_group(record)) {
+    groups.add(host, record);
   } else {
     add_other(host, record);
   }
@@ -184,6 +189,8 @@ Report Analysis::finish() {
   parts.conditional.report(report, parts.figures);
   for (std::size_t host = 0; host < report.hosts.size(); ++host)
     report.hosts[host].records = parts.records_of_host[host];
+  report.groups = parts.groups.finish();
+  report.coverage.unknown += report.groups.unknown;
   report.clusters = totals_of(parts.shape.structure, report);
   report.findings = find_what_stands_out(report);
   return report;

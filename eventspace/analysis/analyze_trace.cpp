@@ -117,7 +117,8 @@ void say_what_is_damaged(const Structure& structure, const std::set<std::string>
 }  // namespace
 
 bool is_unusable(const TraceReport& report) {
-  return report.report.coverage.operations <= report.report.coverage.unknown;
+  const CoverageReport& coverage = report.report.coverage;
+  return coverage.operations + report.report.groups.records <= coverage.unknown;
 }
 
 std::vector<std::string> losses_of(const TraceReport& report) {

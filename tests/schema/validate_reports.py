@@ -65,6 +65,9 @@ def written(program, directory):
             "--algorithm", algorithm, "--trace", directory / algorithm, "--",
             "noise_allreduce", "--iterations", "400", *options)
         yield algorithm, run(program, "analyze", directory / algorithm, "--json", "-")
+    run(program, "run", TOP / "configs/two-by-four.yaml", "--clock", "virtual",
+        "--trace", directory / "groups", "--", "collective", "allreduce", "-m", "64KiB:64KiB")
+    yield "groups", run(program, "analyze", directory / "groups", "--json", "-")
     yield "compared", run(program, "analyze", directory / "sequential", "--compare",
                           directory / "magpie", "--json", "-")
 
@@ -94,7 +97,7 @@ def main():
 
     for failure in failures:
         print(failure, file=sys.stderr)
-    print(f"{len(RUNS) + 1} reports, {len(failures)} failures")
+    print(f"{len(RUNS) + 2} reports, {len(failures)} failures")
     return 1 if failures else 0
 
 

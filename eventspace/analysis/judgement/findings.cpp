@@ -331,6 +331,7 @@ std::vector<Finding> find_what_stands_out(const Report& report) {
   find_slow_links(report, found);
   find_slow_networks(report, found);
   find_late_broadcasts(report, found);
+  find_in_groups(report.groups, found);
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost_nanos > b.cost_nanos; });
   return found;

@@ -54,5 +54,7 @@ inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 inline constexpr double late_reply_rounds = 0.002;
 
 std::vector<Finding> find_what_stands_out(const Report& report);
+/// The same of operations of groups: threads and hosts that come late, links.
+void find_in_groups(const GroupsReport& report, std::vector<Finding>& found);
 
 }  // namespace eventspace

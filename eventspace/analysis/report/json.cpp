@@ -9,12 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Summary& summary) {
-  if (summary.count == 0) return {{"count", 0}};
-  return {{"count", summary.count}, {"mean", summary.mean}, {"deviation", summary.deviation},
-          {"min", summary.min},     {"p10", summary.p10},   {"p50", summary.p50},
-          {"p90", summary.p90},     {"p99", summary.p99},   {"max", summary.max}};
-}
+Json json_of(const Summary& summary) { return to_json(summary); }
 
 Json json_of(const Place& place) {
   Json json = Json::object();
@@ -298,22 +293,32 @@ Json rows_of(const Rows& rows) {
 
 }  // namespace
 
+nlohmann::ordered_json to_json(const Summary& summary) {
+  if (summary.count == 0) return {{"count", 0}};
+  return {{"count", summary.count}, {"mean", summary.mean}, {"deviation", summary.deviation},
+          {"min", summary.min},     {"p10", summary.p10},   {"p50", summary.p50},
+          {"p90", summary.p90},     {"p99", summary.p99},   {"max", summary.max}};
+}
+
 nlohmann::ordered_json to_json(const Report& report) {
-  return {{"clocks",
-           "differences of one host's own clock; two_way: of each side's own; one_way: half of it"},
-          {"coverage", json_of(report.coverage)},
-          {"findings", rows_of(report.findings)},
-          {"critical_paths", rows_of(report.critical)},
-          {"lateness", rows_of(report.lateness)},
-          {"clusters", rows_of(report.clusters)},
-          {"hosts", rows_of(report.hosts)},
-          {"threads", rows_of(report.threads)},
-          {"joins", rows_of(report.joins)},
-          {"crossings", rows_of(report.crossings)},
-          {"links", rows_of(report.links)},
-          {"stages", rows_of(report.stages)},
-          {"paths", rows_of(report.paths)},
-          {"conditionals", rows_of(report.conditionals)}};
+  Json json = {
+      {"clocks",
+       "differences of one host's own clock; two_way: of each side's own; one_way: half of it"},
+      {"coverage", json_of(report.coverage)},
+      {"findings", rows_of(report.findings)},
+      {"critical_paths", rows_of(report.critical)},
+      {"lateness", rows_of(report.lateness)},
+      {"clusters", rows_of(report.clusters)},
+      {"hosts", rows_of(report.hosts)},
+      {"threads", rows_of(report.threads)},
+      {"joins", rows_of(report.joins)},
+      {"crossings", rows_of(report.crossings)},
+      {"links", rows_of(report.links)},
+      {"stages", rows_of(report.stages)},
+      {"paths", rows_of(report.paths)},
+      {"conditionals", rows_of(report.conditionals)}};
+  if (report.groups.records > 0) json["groups"] = to_json(report.groups);
+  return json;
 }
 
 }  // namespace eventspace

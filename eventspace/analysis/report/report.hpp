@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "eventspace/analysis/report/distribution.hpp"
+#include "eventspace/analysis/report/group_report.hpp"
 #include "eventspace/structure.hpp"
 
 namespace eventspace {
@@ -348,14 +349,20 @@ struct Report {
   std::vector<StageReport> stages;
   std::vector<PathReport> paths;
   std::vector<ConditionalReport> conditionals;
+  GroupsReport groups;         ///< not in the JSON where there are none
   std::vector<Series> series;  ///< not in the JSON
 };
 
 nlohmann::ordered_json to_json(const Report& report);
+nlohmann::ordered_json to_json(const GroupsReport& report);
+nlohmann::ordered_json to_json(const Summary& summary);
 /// For a terminal: what costs most and where the time went, on one screen; with `rows` also tables
 /// of at most so many rows. `losses`: what of the trace is missing, a sentence each.
 std::string to_text(const Report& report, std::size_t rows = 0,
                     const std::vector<std::string>& losses = {});
+
+/// Of `report.operations` the dearest, and with `rows` also tables. "" where there are none.
+std::string to_text(const GroupsReport& report, std::size_t rows);
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);
 

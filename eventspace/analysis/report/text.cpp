@@ -57,6 +57,7 @@ class Text {
     coverage(losses);
     findings();
     graphs();
+    text_ += to_text(report_.groups, rows_);
     if (rows_ > 0) {
       tables();
     } else {
@@ -125,7 +126,9 @@ void Text::coverage(const std::vector<std::string>& losses) {
   std::vector<std::string> all = losses;
   const std::vector<std::string> more = notes();
   all.insert(all.end(), more.begin(), more.end());
-  line("{} records, {} of operations{}", report_.coverage.records, report_.coverage.operations,
+  const std::uint64_t of_groups = report_.groups.records;
+  line("{} records, {} of operations{}{}", report_.coverage.records, report_.coverage.operations,
+       of_groups == 0 ? "" : fmt::format(", {} of groups", of_groups),
        all.empty() ? "" : "; not all could be used:");
   if (rows_ > 0) {
     for (const std::string& note : all) line("  {}", note);
@@ -164,6 +167,7 @@ std::vector<std::string> Text::notes() const {
 void Text::findings() {
   line("\nWhat costs most");
   const bool is_any =
+      !report_.groups.operations.empty() ||
       std::any_of(report_.critical.begin(), report_.critical.end(),
                   [](const CriticalReport& tree) { return tree.iteration.count > 0; });
   if (report_.findings.empty())
@@ -237,7 +241,7 @@ void Text::graph(const std::vector<const CriticalReport*>& trees) {
 
 void Text::causes_of(const std::vector<const CriticalReport*>& trees) {
   std::array<std::int64_t, causes> sums = {};
-  std::array<const CriticalReport::Part*, causes> greatest = {};
+  std::array<const CriticalReport::Part*, causes> most_of = {};
   std::int64_t all = 0;
   for (const CriticalReport* tree : trees) {
     for (std::size_t cause = 0; cause < causes; ++cause) {
@@ -245,13 +249,13 @@ void Text::causes_of(const std::vector<const CriticalReport*>& trees) {
       add_to(all, tree->by_cause[cause]);
     }
     for (const CriticalReport::Part& part : tree->parts) {
-      auto& most = greatest[static_cast<std::size_t>(part.cause)];
+      auto& most = most_of[static_cast<std::size_t>(part.cause)];
       if (most == nullptr || part.nanos > most->nanos) most = &part;
     }
   }
   for (std::size_t cause = 0; cause < causes; ++cause) {
     if (sums[cause] == 0) continue;
-    const CriticalReport::Part* part = greatest[cause];
+    const CriticalReport::Part* part = most_of[cause];
     line("    {:<15} {:>10.3f} s {:>6}{}", cause_name(static_cast<Cause>(cause)),
          seconds(sums[cause]), percent_of(sums[cause], all),
          part == nullptr ? ""

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/input/group_operations.hpp — gathers what hosts did for an operation of a
+// group.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "eventspace/group_record.hpp"
+
+namespace eventspace {
+
+/// A host's share, with what was done for it.
+struct HostShare {
+  std::uint32_t host = 0;
+  GroupShare share;
+  std::vector<GroupMember> members;
+  std::vector<GroupStep> steps;  ///< as they ended
+};
+
+struct WholeOperation {
+  std::uint32_t text = 0;
+  std::uint32_t number = 0;
+  std::uint32_t hosts = 0;
+  bool has_failed = false;
+  std::vector<HostShare> shares;  ///< as they came
+  bool is_complete() const { return shares.size() == hosts; }
+};
+
+/// Operations that still lack shares, and shares that have not ended. Each is handed on exactly
+/// once: an operation when it becomes complete, or when it is given up (the oldest when memory runs
+/// out, and all at the end).
+class GroupOperations {
+ public:
+  using ShareDone = std::function<void(const HostShare&)>;
+  using Done = std::function<void(WholeOperation&)>;
+  GroupOperations(std::size_t bytes_max, ShareDone share_done, Done done)
+      : bytes_max_(bytes_max), share_done_(std::move(share_done)), done_(std::move(done)) {}
+
+  void add(std::uint32_t host, const EventRecord& record);
+  void finish();
+  const GroupTexts& texts() const { return texts_; }
+  std::uint64_t unended() const { return unended_; }  ///< records of shares that never ended
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint32_t>;
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return (std::size_t{key.first} << 32 | key.second) * 0x9e3779b97f4a7c15 >> 8;
+    }
+  };
+  struct Open {
+    WholeOperation operation;
+    std::uint64_t age = 0;
+    std::size_t bytes = 0;
+  };
+  void end_share(std::uint32_t host, const GroupShare& share);
+  void hand_on(const Key& key);
+
+  const std::size_t bytes_max_;
+  const ShareDone share_done_;
+  const Done done_;
+  GroupTexts texts_;
+  std::unordered_map<Key, HostShare, Hash> shares_;  // by host and number there
+  std::unordered_map<Key, Open, Hash> open_;         // by name and number of the operation
+  std::map<std::uint64_t, Key> by_age_;
+  std::uint64_t next_age_ = 0;
+  std::size_t bytes_ = 0;
+  std::uint64_t unended_ = 0;
+};
+
+}  // namespace eventspace

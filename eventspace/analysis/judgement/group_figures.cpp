@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/group_figures.cpp — what operations of groups took, and why.
+#include "eventspace/analysis/judgement/group_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace eventspace {
+namespace {
+
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
+constexpr std::uint64_t rate_bytes_least = 1024;
+
+/// What was seen of coming to an operation.
+struct Comings {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = no_end, before_last = no_end;
+  std::uint32_t who = 0;
+
+  void add(std::uint32_t one, std::int64_t nanos) {
+    first = std::min(first, nanos);
+    if (nanos > last) {
+      before_last = std::exchange(last, nanos);
+      who = one;
+    } else {
+      before_last = std::max(before_last, nanos);
+    }
+  }
+  /// One came behind all others.
+  bool has_last() const { return before_last != no_end && last > before_last; }
+};
+
+std::int64_t per_mebibyte(std::int64_t nanos, std::uint64_t bytes) {
+  if (bytes == 0) return 0;
+  return static_cast<std::int64_t>(static_cast<double>(nanos) * (1 << 20) /
+                                   static_cast<double>(bytes));
+}
+
+std::vector<GroupReport::Last> lasts_of(std::vector<GroupReport::Last> lasts) {
+  std::stable_sort(lasts.begin(), lasts.end(),
+                   [](const auto& a, const auto& b) { return a.late_nanos > b.late_nanos; });
+  return lasts;
+}
+
+}  // namespace
+
+std::string_view group_cause_name(GroupCause cause) {
+  constexpr std::array<std::string_view, group_causes> names = {"late member", "sending", "latency",
+                                                                "folding", "within hosts"};
+  return names.at(static_cast<std::size_t>(cause));
+}
+
+GroupFigures::GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
+                           std::size_t open_bytes_max)
+    : structure_(structure),
+      exact_(exact_max),
+      has_common_clock_(has_common_clock),
+      operations_(
+          open_bytes_max, [this](const HostShare& share) { add_share(share); },
+          [this](const WholeOperation& operation) { add_operation(operation); }),
+      last_end_(structure.thread_count(), no_end) {}
+
+bool GroupFigures::is_possible(std::uint32_t host, const EventRecord& record) const {
+  if (is(record, GroupEvent::step)) return step_of(record).peer < structure_.hosts.size();
+  if (is(record, GroupEvent::member))
+    return record.place < structure_.thread_count() &&
+           structure_.host_of_thread(record.place) == host;
+  if (is(record, GroupEvent::share)) return share_of(record).hosts <= structure_.hosts.size();
+  return true;
+}
+
+void GroupFigures::add(std::uint32_t host, const EventRecord& record) {
+  ++records_;
+  if (!is_possible(host, record)) {
+    ++unknown_;
+    return;
+  }
+  operations_.add(host, record);
+}
+
+/// What each thread did since its last operation. Records of several OS threads may come in another
+/// order than that of operations: those before which one is missing are left out.
+void GroupFigures::add_share(const HostShare& share) {
+  for (const GroupStep& step : share.steps)
+    if (step.action == GroupAction::send) add_step(share.host, step);
+  const std::string* const text = operations_.texts().find(share.share.text);
+  if (text == nullptr) return;
+  const std::string group = group_operation_of(*text).group;
+  for (const GroupMember& one : share.members) {
+    Member& member = members_.try_emplace({group, one.thread}, exact_).first->second;
+    std::int64_t& end = last_end_[one.thread];
+    if (member.next == share.share.operation && end != no_end && one.begin_nanos >= end)
+      member.computation.add(one.begin_nanos - end);
+    member.next = std::max<std::uint64_t>(member.next, std::uint64_t{share.share.operation} + 1);
+    end = std::max(end, one.end_nanos);
+  }
+}
+
+GroupFigures::Link& GroupFigures::link_of(std::uint32_t from_host, std::uint32_t to_host) {
+  return clusters_.try_emplace({cluster_of(from_host), cluster_of(to_host)}, exact_).first->second;
+}
+
+void GroupFigures::add_step(std::uint32_t host, const GroupStep& step) {
+  Link& link = link_of(host, step.peer);
+  ++link.messages;
+  link.bytes += step.bytes;
+  const std::int64_t nanos = step.end_nanos - step.begin_nanos;
+  if (step.bytes >= rate_bytes_least)
+    link.nanos_per_mebibyte = std::min(link.nanos_per_mebibyte, per_mebibyte(nanos, step.bytes));
+  if (hosts_.size() >= host_pairs_max && !hosts_.contains({host, step.peer})) {
+    ++other_messages_;
+    return;
+  }
+  auto& [messages, bytes] = hosts_[{host, step.peer}];
+  ++messages;
+  bytes += step.bytes;
+}
+
+GroupFigures::Kind& GroupFigures::kind_of(std::uint32_t text) {
+  return kinds_.try_emplace(text, exact_).first->second;
+}
+
+void GroupFigures::add_operation(const WholeOperation& operation) {
+  Kind& kind = kind_of(operation.text);
+  if (operation.has_failed || !operation.is_complete()) {
+    ++(operation.has_failed ? kind.failed : kind.incomplete);
+    return;
+  }
+  ++kind.operations;
+  std::uint64_t bytes = 0;
+  for (const HostShare& share : operation.shares)
+    for (const GroupMember& member : share.members) bytes = std::max(bytes, member.bytes);
+  kind.bytes.add(static_cast<std::int64_t>(bytes));
+  has_common_clock_ ? add_between_hosts(operation, kind) : add_within_hosts(operation, kind);
+}
+
+/// Each host by itself.
+void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind) {
+  std::int64_t longest = 0;
+  for (const HostShare& share : operation.shares) {
+    std::int64_t first = share.share.begin_nanos;
+    for (const GroupMember& member : share.members) {
+      first = std::min(first, member.begin_nanos);
+      kind.wait.add(share.share.begin_nanos - member.begin_nanos);
+    }
+    longest = std::max(longest, share.share.end_nanos - first);
+  }
+  kind.time.add(longest);
+}
+
+void GroupFigures::add_between_hosts(const WholeOperation& operation, Kind& kind) {
+  add_last(operation, kind);
+  const GroupMessages messages(operation);
+  add_path(messages, kind);
+  add_messages(messages);
+}
+
+void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
+  Comings threads, hosts;
+  std::int64_t end = no_end;
+  for (const HostShare& share : operation.shares) {
+    for (const GroupMember& member : share.members) threads.add(member.thread, member.begin_nanos);
+    hosts.add(share.host, share.share.begin_nanos);
+    end = std::max(end, share.share.end_nanos);
+  }
+  if (threads.last == no_end) return;
+  kind.time.add(end - threads.first);
+  kind.after_last.add(end - threads.last);
+  for (const HostShare& share : operation.shares)
+    for (const GroupMember& member : share.members)
+      kind.wait.add(threads.last - member.begin_nanos);
+  const auto note = [](Late& late, const Comings& comings) {
+    ++late.operations;
+    late.nanos += comings.last - comings.before_last;
+  };
+  if (threads.has_last()) {
+    note(kind.threads[threads.who], threads);
+    if (const std::string* const text = operations_.texts().find(operation.text))
+      note(members_.try_emplace({group_operation_of(*text).group, threads.who}, exact_)
+               .first->second.late,
+           threads);
+  }
+  if (hosts.has_last()) note(kind.hosts[hosts.who], hosts);
+}
+
+/// Links between clusters are those of the clusters.
+GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
+  const bool is_message =
+      segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;
+  if (!is_message || cluster_of(segment.from) == cluster_of(segment.to))
+    return {segment.from, segment.to};
+  // Of clusters, counted behind the hosts.
+  const auto hosts = static_cast<std::uint32_t>(structure_.hosts.size());
+  return {hosts + cluster_of(segment.from), hosts + cluster_of(segment.to)};
+}
+
+std::string GroupFigures::name_of_part(GroupCause cause, const Pair& key) const {
+  if (cause == GroupCause::late_member) return structure_.thread_name(key.first);
+  const auto name = [&](std::uint32_t number) {
+    return number < structure_.hosts.size() ? structure_.hosts[number].name
+                                            : structure_.clusters[number - structure_.hosts.size()];
+  };
+  return key.first == key.second ? name(key.first)
+                                 : fmt::format("{} to {}", name(key.first), name(key.second));
+}
+
+void GroupFigures::add_path(const GroupMessages& messages, Kind& kind) {
+  std::map<std::pair<GroupCause, Pair>, std::int64_t> of_this;
+  for (const GroupSegment& segment : group_path(messages)) {
+    add_to(kind.by_cause[static_cast<std::size_t>(segment.cause)], segment.nanos);
+    add_to(of_this[{segment.cause, key_of(segment)}], segment.nanos);
+  }
+  for (const auto& [key, nanos] : of_this) {
+    PathPart& part = kind.parts[key];
+    add_to(part.nanos, nanos);
+    ++part.operations;
+  }
+}
+
+void GroupFigures::add_messages(const GroupMessages& messages) {
+  const auto& shares = messages.operation().shares;
+  for (std::uint32_t share = 0; share < shares.size(); ++share)
+    for (std::uint32_t number = 0; number < shares[share].steps.size(); ++number) {
+      const GroupStep& step = shares[share].steps[number];
+      if (step.action != GroupAction::receive) continue;
+      const auto sender = messages.other_end_of({share, number});
+      if (!sender || step.begin_nanos > messages.step(*sender).begin_nanos) continue;
+      link_of(step.peer, shares[share].host)
+          .latency.add(step.end_nanos - messages.step(*sender).end_nanos);
+    }
+}
+
+GroupsReport GroupFigures::finish() {
+  operations_.finish();
+  GroupsReport report;
+  report.has_common_clock = has_common_clock_;
+  report.records = records_;
+  report.unknown = unknown_ + operations_.unended();
+  for (const auto& [text, kind] : kinds_) report.operations.push_back(report_of(text, kind));
+  std::stable_sort(report.operations.begin(), report.operations.end(),
+                   [](const GroupReport& a, const GroupReport& b) {
+                     return std::tie(a.group, a.collective, a.algorithm) <
+                            std::tie(b.group, b.collective, b.algorithm);
+                   });
+  report_members(report);
+  report_links(report);
+  return report;
+}
+
+GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind) const {
+  const std::string* const name = operations_.texts().find(text);
+  const GroupOperation operation =
+      name == nullptr ? GroupOperation{"?", "?", ""} : group_operation_of(*name);
+  GroupReport report;
+  report.group = operation.group;
+  report.collective = operation.collective;
+  report.algorithm = operation.algorithm;
+  report.operations = kind.operations;
+  report.incomplete = kind.incomplete;
+  report.failed = kind.failed;
+  report.bytes = kind.bytes.summary();
+  report.time = kind.time.summary();
+  report.after_last = kind.after_last.summary();
+  report.wait = kind.wait.summary();
+  report.by_cause = kind.by_cause;
+  for (const auto& [key, part] : kind.parts)
+    report.parts.push_back(
+        {key.first, name_of_part(key.first, key.second), part.nanos, part.operations});
+  std::stable_sort(report.parts.begin(), report.parts.end(),
+                   [](const auto& a, const auto& b) { return a.nanos > b.nanos; });
+  for (const auto& [thread, late] : kind.threads)
+    report.last_threads.push_back({structure_.thread_name(thread), late.operations, late.nanos});
+  for (const auto& [host, late] : kind.hosts)
+    report.last_hosts.push_back({structure_.hosts[host].name, late.operations, late.nanos});
+  report.last_threads = lasts_of(std::move(report.last_threads));
+  report.last_hosts = lasts_of(std::move(report.last_hosts));
+  return report;
+}
+
+void GroupFigures::report_members(GroupsReport& report) const {
+  for (const auto& [key, member] : members_) {
+    const Structure::Host& host = structure_.hosts[structure_.host_of_thread(key.second)];
+    report.members.push_back({structure_.thread_name(key.second), key.first, host.name,
+                              structure_.clusters[host.cluster], member.computation.summary(),
+                              member.late.operations, member.late.nanos});
+  }
+}
+
+void GroupFigures::report_links(GroupsReport& report) const {
+  for (const auto& [key, link] : clusters_)
+    report.clusters.push_back({structure_.clusters[key.first], structure_.clusters[key.second],
+                               key.first != key.second, link.messages, link.bytes,
+                               link.latency.summary(),
+                               link.nanos_per_mebibyte == std::numeric_limits<std::int64_t>::max()
+                                   ? 0
+                                   : link.nanos_per_mebibyte});
+  for (const auto& [key, sums] : hosts_)
+    report.hosts.push_back({structure_.hosts[key.first].name,
+                            structure_.hosts[key.second].name,
+                            cluster_of(key.first) != cluster_of(key.second),
+                            sums.first,
+                            sums.second,
+                            {},
+                            0});
+  report.other_messages = other_messages_;
+}
+
+}  // namespace eventspace

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/group_figures.hpp — what operations of groups took, and why.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "eventspace/analysis/input/group_operations.hpp"
+#include "eventspace/analysis/judgement/group_path.hpp"
+#include "eventspace/analysis/report/group_report.hpp"
+#include "eventspace/structure.hpp"
+
+namespace eventspace {
+
+/// Figures of all operations of groups, as these come.
+///
+/// Memory: by kinds of operations, threads, pairs of clusters, and up to host_pairs_max of hosts.
+class GroupFigures {
+ public:
+  static constexpr std::size_t host_pairs_max = 100'000;
+
+  GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
+               std::size_t open_bytes_max);
+
+  void add(std::uint32_t host, const EventRecord& record);
+  GroupsReport finish();  ///< once
+
+ private:
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  struct PathPart {
+    std::int64_t nanos = 0;
+    std::uint64_t operations = 0;
+  };
+  struct Late {
+    std::uint64_t operations = 0;
+    std::int64_t nanos = 0;
+  };
+  /// Of one name.
+  struct Kind {
+    explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
+    std::uint64_t operations = 0, incomplete = 0, failed = 0;
+    Distribution bytes, time, after_last, wait;
+    std::array<std::int64_t, group_causes> by_cause = {};
+    std::map<std::pair<GroupCause, Pair>, PathPart> parts;
+    std::map<std::uint32_t, Late> threads, hosts;
+  };
+  struct Link {
+    explicit Link(std::size_t exact) : latency(exact) {}
+    std::uint64_t messages = 0, bytes = 0;
+    Distribution latency;
+    std::int64_t nanos_per_mebibyte = std::numeric_limits<std::int64_t>::max();
+  };
+  struct Member {
+    explicit Member(std::size_t exact) : computation(exact) {}
+    Distribution computation;
+    std::uint64_t next = 0;  // number of its operation
+    Late late;
+  };
+  struct Arrival;
+
+  bool is_possible(std::uint32_t host, const EventRecord& record) const;
+  void add_share(const HostShare& share);
+  void add_operation(const WholeOperation& operation);
+  void add_within_hosts(const WholeOperation& operation, Kind& kind);
+  void add_between_hosts(const WholeOperation& operation, Kind& kind);
+  void add_last(const WholeOperation& operation, Kind& kind);
+  void add_path(const GroupMessages& messages, Kind& kind);
+  void add_messages(const GroupMessages& messages);
+  void add_step(std::uint32_t host, const GroupStep& step);
+  Kind& kind_of(std::uint32_t text);
+  Link& link_of(std::uint32_t from_host, std::uint32_t to_host);
+  std::uint32_t cluster_of(std::uint32_t host) const { return structure_.hosts[host].cluster; }
+  Pair key_of(const GroupSegment& segment) const;
+  std::string name_of_part(GroupCause cause, const Pair& key) const;
+  GroupReport report_of(std::uint32_t text, const Kind& kind) const;
+  void report_members(GroupsReport& report) const;
+  void report_links(GroupsReport& report) const;
+
+  const Structure& structure_;
+  const std::size_t exact_;
+  const bool has_common_clock_;
+  GroupOperations operations_;
+  std::map<std::uint32_t, Kind> kinds_;                              // by number of their name
+  std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // by group and thread
+  std::vector<std::int64_t> last_end_;  // by thread, of operations of any group
+  std::map<Pair, Link> clusters_;
+  std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;  // messages, bytes
+  std::uint64_t other_messages_ = 0;
+  std::uint64_t records_ = 0, unknown_ = 0;
+};
+
+}  // namespace eventspace

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/group_path.cpp — from the last end back to a member that came.
+#include "eventspace/analysis/judgement/group_path.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace eventspace {
+namespace {
+
+using MessagePlace = GroupMessages::Place;
+
+/// From a host to another, on a channel.
+using Stream = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+/// Steps of one action by stream, in the order of their numbers.
+std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& operation,
+                                                       GroupAction action) {
+  std::map<Stream, std::vector<MessagePlace>> streams;
+  for (std::uint32_t share = 0; share < operation.shares.size(); ++share) {
+    const HostShare& one = operation.shares[share];
+    for (std::uint32_t number = 0; number < one.steps.size(); ++number) {
+      const GroupStep& step = one.steps[number];
+      if (step.action != action) continue;
+      const bool is_sent = action == GroupAction::send;
+      streams[{is_sent ? one.host : step.peer, is_sent ? step.peer : one.host, step.channel}]
+          .push_back({share, number});
+    }
+  }
+  for (auto& [stream, places] : streams)
+    std::sort(places.begin(), places.end(), [&](const MessagePlace& a, const MessagePlace& b) {
+      return operation.shares[a.share].steps[a.step].number <
+             operation.shares[b.share].steps[b.step].number;
+    });
+  return streams;
+}
+
+/// Goes back in time from host to host.
+class BackwardWalk {
+ public:
+  explicit BackwardWalk(const GroupMessages& messages) : messages_(messages) {}
+
+  std::vector<GroupSegment> walk() {
+    const auto& shares = messages_.operation().shares;
+    std::size_t steps = 0;
+    for (const HostShare& share : shares) steps += share.steps.size();
+    const auto last = std::max_element(
+        shares.begin(), shares.end(),
+        [](const auto& a, const auto& b) { return a.share.end_nanos < b.share.end_nanos; });
+    place_.share = static_cast<std::uint32_t>(last - shares.begin());
+    place_.step = static_cast<std::uint32_t>(last->steps.size());
+    at_nanos_ = last->share.end_nanos;
+    for (std::size_t taken = 0; taken <= steps && go_back(); ++taken) {
+    }
+    reach_member();
+    return std::move(segments_);
+  }
+
+ private:
+  const HostShare& here() const { return messages_.operation().shares[place_.share]; }
+  void put(GroupCause cause, std::uint32_t from, std::uint32_t to, std::int64_t nanos) {
+    if (nanos > 0) segments_.push_back({cause, from, to, nanos});
+  }
+
+  /// What ended last before now. Of several at one moment one that is no send: sends free nothing
+  /// but the place of the next.
+  std::optional<std::uint32_t> latest() const {
+    const auto& steps = here().steps;
+    std::uint32_t behind = place_.step;
+    while (behind > 0 && steps[behind - 1].end_nanos > at_nanos_) --behind;
+    if (behind == 0) return std::nullopt;
+    for (std::uint32_t step = behind;
+         step > 0 && steps[step - 1].end_nanos == steps[behind - 1].end_nanos; --step)
+      if (steps[step - 1].action != GroupAction::send) return step - 1;
+    return behind - 1;
+  }
+
+  bool go_back() {
+    const std::optional<std::uint32_t> found = latest();
+    if (!found) return false;
+    const GroupStep& step = here().steps[*found];
+    put(GroupCause::within_hosts, here().host, here().host, at_nanos_ - step.end_nanos);
+    place_.step = *found;
+    switch (step.action) {
+      case GroupAction::receive: receive(step); return true;
+      case GroupAction::send: send(step); return true;
+      default: put(GroupCause::folding, here().host, here().host, took(step));
+    }
+    at_nanos_ = step.begin_nanos;
+    return true;
+  }
+
+  /// It may have waited until its receiver asked for it.
+  void send(const GroupStep& step) {
+    const std::optional<MessagePlace> receiver = messages_.other_end_of(place_);
+    const std::int64_t asked_nanos =
+        receiver ? messages_.step(*receiver).begin_nanos : step.begin_nanos;
+    const bool has_waited = asked_nanos > step.begin_nanos && asked_nanos < step.end_nanos;
+    at_nanos_ = has_waited ? asked_nanos : step.begin_nanos;
+    put(GroupCause::sending, here().host, step.peer, step.end_nanos - at_nanos_);
+    if (has_waited) place_ = *receiver;
+  }
+
+  void receive(const GroupStep& step) {
+    const std::optional<MessagePlace> sender = messages_.other_end_of(place_);
+    const GroupStep* const sent = sender ? &messages_.step(*sender) : nullptr;
+    const bool was_there = step.end_nanos == step.begin_nanos;
+    const bool has_asked_late = sent != nullptr && step.begin_nanos > sent->begin_nanos &&
+                                (was_there || sent->end_nanos > step.begin_nanos);
+    if (sent == nullptr || has_asked_late) {
+      put(GroupCause::latency, step.peer, here().host, took(step));
+      at_nanos_ = step.begin_nanos;
+      return;
+    }
+    const std::int64_t sent_nanos = std::min(sent->end_nanos, step.end_nanos);
+    put(GroupCause::latency, step.peer, here().host, step.end_nanos - sent_nanos);
+    put(GroupCause::sending, step.peer, here().host, sent_nanos - sent->begin_nanos);
+    place_ = *sender;
+    at_nanos_ = sent->begin_nanos;
+  }
+
+  void reach_member() {
+    const HostShare& share = here();
+    put(GroupCause::within_hosts, share.host, share.host, at_nanos_ - share.share.begin_nanos);
+    std::int64_t first = share.share.begin_nanos;
+    for (const HostShare& one : messages_.operation().shares)
+      for (const GroupMember& member : one.members) first = std::min(first, member.begin_nanos);
+    const auto last = std::max_element(
+        share.members.begin(), share.members.end(),
+        [](const auto& a, const auto& b) { return a.begin_nanos < b.begin_nanos; });
+    if (last != share.members.end())
+      put(GroupCause::late_member, last->thread, last->thread, share.share.begin_nanos - first);
+  }
+
+  static std::int64_t took(const GroupStep& step) { return step.end_nanos - step.begin_nanos; }
+
+  const GroupMessages& messages_;
+  MessagePlace place_;
+  std::int64_t at_nanos_ = 0;
+  std::vector<GroupSegment> segments_;
+};
+
+}  // namespace
+
+GroupMessages::GroupMessages(const WholeOperation& operation) : operation_(operation) {
+  for (std::uint32_t share = 0; share < operation.shares.size(); ++share) {
+    other_ends_.emplace_back();
+    for (std::uint32_t step = 0; step < operation.shares[share].steps.size(); ++step)
+      other_ends_.back().push_back({share, step});
+  }
+  const auto sent = streams_of(operation, GroupAction::send);
+  for (const auto& [stream, received] : streams_of(operation, GroupAction::receive)) {
+    const auto found = sent.find(stream);
+    if (found == sent.end()) continue;
+    for (std::size_t k = 0; k < std::min(received.size(), found->second.size()); ++k) {
+      other_ends_[received[k].share][received[k].step] = found->second[k];
+      other_ends_[found->second[k].share][found->second[k].step] = received[k];
+    }
+  }
+}
+
+std::optional<GroupMessages::Place> GroupMessages::other_end_of(Place message) const {
+  const Place found = other_ends_[message.share][message.step];
+  if (found.share == message.share && found.step == message.step) return std::nullopt;
+  return found;
+}
+
+std::vector<GroupSegment> group_path(const GroupMessages& messages) {
+  if (messages.operation().shares.empty()) return {};
+  return BackwardWalk(messages).walk();
+}
+
+}  // namespace eventspace

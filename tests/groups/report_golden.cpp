@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/report_golden.cpp — what a report says of groups, as it was read last.
+#include <catch2/catch.hpp>
+
+#include "tests/groups/traced_run.hpp"
+#include "tests/support/golden.hpp"
+
+using namespace std::chrono_literals;
+
+TEST_CASE("group reports: the text is as it was read last") {
+  const std::string config = R"(
+clusters:
+  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}
+  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}
+links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
+lanes:
+)";
+  const groups_test::TracedRun run(config, [](paths::Thread& thread) {
+    groups::Group world(thread);
+    const std::vector<std::int64_t> mine(30'000, world.rank());
+    std::vector<std::int64_t> all(30'000);
+    for (int time = 0; time < 5; ++time) {
+      thread.sleep_for(world.rank() == 1 ? 8ms : 5ms);
+      world.run(groups::allreduce(mine, all, "sum"));
+      world.run(groups::broadcast(all, 4));
+    }
+    const auto half = world.split(world.rank() % 2);
+    half->run(groups::barrier());
+  });
+  REQUIRE(run.failures.empty());
+  const std::string text = to_text(run.report().report, 10);
+  CHECK(text == test_support::golden("group_report.txt", text));
+}

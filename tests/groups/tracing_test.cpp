@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/tracing_test.cpp — a traced run says what groups did, and its report why they took
+// as long as they did.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "tests/groups/traced_run.hpp"
+
+namespace {
+
+using eventspace::Finding;
+using eventspace::FindingKind;
+using eventspace::GroupCause;
+using eventspace::GroupEvent;
+using eventspace::GroupReport;
+using groups_test::TracedRun;
+using namespace std::chrono_literals;
+
+const std::string two_clusters = R"(
+clusters:
+  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}
+  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}
+links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
+lanes:
+)";
+
+std::string three_clusters(const std::string& alpha_to_beta) {
+  return "clusters:\n"
+         "  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+         "  beta: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+         "  gamma: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+         "links:\n"
+         "  - {between: [alpha, beta], " +
+         alpha_to_beta +
+         "}\n"
+         "  - {between: [alpha, gamma], latency: 10ms, bandwidth: 100Mbit}\n"
+         "  - {between: [beta, gamma], latency: 10ms, bandwidth: 100Mbit}\n"
+         "lanes:\n";
+}
+constexpr const char* usual_link = "latency: 10ms, bandwidth: 100Mbit";
+
+/// So many allreduces, before each of which a thread takes as long as it is told.
+std::function<void(paths::Thread&)> sums(
+    int times, std::size_t values,
+    const std::function<base::Nanos(const std::string& thread)>& computes,
+    const std::string& algorithm = "best") {
+  return [=](paths::Thread& thread) {
+    groups::Group world(thread);
+    const std::vector<std::int64_t> mine(values, world.rank());
+    std::vector<std::int64_t> all(values);
+    for (int time = 0; time < times; ++time) {
+      thread.sleep_for(computes(fmt::format("{}/{}", thread.host().name(), thread.index())));
+      world.run(groups::by(algorithm, groups::allreduce(mine, all, "sum")));
+    }
+  };
+}
+
+std::int64_t sum_of(const GroupReport& report) {
+  return std::accumulate(report.by_cause.begin(), report.by_cause.end(), std::int64_t{0});
+}
+
+std::vector<std::string> found(const eventspace::TraceReport& report) {
+  std::vector<std::string> all;
+  for (const Finding& finding : report.report.findings)
+    all.push_back(fmt::format("{} {}", finding_name(finding.kind),
+                              finding.kind == FindingKind::slow_thread ? finding.thread
+                              : finding.kind == FindingKind::slow_host
+                                  ? finding.place.host
+                                  : finding.sentence.substr(0, finding.sentence.find(" takes"))));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("group traces: each member, each step and each share is recorded once") {
+  const TracedRun run(two_clusters, [](paths::Thread& thread) {
+    groups::Group world(thread);
+    thread.sleep_for((1 + world.rank()) * 1ms);
+    std::vector<std::int32_t> values(1000, 1), all(1000);
+    world.run(groups::broadcast(values, 2));
+    groups::Started started = world.start(groups::allreduce(values, all, "sum"));
+    thread.sleep_for(1ms);
+    started.wait();
+  });
+  REQUIRE(run.failures.empty());
+  std::map<std::uint32_t, std::set<std::uint32_t>> members;  // threads, by operation
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;  // by share
+  std::vector<std::pair<std::uint32_t, eventspace::GroupMember>> came;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent, received;
+  for (const auto& [host, record] : run.records()) {
+    if (is(record, GroupEvent::share)) {
+      const auto share = eventspace::share_of(record);
+      CHECK_FALSE(share.has_failed);
+      CHECK(share.hosts == 4);
+      CHECK(operation_of.emplace(std::pair(host, share.share), share.operation).second);
+    }
+    if (is(record, GroupEvent::member)) came.emplace_back(host, eventspace::member_of(record));
+    if (!is(record, GroupEvent::step)) continue;
+    const auto step = eventspace::step_of(record);
+    CHECK(step.end_nanos >= step.begin_nanos);
+    if (step.action == eventspace::GroupAction::send) sent[{host, step.peer}] += step.bytes;
+    if (step.action == eventspace::GroupAction::receive) received[{step.peer, host}] += step.bytes;
+  }
+  CHECK(operation_of.size() == 2 * 4);
+  for (const auto& [host, member] : came) {
+    CHECK(members[operation_of.at({host, member.share})].insert(member.thread).second);
+    CHECK(member.bytes == 4000);
+    if (operation_of.at({host, member.share}) == 0)
+      CHECK(member.begin_nanos == (1 + member.thread) * 1'000'000);
+  }
+  CHECK(members[0].size() == 6);
+  CHECK(members[1].size() == 6);
+  CHECK_FALSE(sent.empty());
+  CHECK(sent == received);
+}
+
+TEST_CASE("group traces: a run on the virtual clock leaves the same records each time") {
+  const auto program = sums(3, 5000, [](const std::string&) { return 1ms; });
+  CHECK(TracedRun(two_clusters, program).records() == TracedRun(two_clusters, program).records());
+}
+
+TEST_CASE("group traces: what fails is counted, with what was done of it") {
+  const TracedRun run(two_clusters, [](paths::Thread& thread) {
+    groups::Group world(thread);
+    const std::vector<double> mine(1, world.rank() == 3 ? std::nan("") : 1);
+    std::vector<double> all(1);
+    world.run(groups::allreduce(mine, all, "sum"));
+  });
+  CHECK(run.failures.size() == 6);
+  const auto report = run.report().report.groups;
+  REQUIRE_FALSE(report.operations.empty());
+  CHECK(report.operations[0].operations == 0);
+  CHECK(report.operations[0].failed + report.operations[0].incomplete == 1);
+}
+
+TEST_CASE("group reports: causes come to the time from the first member's coming to the end") {
+  for (const char* algorithm : {"best", "recursive_doubling", "stretched:stretch=4096", "tree"}) {
+    INFO(algorithm);
+    const TracedRun run(two_clusters,
+                        sums(
+                            4, 100'000, [](const std::string&) { return 2ms; }, algorithm));
+    REQUIRE(run.failures.empty());
+    const auto report = run.report().report.groups;
+    REQUIRE(report.operations.size() == 1);
+    const GroupReport& sum = report.operations[0];
+    CHECK(sum.group == "world");
+    CHECK(sum.collective == "allreduce");
+    CHECK(sum.operations == 4);
+    CHECK(sum.incomplete + sum.failed == 0);
+    CHECK(sum.bytes.min == 800'000);
+    CHECK(sum.time.mean * 4 == Approx(static_cast<double>(sum_of(sum))));
+    CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::sending)] > 0);
+    CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::latency)] >= 4 * 10'000'000);
+    std::uint64_t sent = 0, of_hosts = 0;
+    for (const auto& link : report.clusters) sent += link.bytes;
+    for (const auto& link : report.hosts) of_hosts += link.bytes;
+    CHECK(sent == of_hosts);
+    CHECK(sent > 0);
+  }
+}
+
+TEST_CASE("group reports: where nothing is wrong nothing is named") {
+  const TracedRun run(three_clusters(usual_link),
+                      sums(10, 1000, [](const std::string&) { return 5ms; }));
+  CHECK(found(run.report()).empty());
+}
+
+TEST_CASE("group reports: a thread that computes longer is named, with how late it came") {
+  const TracedRun run(three_clusters(usual_link), sums(10, 1000, [](const std::string& thread) {
+                        return thread == "alpha-1/0" ? 7ms : 5ms;
+                      }));
+  const auto report = run.report();
+  CHECK(found(report) == std::vector<std::string>{"slow_thread alpha-1/0"});
+  const GroupReport& sum = report.report.groups.operations.at(0);
+  REQUIRE(sum.last_threads.size() == 1);
+  CHECK(sum.last_threads[0].name == "alpha-1/0");
+  CHECK(sum.last_threads[0].operations == 10);
+  CHECK(sum.last_threads[0].late_nanos >= 10 * 1'000'000);
+  CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::late_member)] >= 10 * 1'000'000);
+  REQUIRE_FALSE(report.report.findings.empty());
+  CHECK(report.report.findings[0].cost_nanos == sum.last_threads[0].late_nanos);
+}
+
+TEST_CASE("group reports: a slow host is named, and not its threads") {
+  const TracedRun run(three_clusters(usual_link), sums(10, 1000, [](const std::string& thread) {
+                        return thread.starts_with("alpha-0/") || thread == "beta-2/0" ? 6ms : 5ms;
+                      }));
+  CHECK(found(run.report()) == std::vector<std::string>{"slow_host alpha-0", "slow_host beta-2"});
+}
+
+TEST_CASE("group reports: a link of more latency than the others is named, each way") {
+  const auto program = sums(10, 20'000, [](const std::string&) { return 5ms; });
+  const TracedRun far(three_clusters("latency: 15ms, bandwidth: 100Mbit"), program);
+  CHECK(found(far.report()) ==
+        std::vector<std::string>{"slow_link a message of groups from alpha to beta",
+                                 "slow_link a message of groups from beta to alpha"});
+}
+
+TEST_CASE("group reports: a root that waits for one who comes late waits for that member") {
+  const TracedRun run(two_clusters, [](paths::Thread& thread) {
+    groups::Group world(thread);
+    std::vector<std::int64_t> mine(100'000, 1), all(world.rank() == 0 ? 100'000 : 0);
+    thread.sleep_for(world.rank() == 5 ? 40ms : 1ms);
+    world.run(groups::reduce(mine, all, "sum", 0));
+    world.run(groups::barrier());
+    thread.sleep_for(world.rank() == 5 ? 40ms : 1ms);
+    world.run(groups::broadcast(mine, 0));
+  });
+  REQUIRE(run.failures.empty());
+  const auto report = run.report().report.groups;
+  REQUIRE(report.operations.size() == 3);
+  for (const GroupReport& operations : report.operations) {
+    INFO(operations.collective);
+    if (operations.collective == "barrier") continue;
+    REQUIRE_FALSE(operations.parts.empty());
+    const auto late =
+        std::find_if(operations.parts.begin(), operations.parts.end(),
+                     [](const auto& part) { return part.cause == GroupCause::late_member; });
+    REQUIRE(late != operations.parts.end());
+    CHECK(late->what == "beta-1/0");
+    CHECK(late->nanos >= 38'000'000);
+  }
+}
