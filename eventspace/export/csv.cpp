@@ -43,6 +43,7 @@ Exported export_csv(const TraceDirectory& trace, const std::filesystem::path& fi
       "host,place,wrapper,kind,operation,sequence,slot,down_nanos,up_nanos,bytes,flags\r\n";
   const Exported exported =
       for_each_record(trace, clocks, [&](std::uint32_t host, const EventRecord& record) {
+        tracks.learn(record);
         const std::uint32_t track = tracks.place_of(host, record).track;
         const std::uint32_t label = tracks.label_of(record);
         const std::uint64_t sequence = record.sequence;
@@ -54,7 +55,8 @@ Exported export_csv(const TraceDirectory& trace, const std::filesystem::path& fi
                            : wrappers.at(label, [&] { return tracks.labels()[label].name; }),
                        name_of_kind(record), name_of_operation(record), sequence, +record.slot,
                        +record.down_nanos, +record.up_nanos, std::uint32_t{record.bytes},
-                       flags.at(record.flags, [&] { return names_of_flags(record); }));
+                       flags.at(static_cast<std::uint32_t>(record.kind << 8 | record.flags),
+                                [&] { return names_of_flags(record); }));
         out.write_when_much();
       });
   out.finish();

@@ -22,6 +22,8 @@ constexpr std::uint32_t fixed_labels = 4;
 // In place of a stage, where there is none.
 constexpr std::uint32_t link_stage = no_stage - 1;
 constexpr std::uint32_t clock_stage = no_stage - 2;
+constexpr std::uint32_t group_stage = no_stage - 3;
+constexpr std::uint32_t group_actions = 4;
 constexpr std::size_t write_bytes = std::size_t{1} << 20;
 
 bool is(const EventRecord& record, EventKind kind) {
@@ -208,12 +210,58 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   if (is(record, EventKind::clock) && record.place < plan.hosts.size())
     return track(clock_stage, record.place,
                  [&] { return fmt::format("clock of {}", plan.hosts[record.place].name); });
+  if (is_of_group(record)) return place_in_group(host, record);
   return track(no_stage, none, [] { return std::string("unknown"); });
+}
+
+/// A thread's operations are on its track, what the host does for them on others.
+Tracks::Place Tracks::place_in_group(std::uint32_t host, const EventRecord& record) {
+  const Structure& plan = structure();
+  const auto place = [&](std::uint32_t stage, std::uint32_t slot, const auto& name) {
+    return Place{track_at({host, stage, slot}, name), operation_depth};
+  };
+  if (is(record, GroupEvent::member) && record.place < plan.thread_count() &&
+      plan.host_of_thread(record.place) == host) {
+    const Place found =
+        place(no_stage, record.place, [&] { return plan.thread_name(record.place); });
+    tracks_[found.track].thread = record.place;
+    return found;
+  }
+  if (!is(record, GroupEvent::step))
+    return place(group_stage, group_actions, [] { return std::string("groups"); });
+  const GroupAction action = step_of(record).action;
+  return place(group_stage, static_cast<std::uint32_t>(action),
+               [&] { return fmt::format("groups {}", name_of(action)); });
+}
+
+void Tracks::learn(const EventRecord& record) {
+  if (!is_of_group(record)) return;
+  if (first_group_label_ == 0) {
+    first_group_label_ = static_cast<std::uint32_t>(labels_.size());
+    for (std::uint32_t action = 0; action < group_actions; ++action)
+      labels_.push_back({std::string(name_of(static_cast<GroupAction>(action))), "group", ""});
+    labels_.push_back({"operation of a group", "group", ""});
+  }
+  if (!is(record, GroupEvent::text) || group_labels_.contains(record.place)) return;
+  texts_.add(record);
+  const std::string* const text = texts_.find(record.place);
+  if (text == nullptr) return;
+  group_labels_[record.place] = static_cast<std::uint32_t>(labels_.size());
+  labels_.push_back({words_of(group_operation_of(*text)), "group", ""});
+}
+
+std::uint32_t Tracks::label_in_group(const EventRecord& record) const {
+  if (is(record, GroupEvent::step))
+    return first_group_label_ + static_cast<std::uint32_t>(step_of(record).action);
+  const bool is_share = !is(record, GroupEvent::member);
+  const auto found = group_labels_.find(is_share ? record.place : record.slot);
+  return found == group_labels_.end() ? first_group_label_ + group_actions : found->second;
 }
 
 std::uint32_t Tracks::label_of(const EventRecord& record) const {
   if (is(record, EventKind::thread)) return thread_label;
   if (is(record, EventKind::clock)) return clock_label;
+  if (is_of_group(record)) return label_in_group(record);
   const Structure& plan = structure();
   if (record.place >= plan.stages.size() ||
       record.kind > static_cast<std::uint64_t>(EventKind::link))
@@ -359,6 +407,7 @@ Intervals::Intervals(const TraceDirectory& trace, const HostClocks& clocks,
   is_utc_ = clocks.is_utc();
   bool is_first = true;
   exported_ = for_each_record(trace, clocks, [&](std::uint32_t host, const EventRecord& record) {
+    tracks_.learn(record);
     const Tracks::Place place = tracks_.place_of(host, record);
     if (wanted && !wanted(tracks_.all()[place.track])) return;
     const std::int64_t end = std::max(+record.down_nanos, +record.up_nanos);
@@ -400,8 +449,9 @@ void ExportFile::finish() {
 
 std::string_view name_of_kind(const EventRecord& record) {
   if (is_operation(record)) return "operation";
-  constexpr std::array<std::string_view, 5> names = {"thread", "cache_read", "prefetch", "link",
-                                                     "clock"};
+  constexpr std::array<std::string_view, 9> names = {"thread",     "cache_read",   "prefetch",
+                                                     "link",       "clock",        "group_text",
+                                                     "group_step", "group_member", "group_share"};
   const std::uint64_t number = record.kind - static_cast<std::uint64_t>(EventKind::thread);
   return number < names.size() ? names[number] : "unknown";
 }
@@ -415,6 +465,7 @@ std::string_view name_of_operation(const EventRecord& record) {
 }
 
 std::string names_of_flags(const EventRecord& record) {
+  if (is(record, GroupEvent::step)) return std::string(name_of(step_of(record).action));
   constexpr std::array<std::pair<std::uint8_t, std::string_view>, 7> names = {
       {{event_failed, "failed"},
        {event_one_way, "one_way"},

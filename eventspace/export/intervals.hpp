@@ -13,6 +13,7 @@
 
 #include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/export/interval_sort.hpp"
+#include "eventspace/group_record.hpp"
 #include "eventspace/trace/host_clocks.hpp"
 #include "eventspace/trace/reader.hpp"
 
@@ -63,6 +64,8 @@ class Tracks {
     std::uint32_t track = 0;
     std::uint32_t depth = 0;
   };
+  /// Names of groups' operations are in the records themselves: they are labels from then on.
+  void learn(const EventRecord& record);
   /// What refers to nothing is on a track of its own, by host.
   Place place_of(std::uint32_t host, const EventRecord& record);
 
@@ -87,6 +90,8 @@ class Tracks {
   std::uint32_t head_track(std::uint32_t lane);
   std::string head_name(std::uint32_t lane) const;
   std::string wrapper_name(std::uint32_t stage) const;
+  Place place_in_group(std::uint32_t host, const EventRecord& record);
+  std::uint32_t label_in_group(const EventRecord& record) const;
   std::uint32_t track_at(const Key& key, const std::function<std::string()>& name);
   const Crossing* crossing(const std::vector<std::uint32_t>& by_lane, std::uint32_t lane) const {
     return lane == none || by_lane[lane] == none ? nullptr : &crossings_[by_lane[lane]];
@@ -101,6 +106,9 @@ class Tracks {
   std::vector<std::uint32_t> crossing_out_;  // by lane
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
+  GroupTexts texts_;
+  std::uint32_t first_group_label_ = 0;  // of the actions, then of what has no name; 0: none yet
+  std::map<std::uint32_t, std::uint32_t> group_labels_;  // by number of the name
 };
 
 /// A part of a track's time.

@@ -183,7 +183,7 @@ class Packets : public IntervalVisitor {
         .message(interned::categories, interned_name(categories_[interval.label], label.kind));
   }
 
-  static void annotate(Message& slice, const EventRecord& record) {
+  void annotate(Message& slice, const EventRecord& record) const {
     const auto number = [&](Annotation name, std::uint64_t value) {
       slice.message(
           event::annotation,
@@ -194,10 +194,21 @@ class Packets : public IntervalVisitor {
           event::annotation,
           Message().number(event::annotation_name, name).text(event::annotation_text, text));
     };
+    if (is(record, GroupEvent::step)) {
+      const GroupStep step = step_of(record);
+      words(operation_of, fmt::format("step {} to or from {}", step.number, host_name(step.peer)));
+      return number(bytes_of, step.bytes);
+    }
+    if (is(record, GroupEvent::member)) return number(bytes_of, member_of(record).bytes);
+    if (is(record, GroupEvent::share)) return number(round_of, share_of(record).operation);
     number(round_of, record.sequence);
     if (is_operation(record)) words(operation_of, name_of_operation(record));
     number(bytes_of, record.bytes);
     if (record.flags != 0) words(flags_of, names_of_flags(record));
+  }
+
+  std::string host_name(std::uint32_t host) const {
+    return host < structure_.hosts.size() ? structure_.hosts[host].name : "unknown";
   }
 
   /// Of the operation that comes out at this lane.

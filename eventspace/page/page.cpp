@@ -121,6 +121,20 @@ Json json_of_round(const PageTimelineReport::Round& round) {
           {"nanos", nanos},     {"computation", computation}};
 }
 
+/// A list for each property. Times count from the first bar's.
+Json json_of_groups(const PageGroupsReport& groups) {
+  Json thread = Json::array(), name = Json::array(), begin = Json::array(), nanos = Json::array();
+  const std::int64_t first = groups.bars.empty() ? 0 : groups.bars.front().begin_nanos;
+  for (const auto& bar : groups.bars) {
+    thread.push_back(bar.thread);
+    name.push_back(bar.name);
+    begin.push_back(bar.begin_nanos - first);
+    nanos.push_back(bar.end_nanos - bar.begin_nanos);
+  }
+  return {{"names", groups.names}, {"thread", thread}, {"name", name},
+          {"begin", begin},        {"nanos", nanos},   {"more", groups.more}};
+}
+
 Json json_of_timeline(const PageTimelineReport& timeline) {
   Json stretches = Json::array();
   for (const auto& stretch : timeline.stretches) {
@@ -132,7 +146,9 @@ Json json_of_timeline(const PageTimelineReport& timeline) {
                          {"error_nanos", stretch.error_nanos},
                          {"rounds", rounds}});
   }
-  return {{"common_clock", timeline.has_common_clock}, {"stretches", stretches}};
+  Json json = {{"common_clock", timeline.has_common_clock}, {"stretches", stretches}};
+  if (!timeline.groups.bars.empty()) json["groups"] = json_of_groups(timeline.groups);
+  return json;
 }
 
 std::string base64(const std::vector<unsigned char>& bytes) {

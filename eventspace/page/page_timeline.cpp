@@ -96,6 +96,7 @@ struct PageTimeline::Parts {
   PageTimelineOptions options;
   Shape shape;
   RoundTable rounds;
+  PageGroups groups;
   struct Life {  // of a thread
     std::optional<std::int64_t> begin;
     std::optional<std::int64_t> first_down;
@@ -147,6 +148,7 @@ void PageTimeline::Parts::add(std::uint32_t host, const EventRecord& record) {
       record.up_nanos > time_max)
     return;
   const auto& structure = shape.structure;
+  if (is_of_group(record)) return groups.add(record);
   if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
     if (record.place < lives.size()) lives[record.place].begin = +record.down_nanos;
     return;
@@ -302,6 +304,7 @@ PageTimelineReport PageTimeline::finish() {
   Parts& parts = *parts_;
   parts.rounds.finish();
   PageTimelineReport report;
+  report.groups = parts.groups.finish();
   report.has_common_clock = parts.options.has_common_clock;
   Stretch beginning;
   beginning.is_beginning = true;

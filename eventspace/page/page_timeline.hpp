@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "eventspace/page/page_groups.hpp"
 #include "eventspace/record.hpp"
 #include "eventspace/structure.hpp"
 
@@ -48,6 +49,7 @@ struct PageTimelineReport {
   };
   bool has_common_clock = false;
   std::vector<Stretch> stretches;  ///< in the order of iterations
+  PageGroupsReport groups;         ///< on the clocks that the analysis is given
 };
 
 /// Why:    an analysis says what happened how often; to see how one iteration came about, its

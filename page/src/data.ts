@@ -187,6 +187,49 @@ export interface Conditional {
   remote_clusters: Remote[];
 }
 
+export interface GroupOperations {
+  group: string;
+  collective: string;
+  algorithm: string;
+  operations: number;
+  incomplete: number;
+  failed: number;
+  bytes: Summary;
+  time_nanos: Summary;
+  after_last_came_nanos: Summary;
+  wait_for_last_nanos: Summary;
+  nanos_by_cause: Record<string, number>;
+  parts: { cause: string; what: string; nanos: number; operations: number }[];
+  last_threads: { name: string; operations: number; late_nanos: number }[];
+  last_hosts: { name: string; operations: number; late_nanos: number }[];
+}
+
+export interface GroupLink {
+  from: string;
+  to: string;
+  wan: boolean;
+  messages: number;
+  bytes: number;
+  latency_nanos?: Summary;
+}
+
+export interface Groups {
+  common_clock: boolean;
+  operations: GroupOperations[];
+  between_clusters: GroupLink[];
+  between_hosts: GroupLink[];
+}
+
+/** Bars of threads in operations, by begin; a property is a list by bar. */
+export interface GroupBars {
+  names: string[];
+  thread: number[];
+  name: number[];
+  begin: number[];
+  nanos: number[];
+  more: number;
+}
+
 export interface Report {
   coverage: Record<string, number>;
   findings: Finding[];
@@ -199,6 +242,7 @@ export interface Report {
   links: Link[];
   paths: PathFigures[];
   conditionals: Conditional[];
+  groups?: Groups;
 }
 
 export type HopKind = 'internal' | 'join' | 'network' | 'link' | 'check' | 'end';
@@ -252,7 +296,7 @@ export interface Data {
   };
   report: Report;
   shape: Shape;
-  timeline: { common_clock: boolean; stretches: Stretch[] };
+  timeline: { common_clock: boolean; stretches: Stretch[]; groups?: GroupBars };
 }
 
 /** The text is zlib's deflate in base64. */

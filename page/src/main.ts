@@ -4,6 +4,7 @@ import { conditional } from './conditional';
 import { type Data, read_data } from './data';
 import { h, theme_changed } from './dom';
 import { count } from './format';
+import { groups } from './groups';
 import { joins } from './joins';
 import { noise } from './noise';
 import { summary, time_by_cause } from './summary';
@@ -80,6 +81,7 @@ async function put_sections(data: Data): Promise<void> {
     ['Causes', () => time_by_cause(data)],
     ['Tree', () => tree(data, (join) => join_view?.show(join))],
     ['Timeline', () => timeline(data)],
+    ['Groups', () => groups(data)],
     ['Arrivals', () => join_view?.element ?? null],
     ['Noise', () => noise_view?.element ?? null],
     ['Conditions', () => conditional(data)],
