@@ -72,7 +72,11 @@ Node Shape::node(std::size_t size, std::size_t at) const {
 
 Tree::Tree(const Topology& topology, std::vector<Shape> shapes, Rank root)
     : topology_(&topology), shapes_(std::move(shapes)), root_(root) {
-  for (std::size_t level = 0; level <= topology.depth() + 1; ++level) levels_.push_back(level);
+  levels_.push_back(0);
+  for (std::size_t level = 1; level <= topology.depth(); ++level)
+    if (shape(level - 1).name != no_shape) levels_.push_back(level);
+  levels_.push_back(topology.depth() + 1);
+  std::erase_if(shapes_, [](const Shape& one) { return one.name == no_shape; });
 }
 
 Tree Tree::of_one_level(const Topology& topology, Shape shape, Rank root) {

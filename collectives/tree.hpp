@@ -2,6 +2,7 @@
 // collectives/tree.hpp — trees over groups: who sends to whom, level by level.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/topology.hpp"
@@ -10,7 +11,7 @@ namespace collectives {
 
 /// The shape of a tree over 0..size-1 with root 0.
 struct Shape {
-  std::string name = "binomial";  ///< one of shape_words()
+  std::string name = "binomial";  ///< one of shape_words(), or no_shape
   Count arity = 2;                ///< of kary and knomial; binomial is knomial with 2
   /// Of postal: how many sends of a message take as long as one to arrive (Bar-Noy and Kipnis
   /// 1994); with 1 it is the binomial tree but for the order of its nodes.
@@ -25,6 +26,8 @@ struct Shape {
   bool keeps_order() const { return name != "kary" && name != "postal"; }
 };
 std::vector<std::string> shape_words();
+/// In place of the shape of a level: its groups are not told apart, as if there were no such level.
+inline constexpr std::string_view no_shape = "none";
 
 /// The multilevel tree of Karonis et al. 2002: at each level one tree over the groups inside a
 /// group, each represented by the root if it is in it, else by its first member. They stand in the
@@ -32,7 +35,8 @@ std::vector<std::string> shape_words();
 /// several levels sends at the outermost one first.
 class Tree {
  public:
-  /// Over all levels; shapes outermost first, the last one for all that follow.
+  /// Over all levels that have a shape; shapes outermost first, the last one, which is one, for
+  /// all that follow.
   Tree(const Topology& topology, std::vector<Shape> shapes, Rank root);
   /// Over the participants in order, as if they were in no groups.
   static Tree of_one_level(const Topology& topology, Shape shape, Rank root);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "collectives/algorithms/all.hpp"
+#include "collectives/tree.hpp"
 #include "pricing/outline.hpp"
 
 namespace pricing {
@@ -56,12 +57,15 @@ std::vector<std::string> numbers(const Parameter& parameter, const Task& task) {
   return values;
 }
 
-/// Lists of words: one for all levels, or an outermost one and one for those below.
+/// Lists of words: one for all levels, or an outermost one and one for those below. Trees that
+/// leave levels out are for comparisons.
 std::vector<std::string> words(const Parameter& parameter, const Task& task) {
-  std::vector<std::string> values = parameter.words;
+  std::vector<std::string> known = parameter.words;
+  std::erase(known, collectives::no_shape);
+  std::vector<std::string> values = known;
   if (!parameter.is_list || task.group().depth() == 0) return values;
-  for (const std::string& outer : parameter.words)
-    for (const std::string& inner : parameter.words)
+  for (const std::string& outer : known)
+    for (const std::string& inner : known)
       if (outer != inner) values.push_back(outer + "/" + inner);
   return values;
 }

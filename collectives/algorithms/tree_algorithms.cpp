@@ -26,8 +26,15 @@ Tree tournament(const Task& task) {
 std::vector<Parameter> with_shapes(Parameter shapes) {
   std::vector<Parameter> parameters = shape_parameters(shapes.is_list);
   shapes.words = shape_words();
+  if (shapes.is_list) shapes.words.emplace_back(no_shape);
   parameters.insert(parameters.begin(), std::move(shapes));
   return parameters;
+}
+
+std::string last_shape_missing(const Task&, const Parameters& parameters) {
+  return parameters.words("shapes").back() == no_shape
+             ? "shapes: expected a shape for the innermost level, found none"
+             : "";
 }
 
 }  // namespace
@@ -54,14 +61,15 @@ Algorithm multilevel_algorithm() {
               "al. 2002).",
           .collectives = tree_collectives(),
           .parameters = with_shapes({.name = "shapes",
-                                     .help = "Of the trees, outermost level first.",
+                                     .help = "Of the trees, outermost level first; none: no "
+                                             "such level.",
                                      .fallback = "flat/binomial",
                                      .is_list = true}),
           .order =
               [](const Task& task, const Parameters& parameters) {
                 return tree_order(all_levels(task, parameters));
               },
-          .refusal = {},
+          .refusal = last_shape_missing,
           .program =
               [](const Task& task, const Parameters& parameters, Rank me) {
                 return tree_program(task, all_levels(task, parameters), segments_of(parameters),

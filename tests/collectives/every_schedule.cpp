@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectives/tree.hpp"
+
 using collectives::Parameter;
 
 namespace {
@@ -12,9 +14,12 @@ namespace {
 std::vector<std::string> candidates(const Parameter& parameter) {
   if (parameter.is_list && parameter.words.empty()) return {"0", "3", "4/2", "2/3", "0/2"};
   if (parameter.is_list) {
-    std::vector<std::string> lists = parameter.words;
-    for (const std::string& word : parameter.words) lists.push_back("flat/" + word);
-    lists.emplace_back("binomial/flat");
+    std::vector<std::string> lists{"binomial/flat"};
+    for (const std::string& word : parameter.words) {
+      const bool is_shape = word != collectives::no_shape;
+      lists.push_back(is_shape ? word : word + "/binomial");
+      lists.push_back("flat/" + lists.back());
+    }
     return lists;
   }
   if (!parameter.words.empty()) return parameter.words;

@@ -100,3 +100,23 @@ TEST_CASE("golden: the tree of 20 processes at two sites, roots 0 and 17") {
   CHECK(tree_text(Tree(group, shapes, 17), group) ==
         "0:[8 4 2 1] 2:[3] 4:[6 5] 6:[7] 8:[9] 10:[14 12 11] 12:[13] 17:[0 10 16 19 18] 19:[15]");
 }
+
+TEST_CASE("tree: a level without a shape is as if the topology had none") {
+  const Topology both = twenty_processes();
+  const Topology machines = Topology::clustered({10, 5, 5});
+  const Topology sites = Topology::clustered({10, 10});
+  const Topology neither = Topology::flat(20);
+  const Shape flat{.name = "flat"}, binomial{.name = "binomial"}, none{.name = "none"};
+  for (Rank root = 0; root < both.size(); ++root) {
+    const auto text = [&](std::vector<Shape> shapes, const Topology& group) {
+      return tree_text(Tree(group, std::move(shapes), root), group);
+    };
+    CHECK(text({none, flat, binomial}, both) == text({flat, binomial}, machines));
+    CHECK(text({flat, none, binomial}, both) == text({flat, binomial}, sites));
+    CHECK(text({none, none, binomial}, both) == text({binomial}, neither));
+  }
+  const Task task = make_task(Collective::broadcast, std::make_shared<const Topology>(both), 1);
+  const Algorithm& multilevel = algorithm_named("multilevel");
+  CHECK(multilevel.why_not(task, multilevel.read("shapes=flat/none")) ==
+        "shapes: expected a shape for the innermost level, found none");
+}
