@@ -72,6 +72,17 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
   return sizes;
 }
 
+std::uint32_t read_root(const std::string& text, std::uint32_t threads) {
+  const auto rank = base::parse_natural(text);
+  if (!rank)
+    throw std::invalid_argument(
+        fmt::format("--root-rank: expected a rank or each, found '{}'", text));
+  if (*rank >= threads)
+    throw std::invalid_argument(
+        fmt::format("--root-rank: expected one below {}, found {}", threads, *rank));
+  return static_cast<std::uint32_t>(*rank);
+}
+
 double milliseconds(base::Nanos time) { return static_cast<double>(time.count()) / 1e6; }
 
 /// The time that so many of a hundred are not above.
@@ -115,11 +126,15 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&)
   check_writable({{"--json", options_.json}});
   network_ = std::make_unique<pricing::Network>(groups::network_of(plan));
   participants_ = network_->topology->size();
-  std::uint32_t threads = 0;
-  for (const auto& host : plan.hosts) threads += host.threads;
-  if (options_.root >= threads)
+  threads_ = 0;
+  for (const auto& host : plan.hosts) threads_ += host.threads;
+  if (options_.root != "each") root_ = read_root(options_.root, threads_);
+  if (options_.prices_only && threads_ != participants_)
     throw std::invalid_argument(
-        fmt::format("--root-rank: expected one below {}, found {}", threads, options_.root));
+        fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
+                    threads_, participants_));
+  if (options_.prices_only)
+    choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan));
   if (options_.schedule != "best")
     collectives::algorithm_named(options_.schedule.substr(0, options_.schedule.find(':')));
 }
@@ -142,15 +157,15 @@ base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
 class CollectiveTimes::Arrays {
  public:
   Arrays(const CollectiveOptions& options, collectives::Collective collective, std::uint64_t bytes,
-         const groups::Group& group)
+         const groups::Group& group, std::uint32_t root)
       : count_(bytes / 8),
         members_(group.size()),
         me_(group.rank()),
-        is_root_(group.rank() == options.root) {
+        is_root_(group.rank() == root) {
     in_.resize(count_ * in_blocks(collective, members_, is_root_));
     out_.resize(count_ * out_blocks(collective, members_, is_root_));
     call = groups::call_of(collective, in_, out_);
-    call.root = has_root(collective) ? options.root : 0;
+    call.root = root;
     if (is_reduction(collective)) call.operation = options.operation;
     call.counts = {collective == collectives::Collective::barrier ? 0 : count_};
     call.algorithm = options.schedule;
@@ -215,27 +230,77 @@ base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& grou
   return agree(group, clock(thread)) - begin;
 }
 
+std::pair<std::uint32_t, std::uint32_t> CollectiveTimes::roots(
+    collectives::Collective collective) const {
+  if (!has_root(collective)) return {0, 1};
+  return root_ ? std::pair(*root_, *root_ + 1) : std::pair(0U, threads_);
+}
+
 void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
                               collectives::Collective collective, std::uint64_t bytes) {
-  Arrays arrays(options_, collective, bytes, group);
   Row row{.collective = collective, .bytes = bytes};
-  for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
-       ++iteration) {
-    if (options_.checks) arrays.fill(iteration);
-    const base::Nanos time = time_one(thread, group, arrays, row.algorithm);
-    if (iteration >= options_.warmup) row.times.push_back(time);
-    if (options_.checks) arrays.check();
+  const auto [first, last] = roots(collective);
+  for (std::uint32_t root = first; root < last; ++root) {
+    Arrays arrays(options_, collective, bytes, group, root);
+    for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
+         ++iteration) {
+      if (options_.checks) arrays.fill(iteration);
+      const base::Nanos time = time_one(thread, group, arrays, row.algorithm);
+      if (iteration >= options_.warmup) row.times.push_back(time);
+      if (options_.checks) arrays.check();
+    }
+    if (group.rank() == 0 && group.size() == participants_) add_price(row, root);
   }
-  if (group.rank() != 0) return;
-  if (group.size() == participants_) add_price(row);
+  if (group.rank() == 0) show(std::move(row));
+}
+
+/// What a group would take.
+std::string CollectiveTimes::choose(collectives::Collective collective, std::uint64_t bytes,
+                                    std::uint32_t root) const {
+  const auto task = collectives::make_task(collective, network_->topology, bytes / 8, root);
+  groups::Question question;
+  question.collective = collective;
+  question.root = root;
+  question.counts = task.counts;
+  question.counts_text = fmt::format("{}", bytes / 8);
+  question.element_bytes = collective == collectives::Collective::barrier ? 0 : 8;
+  question.worst =
+      options_.schedule == "best" ? collectives::Order::in_order : collectives::Order::by_block;
+  question.algorithm = options_.schedule;
+  return choices_->answer(question)->text();
+}
+
+void CollectiveTimes::find_prices(collectives::Collective collective, std::uint64_t bytes) {
+  Row row{.collective = collective, .bytes = bytes};
+  const auto [first, last] = roots(collective);
+  for (std::uint32_t root = first; root < last; ++root) {
+    row.algorithm = choose(collective, bytes, root);
+    add_price(row, root);
+  }
+  show(std::move(row));
+}
+
+base::Nanos CollectiveTimes::Row::price() const {
+  base::Nanos sum{0};
+  for (const pricing::Price& one : prices) sum += one.time;
+  return sum / std::max<std::int64_t>(static_cast<std::int64_t>(prices.size()), 1);
+}
+
+std::uint64_t CollectiveTimes::Row::wan(std::uint64_t pricing::Flow::*what) const {
+  std::uint64_t sum = 0;
+  for (const pricing::Price& one : prices) sum += one.across.*what;
+  return sum;
+}
+
+void CollectiveTimes::show(Row row) {
+  row.bound /= std::max<std::int64_t>(static_cast<std::int64_t>(row.prices.size()), 1);
   if (!is_standard_output(options_.json)) print(row);
   rows_.push_back(std::move(row));
 }
 
 /// Prices are those of hosts with one thread each.
-void CollectiveTimes::add_price(Row& row) const {
-  const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8,
-                                           has_root(row.collective) ? options_.root : 0);
+void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
+  const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
   const std::size_t colon = row.algorithm.find(':');
   const auto& algorithm = collectives::algorithm_named(row.algorithm.substr(0, colon));
@@ -243,12 +308,9 @@ void CollectiveTimes::add_price(Row& row) const {
       algorithm.read(colon == std::string::npos ? "" : row.algorithm.substr(colon + 1));
   const std::size_t window =
       options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
-  const pricing::Price price = pricing::price(algorithm, task, parameters, element_bytes, *network_,
-                                              {.window = window, .under_way = all_that_is_ready});
-  row.bound = pricing::bound_of(task, element_bytes, *network_).time;
-  row.price = price.time;
-  row.wan_messages = price.across.messages;
-  row.wan_bytes = price.across.bytes;
+  row.prices.push_back(pricing::price(algorithm, task, parameters, element_bytes, *network_,
+                                      {.window = window, .under_way = all_that_is_ready}));
+  row.bound += pricing::bound_of(task, element_bytes, *network_).time;
 }
 
 void CollectiveTimes::print_head(collectives::Collective collective, std::uint32_t members) const {
@@ -266,14 +328,19 @@ void CollectiveTimes::run(paths::Thread& thread) {
       print_head(collective, world.size());
     const bool is_barrier = collective == collectives::Collective::barrier;
     for (const std::uint64_t size : is_barrier ? std::vector<std::uint64_t>{0} : sizes_)
-      measure(thread, world, collective, size);
+      if (!options_.prices_only)
+        measure(thread, world, collective, size);
+      else if (world.rank() == 0)
+        find_prices(collective, size);
   }
 }
 
 void CollectiveTimes::print(const Row& row) const {
-  const double median = milliseconds(percentile(row.times, 50));
+  const bool is_measured = !row.times.empty();
+  const double median = milliseconds(is_measured ? percentile(row.times, 50) : row.price());
   std::string all;
-  if (options_.shows_all)
+  if (options_.shows_all && !is_measured) all = fmt::format(" {0:>12} {0:>12} {0:>12}", "-");
+  if (options_.shows_all && is_measured)
     all = fmt::format(" {:>12.4f} {:>12.4f} {:>12.4f}", milliseconds(percentile(row.times, 0)),
                       milliseconds(percentile(row.times, 99)),
                       milliseconds(percentile(row.times, 100)));
@@ -282,28 +349,47 @@ void CollectiveTimes::print(const Row& row) const {
   };
   const std::string ratio =
       row.bound.count() > 0 ? fmt::format("{:.3f}", median / milliseconds(row.bound)) : "-";
-  fmt::print("  {:>10} {:>12.4f}{} {:>12} {:>12} {:>7}  {}\n", row.bytes, median, all,
-             optional(row.price), optional(row.bound), ratio, row.algorithm);
+  fmt::print("  {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}\n", row.bytes,
+             is_measured ? fmt::format("{:.4f}", median) : "-", all, optional(row.price()),
+             optional(row.bound), ratio, row.algorithm);
+}
+
+nlohmann::ordered_json CollectiveTimes::json_of_root(const Row& row, std::size_t root) const {
+  nlohmann::ordered_json json;
+  if (!row.times.empty()) {
+    const auto first = row.times.begin() + static_cast<std::ptrdiff_t>(root * options_.iterations);
+    const auto last = first + static_cast<std::ptrdiff_t>(options_.iterations);
+    json["ms"] = milliseconds(percentile({first, last}, 50));
+  }
+  json["price_ms"] = milliseconds(row.prices[root].time);
+  json["wan"] = {{"messages", row.prices[root].across.messages},
+                 {"bytes", row.prices[root].across.bytes}};
+  return json;
 }
 
 nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
+  const bool is_measured = !row.times.empty();
   double sum = 0;
   for (const base::Nanos time : row.times) sum += milliseconds(time);
-  const double median = milliseconds(percentile(row.times, 50));
-  nlohmann::ordered_json json{{"collective", name_of(row.collective)},
-                              {"algorithm", row.algorithm},
-                              {"bytes", row.bytes},
-                              {"ms", sum / static_cast<double>(row.times.size())},
-                              {"p50", median},
-                              {"p99", milliseconds(percentile(row.times, 99))}};
+  const double median = milliseconds(is_measured ? percentile(row.times, 50) : row.price());
+  nlohmann::ordered_json json{
+      {"collective", name_of(row.collective)}, {"algorithm", row.algorithm}, {"bytes", row.bytes}};
+  if (is_measured) {
+    json["ms"] = sum / static_cast<double>(row.times.size());
+    json["p50"] = median;
+    json["p99"] = milliseconds(percentile(row.times, 99));
+  }
   const auto optional = [](base::Nanos time) {
     return time.count() > 0 ? nlohmann::ordered_json(milliseconds(time)) : nullptr;
   };
-  json["price_ms"] = optional(row.price);
+  json["price_ms"] = optional(row.price());
   json["bound_ms"] = optional(row.bound);
   json["ratio"] =
       row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
-  json["wan"] = {{"messages", row.wan_messages}, {"bytes", row.wan_bytes}};
+  json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},
+                 {"bytes", row.wan(&pricing::Flow::bytes)}};
+  for (std::size_t root = 0; row.prices.size() > 1 && root < row.prices.size(); ++root)
+    json["by_root"].push_back(json_of_root(row, root));
   return json;
 }
 

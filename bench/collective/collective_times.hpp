@@ -3,14 +3,17 @@
 // prices.
 #pragma once
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "groups/choice.hpp"
 #include "groups/group.hpp"
 #include "paths/run/run_plan.hpp"
-#include "pricing/network.hpp"
+#include "pricing/evaluator.hpp"
 #include "runtime/wait.hpp"
 
 namespace bench {
@@ -22,9 +25,10 @@ struct CollectiveOptions {
   std::uint64_t warmup = 1;
   bool shows_all = false;
   bool checks = false;
+  bool prices_only = false;
   std::string schedule = "best";
   std::string operation = "sum";
-  std::uint32_t root = 0;
+  std::string root = "0";  ///< a rank, or "each"
   std::size_t window = 0;  ///< as of groups::Call
   std::string json;
 };
@@ -32,7 +36,9 @@ struct CollectiveOptions {
 /// All threads of a config do collectives of 64-bit integers, one size after the other, and take
 /// the times. In each iteration they begin at one moment, which they have agreed on by the clock of
 /// the machine or of the run; its time lasts until the last of them has ended. A size is that of
-/// the vector, of gather, scatter, allgather, reduce_scatter and alltoall that of a block.
+/// the vector, of gather, scatter, allgather, reduce_scatter and alltoall that of a block. With
+/// "each" all threads take their turn as the root, as in the program of Karonis et al. 2002, and
+/// figures are those of all of them. Where only prices are wanted nothing is sent.
 ///
 /// Sharing: one for all threads of a process.
 class CollectiveTimes {
@@ -48,18 +54,27 @@ class CollectiveTimes {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
     std::string algorithm = {};
-    std::vector<base::Nanos> times = {};
-    base::Nanos price{0}, bound{0};
-    std::uint64_t wan_messages = 0, wan_bytes = 0;
+    std::vector<base::Nanos> times = {};      ///< as often for each root; none: only priced
+    std::vector<pricing::Price> prices = {};  ///< by root
+    base::Nanos bound{0};                     ///< of several roots the mean
+    base::Nanos price() const;                ///< likewise
+    std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< of all roots
   };
   class Arrays;
+  void find_prices(collectives::Collective collective, std::uint64_t bytes);
   void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
                std::uint64_t bytes);
   base::Nanos time_one(paths::Thread& thread, groups::Group& group, const Arrays& arrays,
                        std::string& algorithm) const;
   static base::Nanos agree(groups::Group& group, base::Nanos mine);
   static base::Nanos clock(const paths::Thread& thread);
-  void add_price(Row& row) const;
+  /// The first root, and behind the last one.
+  std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
+  std::string choose(collectives::Collective collective, std::uint64_t bytes,
+                     std::uint32_t root) const;
+  void add_price(Row& row, std::uint32_t root) const;
+  void show(Row row);
+  nlohmann::ordered_json json_of_root(const Row& row, std::size_t root) const;
   void print_head(collectives::Collective collective, std::uint32_t members) const;
   void print(const Row& row) const;
   nlohmann::ordered_json json_of(const Row& row) const;
@@ -68,7 +83,9 @@ class CollectiveTimes {
   std::vector<collectives::Collective> collectives_;
   std::vector<std::uint64_t> sizes_;
   std::unique_ptr<pricing::Network> network_;
-  std::uint32_t participants_ = 0;
+  std::unique_ptr<groups::Choices> choices_;  // where only prices are wanted
+  std::uint32_t participants_ = 0, threads_ = 0;
+  std::optional<std::uint32_t> root_;  // none: each
   std::vector<Row> rows_;
 };
 

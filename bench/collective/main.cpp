@@ -19,11 +19,13 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("-x,--warmup", options.warmup, "How many before")->capture_default_str();
   app.add_flag("-f,--full", options.shows_all, "Also the least, the largest and the 99th of 100");
   app.add_flag("-c,--validation", options.checks, "Look at every value that comes");
+  app.add_flag("--prices", options.prices_only, "Prices and bounds alone: nothing is sent");
   app.add_option("--schedule", options.schedule,
                  "best, or one of `paths algorithms` with parameters behind a colon")
       ->capture_default_str();
   app.add_option("--operation", options.operation, "Of reductions")->capture_default_str();
-  app.add_option("--root-rank", options.root, "Rank of the thread that has or gets all")
+  app.add_option("--root-rank", options.root,
+                 "Rank of the thread that has or gets all, or `each` in turn")
       ->capture_default_str();
   app.add_option("--window", options.window,
                  "Unfinished steps that a host admits; 0: 256, or as many as hosts")
@@ -34,7 +36,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
       "  paths run configs/two-by-four.yaml --clock virtual -- collective broadcast,allreduce \\\n"
       "      -m 64KiB:32MiB --json out.json\n"
       "  paths run configs/two-by-four.yaml --clock virtual -- collective allreduce \\\n"
-      "      -m 1MiB --schedule stretched:stretch=8192 --validation\n");
+      "      -m 1MiB --schedule stretched:stretch=8192 --validation\n"
+      "  paths run configs/two-by-four.yaml --clock virtual -- collective broadcast \\\n"
+      "      -m 256KiB --schedule multilevel --root-rank each\n");
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bench/collective_golden.cpp — what `collective` prints, and what it refuses.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/support/shell.hpp"
 
@@ -26,9 +28,37 @@ TEST_CASE("collective: prints times beside prices and bounds, every value looked
                    collective("allreduce -m 8:8 --schedule tree:shape=binomial"));
 }
 
+TEST_CASE("collective: prices without sending, and with every thread in turn as the root") {
+  check_golden("collective_roots.txt",
+               collective("broadcast,scan -m 1MiB:2MiB --prices --full") +
+                   collective("broadcast,barrier -m 64KiB -i 2 -x 0 --root-rank each "
+                              "--schedule multilevel --validation"));
+}
+
+TEST_CASE("collective: tells of each root what its broadcast took, and how often it crossed") {
+  const test_support::Said said = test_support::run_shell(
+      "cd " PATHS_SOURCE_DIR " && " PATHS_BUILD_BIN_DIR
+      "/paths run configs/two-by-four.yaml --clock virtual -- collective broadcast -m 8 -i 1 "
+      "--root-rank each --schedule tree --json -");
+  const auto row = nlohmann::json::parse(said.text).at("results").at(0);
+  std::vector<std::uint64_t> messages;
+  for (const auto& root : row.at("by_root")) {
+    CHECK(root.at("ms") == root.at("price_ms"));
+    messages.push_back(root.at("wan").at("messages"));
+  }
+  // Whose number from the root's on has its lowest bit at 4, 2 or 1 hears from who is so far before
+  // it. From rank 1: 5, 4 and 0 hear from the other cluster.
+  CHECK(messages == std::vector<std::uint64_t>{1, 3, 3, 5, 1, 3, 3, 5});
+  CHECK(row.at("wan").at("messages") == 24);
+}
+
 TEST_CASE("collective: refuses what is wrong, and says what was probably meant") {
-  check_golden("collective_mistakes.txt", collective("brodcast") + collective("broadcast -m 9:1") +
-                                              collective("broadcast --root-rank 8") +
-                                              collective("broadcast --schedule strechted"));
+  check_golden("collective_mistakes.txt",
+               collective("brodcast") + collective("broadcast -m 9:1") +
+                   collective("broadcast --root-rank 8") +
+                   collective("broadcast --schedule strechted") +
+                   collective("broadcast --root-rank all") +
+                   test_support::golden_text("paths run configs/two-clusters.yaml --clock "
+                                             "virtual -- collective scan --prices"));
 }
 #endif
