@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/evaluation.py — writes docs/evaluation.md: the paper's figures, measured again.
+# bench/evaluation/evaluation.py — writes docs/evaluation.md: the papers' figures, measured again.
 import argparse
 import importlib.util
 import os
@@ -17,6 +17,17 @@ def at_least_1(text):
     return number
 
 
+PAPERS = ["bongo", "matsuda", "karonis"]
+
+
+def papers(text):
+    chosen = text.split(",")
+    for name in chosen:
+        if name not in PAPERS:
+            raise argparse.ArgumentTypeError(f"expected {', '.join(PAPERS)}, found '{name}'")
+    return chosen
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/evaluation/run", description=__doc__)
     parser.add_argument("--binaries", type=Path,
@@ -25,6 +36,9 @@ def arguments():
                         help="where the figures of runs are kept (default: build/evaluation)")
     parser.add_argument("--out", default=TOP / "docs", type=Path,
                         help="the folder of evaluation.md and evaluation/ (default: docs)")
+    parser.add_argument("--papers", type=papers, default=PAPERS,
+                        help="which, with commas between them, of " + ", ".join(PAPERS) +
+                             " (default: all); what the page says of others stays")
     parser.add_argument("--iterations", type=at_least_1, default=15000)
     parser.add_argument("--at-once", type=at_least_1, default=2, help="runs side by side")
     parser.add_argument("--real", action="store_true",
@@ -33,6 +47,8 @@ def arguments():
     options = parser.parse_args()
     if options.binaries and not (options.binaries / "paths").exists():
         parser.error(f"--binaries: expected a folder with paths in it, found '{options.binaries}'")
+    if options.real and "bongo" not in options.papers:
+        parser.error("--real: expected bongo among --papers, whose runs are real")
     for folder in (options.out / "evaluation", options.work):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,41 +71,69 @@ def prepare(options):
 
 HEAD = """# Evaluation
 
+What three papers measured, measured again, and what can be had beyond it: Bongo et al. 2004,
+[conditional-allreduce](papers/bongo-2004.md), here below; [Matsuda et al.
+2006](#matsuda-et-al-2006-long-and-fast-networks), broadcast and allreduce over long and fast
+networks; [Karonis et al. 2002](#karonis-et-al-2002-trees-of-several-levels), trees of several
+levels. This file and its pictures are written by
+
+    bench/evaluation/run                           # the virtual clock: quarter of an hour, 2 cores
+    bench/evaluation/run --papers matsuda,karonis  # some of it: two minutes
+    bench/evaluation/run --real                    # and real processes, alone on the machine
+
+On the virtual clock the same command gives the same figures everywhere.
+
 Section VI of Bongo et al. 2004, "Extending Collective Operations With Application Semantics for
-Improving Multi-cluster Performance", measured again, and what can be had beyond it. This file and
-its pictures are written by
-
-    bench/evaluation/run          # the virtual clock: a quarter of an hour on two cores
-    bench/evaluation/run --real   # and real processes, which should be alone on the machine
-
-140 threads on 91 hosts of five clusters
-([configs/multicluster.yaml](../configs/multicluster.yaml)), {iterations:,} iterations of 30 ms of
-computing. Of the paper's topology the text gives the clusters and some latencies; the config says
-which are assumed. On the virtual clock the same command gives the same figures everywhere.
+Improving Multi-cluster Performance": 140 threads on 91 hosts of five clusters
+([configs/multicluster.yaml](../configs/multicluster.yaml)), iterations of 30 ms of computing. Of
+the paper's topology the text gives the clusters and some latencies; the config says which are
+assumed.
 
 """
 
 
-def text_of_before(page, heading):
-    """What the page says from there on: only --real measures it anew."""
+def parts(runner, options):
+    """Of the page, in its order: what each begins with, and what makes its text."""
+    import karonis
+    import matsuda
+    import real
+    import virtual
+    from faults import Faults
+    pictures = options.out / "evaluation"
+
+    def bongo():
+        evaluation = virtual.Evaluation(runner, options.iterations, pictures)
+        return evaluation.text() + "\n" + Faults(runner, evaluation.values["frosty"]).text()
+
+    return {"bongo": (virtual.HEADING, bongo),
+            "real": (real.HEADING, lambda: real.text_of_real_runs(runner, pictures)),
+            "matsuda": (matsuda.HEADING, matsuda.Matsuda(runner, pictures).text),
+            "karonis": (karonis.HEADING, karonis.Karonis(runner, pictures).text)}
+
+
+def parts_of_before(page, headings):
+    """What the page says now, by part."""
     text = page.read_text() if page.exists() else ""
-    return text[text.find(heading):] if heading in text else ""
+    begins = sorted((text.find("\n" + heading), name) for name, heading in headings.items()
+                    if "\n" + heading in text)
+    ends = [begin for begin, _ in begins[1:]] + [len(text)]
+    return {name: text[begin + 1:end] for (begin, name), end in zip(begins, ends)}
 
 
 def main():
     options = arguments()
     prepare(options)
-    import real
-    from faults import Faults
-    from virtual import Evaluation
-    pictures = options.out / "evaluation"
     runner = Runner(options.binaries.resolve(), options.work.resolve(), options.at_once)
-    text = HEAD.format(iterations=options.iterations)
-    evaluation = Evaluation(runner, options.iterations, pictures)
-    text += evaluation.text() + "\n" + Faults(runner, evaluation.values["frosty"]).text()
     page = options.out / "evaluation.md"
-    text += "\n" + (real.text_of_real_runs(runner, pictures) if options.real
-                    else text_of_before(page, real.HEADING))
+    all_parts = parts(runner, options)
+    before = parts_of_before(page, {name: heading for name, (heading, _) in all_parts.items()})
+    chosen = set(options.papers)
+    if "bongo" in chosen and options.real:
+        chosen.add("real")
+    text = HEAD
+    for name, (_, write) in all_parts.items():
+        part = write() if name in chosen else before.get(name, "")
+        text += part.strip("\n") + "\n\n" if part else ""
     page.write_text(text.rstrip("\n") + "\n")
     print(page)
 

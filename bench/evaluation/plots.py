@@ -85,3 +85,44 @@ def curve(rows, x_label, y_label, file):
     axis.set_ylim(bottom=0)
     axis.legend(frameon=False)
     save(figure, file)
+
+
+def bytes_text(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def throughput(panels, file):
+    """{title: {name: [(bytes, MB/s)]}}, side by side; the last series is ours."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(9, 4))
+    for axis, (title, series) in zip(axes, panels.items()):
+        for name, points in series.items():
+            is_ours = name == list(series)[-1]
+            axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=2.5,
+                      linewidth=1.6 if is_ours else 0.9, label=name,
+                      color="black" if is_ours else None)
+        axis.set_xscale("log", base=2)
+        ticks = [x for x, _ in next(iter(series.values()))][::5]
+        axis.set_xticks(ticks, [bytes_text(x) for x in ticks])
+        axis.set_ylim(bottom=0)
+        axis.set_title(title, loc="left", fontsize=9)
+        axis.set_ylabel("MB/s")
+        axis.legend(frameon=False, fontsize=7)
+    save(figure, file)
+
+
+def by_size(curves, y_label, file):
+    """{name: [(bytes, y)]}, both axes logarithmic."""
+    figure, axis = plt.subplots(figsize=(7, 3))
+    for (name, points), style in zip(curves.items(), ("-", "--", "-.", ":")):
+        axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3,
+                  linewidth=1, linestyle=style, label=name)
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    ticks = [x for x, _ in next(iter(curves.values()))]
+    axis.set_xticks(ticks, [bytes_text(x) for x in ticks])
+    axis.set_ylabel(y_label)
+    axis.legend(frameon=False)
+    save(figure, file)

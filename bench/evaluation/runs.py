@@ -25,6 +25,13 @@ class Runner:
         digest = hashlib.sha256("\0".join(map(str, words)).encode()).hexdigest()[:16]
         return self.work / f"{digest}.{ending}"
 
+    def config(self, name, text):
+        """A config made for a run; others of that name have other files, and so other figures."""
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        file = self.work / f"{name}_{digest}.yaml"
+        file.write_text(text)
+        return file
+
     def command(self, words):
         environment = dict(os.environ, PATH=f"{self.binaries}:{os.environ['PATH']}")
         done = subprocess.run([str(word) for word in words], cwd=TOP, env=environment,

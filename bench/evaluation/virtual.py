@@ -9,6 +9,7 @@ from text import number, percent, table
 CONFIG = "configs/multicluster.yaml"
 DATA = ["frosty", "tridiagonal", "random"]
 VALUES = ["best", "worst", *DATA]
+HEADING = "## What is contributed"
 EPSILON = 0.01904
 SLOWEST_MS = 36.0  # of the threads' computing: RoadRunner's slow hosts
 EXACT = ["sequential", "magpie", "exact"]
@@ -65,7 +66,7 @@ class Evaluation:
             series[data] = [sum(map(float, row)) for row in rows]
         plots.sums(series, EPSILON, self.pictures / "sums.png")
         rows = [[data, self.solver[data]["iterations"], PAPER_STOP[data]] for data in DATA]
-        return f"""## What is contributed
+        return f"""{HEADING}
 
 `sor_alone` solves a grid of 1380 x 1380 by red-black successive over-relaxation in 140 blocks of
 rows and writes what each block contributes in each iteration; `noise_allreduce` replays it, as the

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/evaluation/collectives.py — collectives by schedules over a config, run and priced.
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def size_text(size):
+    if size < KIB:
+        return f"{size} B"
+    return f"{size // KIB} KiB" if size < MIB else f"{size // MIB} MiB"
+
+
+class Collective:
+    """The program `collective` over a config on the virtual clock, where once is enough."""
+
+    def __init__(self, runner, config):
+        self.runner, self.config = runner, config
+
+    def words(self, collective, schedule, first, last, *more):
+        return ["paths", "run", self.config, "--clock", "virtual", "--", "collective", collective,
+                "-m", f"{first}:{last}", "-i", 1, "-x", 0, "--schedule", schedule, *more]
+
+    def run(self, collective, schedule, first, last, *more):
+        """Rows of sizes from the first to the last, doubled each time."""
+        return self.runner.json_of(self.words(collective, schedule, first, last, *more))["results"]
+
+    def prices(self, collective, schedule, first, last, *more):
+        return self.run(collective, schedule, first, last, "--prices", *more)
+
+    def price(self, collective, schedule, size, *more):
+        return self.prices(collective, schedule, size, size, *more)[0]

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/evaluation/karonis.py — broadcasts of Karonis et al. 2002 down trees that know of sites and
+# machines, of one of the two, or of neither.
+import heapq
+import math
+import re
+import statistics
+
+import plots
+from collectives import KIB, MIB, Collective, size_text
+from text import number, table
+
+HEADING = "## Karonis et al. 2002: trees of several levels"
+CONFIG = "configs/two-sites.yaml"
+TREES = {"binomial": "tree:shape=binomial",
+         "by machine": "multilevel:shapes=none/flat/binomial",
+         "by site": "multilevel:shapes=flat/none/binomial",
+         "multilevel": "multilevel:shapes=flat/binomial"}
+MACHINES = [16, 16, 16]  # the first one is a site of its own
+RUN = [8, 256 * KIB]
+SIZES = [8, KIB, 8 * KIB, 64 * KIB, 256 * KIB, MIB]
+WAN, LAN, INSIDE = range(3)
+SECONDS = [30e-3, 1e-3, 50e-6]  # one-way, of a message between sites, machines, processes
+BYTES_PER_SECOND = [1e6, 10e6, 100e6]
+EQUAL = [(2, 64), (4, 64), (8, 64), (16, 64), (3, 36), (5, 60)]
+FORMULA_BYTES = MIB
+TWENTY = """clusters:
+  sdsc: {hosts: {sp: 10}}
+  ncsa: {hosts: {o2k-a: 5, o2k-b: 5}}
+links: {all: {latency: 30ms}}
+"""
+
+
+class Places:
+    """Who is on which machine; the first machine is one site, all others the other."""
+
+    def __init__(self, machines):
+        self.machine = [number for number, size in enumerate(machines) for _ in range(size)]
+
+    def level(self, one, other):
+        ours, theirs = self.machine[one], self.machine[other]
+        if (ours == 0) != (theirs == 0):
+            return WAN
+        return INSIDE if ours == theirs else LAN
+
+
+class Tree:
+    """To whom each sends, in that order."""
+
+    def __init__(self, root, children, places):
+        self.root, self.children, self.places = root, children, places
+
+    def edges(self):
+        for parent, children in self.children.items():
+            for child in children:
+                yield parent, child, self.places.level(parent, child)
+
+    def messages(self, level):
+        return sum(1 for *_, found in self.edges() if found == level)
+
+    def hops(self, level, rank=None):
+        """The most on one way down."""
+        rank = self.root if rank is None else rank
+        return max((self.hops(level, child) + (self.places.level(rank, child) == level)
+                    for child in self.children.get(rank, [])), default=0)
+
+    def seconds(self, size):
+        """A host sends one message after the other; what crosses one way takes turns, too."""
+        events, free, last, count = [(0.0, 0, self.root, 0)], {}, 0.0, 0
+        while events:
+            ready, _, rank, at = heapq.heappop(events)
+            last = max(last, ready)
+            if at == len(self.children.get(rank, [])):
+                continue
+            child = self.children[rank][at]
+            level = self.places.level(rank, child)
+            way = self.places.machine[rank] == 0
+            begin = max(ready, free.get(way, 0.0)) if level == WAN else ready
+            sent = begin + size / BYTES_PER_SECOND[level]
+            if level == WAN:
+                free[way] = sent
+            count += 2
+            heapq.heappush(events, (sent, count, rank, at + 1))
+            heapq.heappush(events, (sent + SECONDS[level], count + 1, child, 0))
+        return last
+
+
+class Karonis:
+    def __init__(self, runner, pictures):
+        self.runner, self.pictures = runner, pictures
+        self.collective = Collective(runner, CONFIG)
+
+    def tree(self, config, schedule, root, places):
+        words = ["paths", "schedule", "print", config, "--collective", "broadcast", "--algorithm",
+                 schedule, "--root", root]
+        code, out, error = self.runner.command(words)
+        assert code == 0, error
+        lines = [line for line in out.splitlines() if not line.startswith("#")]
+        children = {rank: [int(peer) for peer in re.findall(r"send>(\d+)", line)]
+                    for rank, line in enumerate(lines)}
+        return Tree(root, children, places)
+
+    def trees(self, config, machines):
+        """{name: [tree by root]}"""
+        places = Places(machines)
+        jobs = {(name, root): lambda s=schedule, r=root: self.tree(config, s, r, places)
+                for name, schedule in TREES.items() for root in range(len(places.machine))}
+        found = self.runner.all(jobs)
+        return {name: [found[name, root] for root in range(len(places.machine))]
+                for name in TREES}
+
+    def text(self):
+        self.all = self.trees(CONFIG, MACHINES)
+        return "\n".join([self.head(), self.messages(), self.rotating(), self.three_speeds(),
+                          self.twenty(), self.clusters(), self.formulas()])
+
+    def head(self):
+        rows = [[name, f"`{schedule}`"] for name, schedule in TREES.items()]
+        return f"""{HEADING}
+
+"A Multilevel Approach to Topology-Aware Collective Operations in Computational Grids": three
+machines at two sites, broadcasts down MPICH's binomial tree, which knows of no machines, down
+MagPIe's two-level tree over machines, down the same over sites, and down a tree of both levels.
+[What it says and what we make of it](papers/karonis-2002.md). Their machines had 16 processes
+each, and so have those of [configs/two-sites.yaml](../{CONFIG}): SDSC's first, then two at
+Argonne. The four trees:
+
+{table(["tree", "schedule"], rows, left=2)}"""
+
+    # ---- messages
+
+    def counts(self, trees):
+        for name, by_root in trees.items():
+            row = [name]
+            for level in (WAN, LAN):
+                found = [tree.messages(level) for tree in by_root]
+                row += [found[0], number(statistics.mean(found)), max(found)]
+            yield [*row, max(tree.hops(WAN) for tree in by_root)]
+
+    HEAD = ["tree", "WAN, root 0", "mean", "worst", "LAN, root 0", "mean", "worst",
+            "WAN hops, worst"]
+
+    def messages(self):
+        return f"""### Messages of a broadcast
+
+48 processes, by the root: of the first process, of all on the average, of the worst. WAN is between
+sites, LAN between machines of a site; all others of the 47 stay in a machine. The last column: on
+one way from a root to a leaf.
+
+{table(self.HEAD, self.counts(self.all))}"""
+
+    # ---- the program of their figure
+
+    def rotating(self):
+        found = self.runner.all({(name, size): lambda s=schedule, m=size: self.seconds(s, m)
+                                 for name, schedule in TREES.items() for size in SIZES})
+        curves = {name: [(size, found[name, size]) for size in SIZES] for name in TREES}
+        rows = [[size_text(size), *(number(found[name, size]) for name in TREES)]
+                for size in SIZES]
+        plots.by_size(curves, "s for 48 roots", self.pictures / "karonis_roots.svg")
+        return f"""### Every process is the root once
+
+The paper's program broadcasts from each process in turn; its times are in a figure that we did not
+have, of which the text says that binomial is slowest and multilevel fastest. The time of all 48 in
+s, without the acknowledgements between them, which are the same for all trees:
+
+{table(["M", *TREES], rows)}
+![Time of 48 broadcasts by size](evaluation/karonis_roots.svg)
+
+8 B and 256 KiB were run on the virtual clock, the others priced:
+
+    paths run {CONFIG} --clock virtual -- collective broadcast -m 256KiB \\
+      --schedule {TREES["multilevel"]} --root-rank each
+
+A message inside a machine takes as long here as one between machines of its site, because a
+cluster has one network: so *by site* takes what *multilevel* takes, whose fewer LAN messages gain
+nothing. *By machine* sends large messages over the WAN twice where the root is at SDSC; small ones
+so arrive side by side, which is no slower than over the WAN once and then over the LAN.
+"""
+
+    def seconds(self, schedule, size):
+        does = self.collective.run if size in RUN else self.collective.prices
+        one = does("broadcast", schedule, size, size, "--root-rank", "each")[0]
+        return one.get("ms", one["price_ms"]) * len(one["by_root"]) / 1e3
+
+    def three_speeds(self):
+        rows = [[size_text(size), *(number(sum(tree.seconds(size) for tree in by_root))
+                                    for by_root in self.all.values())] for size in SIZES]
+        return f"""### With three speeds
+
+The same trees, as `paths schedule print` has them, in the paper's own model: a message of N bytes
+takes its sender N/b, and arrives l later; l and b are 30 ms and 1 MB/s between sites, in each
+direction for all together, 1 ms and 10 MB/s between machines, 50 us and 100 MB/s inside one. s for
+48 roots:
+
+{table(["M", *TREES], rows)}
+That is the order of the paper, from some 100 KiB on. A level saves bytes on its channel and costs a
+hop more: for small messages it gains nothing over *by machine*.
+"""
+
+    # ---- 20 processes
+
+    def twenty(self):
+        config = self.runner.config("twenty", TWENTY)
+        trees = self.trees(config, [10, 5, 5])
+        first = trees["multilevel"][0]
+
+        def draw(rank, indent=""):
+            lines = []
+            for child in first.children[rank]:
+                level = first.places.level(rank, child)
+                lines.append(f"{indent}{child}{['  WAN', '  LAN', ''][level]}")
+                lines += draw(child, indent + "  ")
+            return lines
+
+        return f"""### The trees of 20 processes
+
+Ten on a machine at SDSC, five on each of two at NCSA. The paper draws, for a root at SDSC: two
+messages over the WAN by machine; one by site, and "typically" several over the LAN; one of each by
+multilevel.
+
+{table(self.HEAD, self.counts(trees))}
+Multilevel from process 0:
+
+    0
+""" + "".join(f"      {line}\n" for line in draw(0))
+
+    # ---- the claims
+
+    def clusters(self):
+        rows = []
+        for clusters, processes in EQUAL:
+            config = Collective(self.runner, self.runner.config(
+                f"equal_{clusters}_{processes}", "clusters:\n" + "".join(
+                    f"  c{number}: {{hosts: {processes // clusters}, uplink: switch}}\n"
+                    for number in range(clusters)) + "links: {all: {latency: 1s}}\nlanes: {}\n"))
+            row = [f"{clusters}, {processes}"]
+            for schedule in (TREES["binomial"], TREES["multilevel"]):
+                one = config.price("broadcast", schedule, 8, "--root-rank", "each")
+                found = [root["wan"]["messages"] for root in one["by_root"]]
+                hops = [round(root["price_ms"] / 1e3) for root in one["by_root"]]
+                row += [f"{found[0]} / {statistics.mean(found):.1f} / {max(found)}",
+                        f"{hops[0]} / {max(hops)}"]
+            rows.append([*row, number(math.log2(clusters), 1)])
+        return f"""### Messages between clusters
+
+C clusters of alike size, P processes in all: messages of a broadcast between clusters with root 0,
+of all roots on the average, of the worst, and hops between clusters on the longest way with root 0
+and with the worst.
+
+{table(["C, P", "binomial", "hops", "multilevel", "hops", "the paper's log2 C"], rows)}
+The paper says "at least log2 C" hops for binomial. With powers of two and root 0 it is just that,
+and it then sends no more messages over the WAN than multilevel does: what it loses are hops. From
+other roots, and with other sizes, it sends two to six times as many on the average.
+"""
+
+    def formulas(self):
+        rows = []
+        size, rate, far, near = FORMULA_BYTES, 10e6, 30e-3, 1e-3
+        for clusters in (2, 4, 8, 16):
+            each = 64 // clusters
+            config = Collective(self.runner, self.runner.config(
+                f"formula_{clusters}", "clusters:\n" + "".join(
+                    f"  c{number}: {{hosts: {each}, uplink: switch, network: {{latency: 1ms, "
+                    f"bandwidth: 80Mbit, receiving: true}}}}\n" for number in range(clusters)) +
+                "links: {all: {latency: 29ms, bandwidth: 80Mbit}}\nlanes: {}\n"))
+            inside = math.log2(each) * (near + size / rate)
+            log_c = math.log2(clusters)
+            rows.append([clusters, *(number(seconds, 2) for seconds in (
+                log_c * (far + size / rate) + inside,
+                *(config.price("broadcast", schedule, size)["price_ms"] / 1e3 for schedule in
+                  (TREES["binomial"],)),
+                far + size / rate + inside, far + (clusters - 1) * size / rate + inside,
+                *(config.price("broadcast", schedule, size)["price_ms"] / 1e3 for schedule in
+                  (TREES["multilevel"], "multilevel:shapes=binomial", "best"))))])
+        head = ["C", "binomial: formula", "ours", "multilevel: formula", "corrected", "ours",
+                "binomial over the WAN, too", "best"]
+        return f"""### The formulas
+
+64 processes in C clusters, {size_text(size)}, 10 MB/s for everybody, 30 ms and 1 ms; in s. The
+formulas are log C (l_s + N/b_s) + log(P/C) (l_f + N/b_f) for binomial, and the same with 1 in
+place of log C for multilevel:
+
+{table(head, rows)}
+A flat tree over the WAN sends C - 1 copies from one host, one after the other: l_s + (C - 1) N/b_s,
+"corrected" above. Beyond two clusters a large message so wants another shape there, and any
+message of that size wants to be cut.
+"""
