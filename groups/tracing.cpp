@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "paths/host/host.hpp"
+
 namespace groups {
 
 std::unique_ptr<GroupTrace> GroupTrace::of(paths::Wiring& wiring, const Layout& layout,
