@@ -109,7 +109,11 @@ class BackwardWalk {
     const bool has_asked_late = sent != nullptr && step.begin_nanos > sent->begin_nanos &&
                                 (was_there || sent->end_nanos > step.begin_nanos);
     if (sent == nullptr || has_asked_late) {
-      put(GroupCause::latency, step.peer, here().host, took(step));
+      // What was asked for went there as long as the message's end came back.
+      const std::int64_t passage = sent != nullptr ? step.end_nanos - sent->end_nanos : took(step);
+      const std::int64_t passages = std::clamp<std::int64_t>(2 * passage, 0, took(step));
+      put(GroupCause::latency, step.peer, here().host, passages);
+      put(GroupCause::sending, step.peer, here().host, took(step) - passages);
       at_nanos_ = step.begin_nanos;
       return;
     }
