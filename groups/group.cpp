@@ -25,6 +25,17 @@ std::vector<std::uint32_t> all_threads(const paths::Plan& plan) {
   return ranks;
 }
 
+const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const auto& group : plan.groups) {
+    if (group.name == name) return group.threads;
+    names.emplace_back(group.name);
+  }
+  const auto near = base::near_match(name, names);
+  throw base::UsageError(fmt::format("group {}: the config declares none of that name{}", name,
+                                     near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
 std::uint32_t rank_in_plan(const paths::Thread& thread) {
   const paths::Plan& plan = thread.wiring().plan();
   std::uint32_t rank = thread.index();
@@ -90,6 +101,9 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   group_->come(rank_);
 }
 
+Group::Group(paths::Thread& thread, const Declared& declared)
+    : Group(thread, declared.name, threads_of(thread.wiring().plan(), declared.name)) {}
+
 Group::~Group() {
   const bool is_failing = std::uncaught_exceptions() > exceptions_;
   group_->leave(rank_, next_, is_failing);
@@ -97,6 +111,10 @@ Group::~Group() {
 }
 
 std::uint32_t Group::size() const { return group_->layout().size(); }
+
+const collectives::Topology& Group::topology() const {
+  return *group_->choices().network().topology;
+}
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 

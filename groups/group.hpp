@@ -152,6 +152,11 @@ class Started {
   std::unique_ptr<Call> call_;
 };
 
+/// A group that the config declares.
+struct Declared {
+  std::string name;
+};
+
 /// One thread's membership in a group. All members call the same operations in the same order; of
 /// each host they share memory, and between hosts schedules send over lanes, the best for the
 /// config's network unless a call names one (Karonis et al. 2000; Matsuda et al. 2006).
@@ -172,12 +177,16 @@ class Group {
   /// Those of these ranks, rising, the caller's among them; the name is their own. All of them make
   /// it, in any order.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
+  /// Throws UsageError when the config declares no group of that name, or the thread is not in it.
+  Group(paths::Thread& thread, const Declared& declared);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const;
+  /// Of its hosts, which are the participants of schedules: who is near whom, level by level.
+  const collectives::Topology& topology() const;
 
   void run(Call call);
   /// The same without waiting: several may be under way, and end in any order.

@@ -188,6 +188,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   const base::Settings hosts = section("hosts", base::Settings::Kind::map);
   const base::Settings elements = section("elements", base::Settings::Kind::map);
   const base::Settings wrappers = section("wrappers", base::Settings::Kind::map);
+  const base::Settings groups = section("groups", base::Settings::Kind::map);
   const base::Settings graphs = section("graphs", base::Settings::Kind::map);
   const base::Settings paths = section("paths", base::Settings::Kind::list);
   if (hosts.entries().empty())
@@ -200,6 +201,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   read_hosts(hosts, network, plan, overrides, mistakes);
   read_ways(reader, plan, mistakes);
   reader.finish();
+  read_groups(groups, plan, mistakes);
   read_elements(elements, plan, mistakes);
   plan.index_names();
   for (const auto& [name, value] : wrappers.entries()) {

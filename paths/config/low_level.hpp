@@ -25,6 +25,8 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
                 const Overrides& overrides, base::Mistakes& mistakes);
 /// `lanes` and `ways`, of clusters that are known.
 void read_ways(base::MapReader& reader, Plan& plan, base::Mistakes& mistakes);
+/// `groups`, of threads of hosts that are known.
+void read_groups(const base::Settings& section, Plan& plan, base::Mistakes& mistakes);
 void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                  PlanText& text, base::Mistakes& mistakes);
 void read_paths(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,

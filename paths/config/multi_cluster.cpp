@@ -462,8 +462,9 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   const Settings collectives = section(reader, "collectives", Settings::Kind::map);
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
-  for (const std::string_view low_level : {"network", "deadline", "stack", "waiting",
-                                           "shared_memory", "lanes", "wrappers", "graphs", "paths"})
+  for (const std::string_view low_level :
+       {"network", "deadline", "stack", "waiting", "shared_memory", "lanes", "groups", "wrappers",
+        "graphs", "paths"})
     reader.has(low_level);
   if (settings.find("hosts") != nullptr) {
     reader.has("hosts");

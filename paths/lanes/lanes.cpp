@@ -24,13 +24,6 @@ constexpr std::size_t early_frames_max = 65'536;
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
 
-/// Of a handle. Throws UsageError when the host has ended.
-Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view whose) {
-  // Nobody uses a handle while its host ends: what is there now is there until the call is over.
-  if (const auto lanes = held.lock()) return *lanes;
-  throw base::UsageError(fmt::format("{}: its host has ended", whose));
-}
-
 }  // namespace
 
 /// Runs while something is due, in a service context.
@@ -88,44 +81,6 @@ bool Lanes::Group::has(std::uint32_t host) const {
   return std::binary_search(hosts.begin(), hosts.end(), host);
 }
 
-const std::string* Lanes::Group::why_failed(std::uint64_t channel) const {
-  const auto after = failed.upper_bound(channel);
-  if (after == failed.begin()) return nullptr;
-  const auto& [first, entry] = *std::prev(after);
-  return channel <= entry.last ? &entry.why : nullptr;
-}
-
-bool Lanes::Group::fail(const Channels& which, const std::string& why) {
-  bool is_new = false;
-  for (std::uint64_t at = which.first;; ++at) {
-    const auto after = failed.upper_bound(at);
-    std::uint64_t last =
-        after == failed.end() ? which.last : std::min(which.last, after->first - 1);
-    if (why_failed(at) != nullptr) {
-      last = std::prev(after)->second.last;
-    } else {
-      failed[at] = {last, why, {}, false};
-      is_new = true;
-    }
-    if (last >= which.last) return is_new;
-    at = last;
-  }
-}
-
-/// Those that have failed are done with, too, unless nothing comes behind them.
-void Lanes::Group::forget_closed() {
-  for (;;) {
-    const auto entry = failed.upper_bound(closed_before);
-    if (closed.erase(closed_before) > 0)
-      ++closed_before;
-    else if (why_failed(closed_before) != nullptr &&
-             std::prev(entry)->second.last != Channels().last)
-      closed_before = std::prev(entry)->second.last + 1;
-    else
-      return;
-  }
-}
-
 std::unique_ptr<LaneGroup> Lanes::group_of(std::string_view name,
                                            const std::vector<std::string>& hosts,
                                            GroupOptions options) {
@@ -178,102 +133,6 @@ std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::
       new LaneGroup(self_, group.name, group.id, group.hosts, group.options));
   settle(lock);
   return handle;
-}
-
-LaneGroup::~LaneGroup() {
-  if (const auto lanes = lanes_.lock()) lanes->leave(id_);
-}
-
-Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
-                            std::uint64_t channel) const {
-  const auto refuse = [&](const std::string& why) {
-    throw base::UsageError(fmt::format("group {}: {}: {}", name_, what, why));
-  };
-  Lanes& lanes = lanes_of(lanes_, "group " + name_);
-  if (peer == lanes.host_) refuse("a host has no lane to itself");
-  if (!std::binary_search(hosts_.begin(), hosts_.end(), peer))
-    refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
-  if (channel >= options_.channels)
-    refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
-  return lanes;
-}
-
-Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
-  Lanes& lanes = lanes_for("send", to, channel);
-  Sending sending;
-  sending.lanes_ = lanes_;
-  sending.wait_ = std::make_shared<LaneWait>();
-  sending.what_ = fmt::format("group {}: a message to host {} on channel {}", name_,
-                              lanes.host_text(to), channel);
-  lanes.send(id_, to, channel, std::move(message), sending.wait_);
-  return sending;
-}
-
-Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
-  Lanes& lanes = lanes_for("receive", from, channel);
-  Receiving receiving;
-  receiving.lanes_ = lanes_;
-  receiving.wait_ = std::make_shared<LaneWait>();
-  receiving.what_ = fmt::format("group {}: a message from host {} on channel {}", name_,
-                                lanes.host_text(from), channel);
-  lanes.receive(id_, from, channel, receiving.wait_);
-  return receiving;
-}
-
-Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
-  Lanes& lanes = lanes_for("send", to, which.channel);
-  Sending sending;
-  sending.lanes_ = lanes_;
-  sending.wait_ = std::make_shared<LaneWait>();
-  lanes.send(id_, to, which, std::move(message), sending.wait_);
-  return sending;
-}
-
-Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
-  Lanes& lanes = lanes_for("receive", from, which.channel);
-  Receiving receiving;
-  receiving.lanes_ = lanes_;
-  receiving.wait_ = std::make_shared<LaneWait>();
-  lanes.receive(id_, from, which, receiving.wait_);
-  return receiving;
-}
-
-std::string LaneGroup::host_name(std::uint32_t host) const {
-  return lanes_of(lanes_, "group " + name_).host_text(host);
-}
-
-void LaneGroup::close(std::uint64_t channel) {
-  if (const auto lanes = lanes_.lock()) lanes->close(id_, channel);
-}
-
-void LaneGroup::fail(const Channels& which, const std::string& why) {
-  if (const auto lanes = lanes_.lock()) lanes->fail_channels(id_, which, why);
-}
-
-void LaneGroup::abandon(const std::string& why) {
-  if (const auto lanes = lanes_.lock()) lanes->leave(id_, why);
-}
-
-void LaneGroup::leave() {
-  Lanes& lanes = lanes_of(lanes_, "group " + name_);
-  const auto unsent = lanes.unsent(id_);
-  Failure failure;
-  for (const auto& wait : unsent) {
-    try {
-      lanes.wait(*wait, fmt::format("group {}: the last messages", name_));
-    } catch (const TravelError& error) {
-      failure = std::make_shared<TravelError>(error);
-    }
-  }
-  lanes.leave(id_);
-  if (failure) throw TravelError(*failure);
-}
-
-void Sending::wait() { lanes_of(lanes_, what_).wait(*wait_, what_); }
-
-base::Payload Receiving::wait() {
-  lanes_of(lanes_, what_).wait(*wait_, what_);
-  return wait_->message;
 }
 
 runtime::Deadline Lanes::deadline() const {
@@ -348,24 +207,6 @@ void Lanes::close(std::uint64_t id, std::uint64_t channel) {
   for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
   for (auto& [peer, lane] : group->in) lane->close({channel, channel});
   for (auto& [peer, lane] : group->in) issue_returned(*group, peer);
-  settle(lock);
-}
-
-/// What was heard of them is passed on: who said so first may not have come to say it to all.
-void Lanes::fail_channels(std::uint64_t id, const Channels& which, const std::string& why) {
-  runtime::Lock lock(mutex_);
-  Group* const group = find(id);
-  if (group == nullptr) return;
-  end_channels(*group, which, why);
-  for (auto& [first, failed] : group->failed) {
-    const bool is_meant = first <= which.last && which.first <= failed.last;
-    if (!is_meant || std::exchange(failed.is_told, true)) continue;
-    for (const std::uint32_t peer : group->hosts) {
-      const bool has_lane = group->out.contains(peer) || group->in.contains(peer);
-      if (has_lane && !group->over.contains(peer) && !failed.knowing.contains(peer))
-        tell_failed(*group, peer, first);
-    }
-  }
   settle(lock);
 }
 
@@ -511,124 +352,6 @@ LaneFrame Lanes::control(LaneKind kind, std::uint32_t target, std::uint64_t grou
   frame.target = target;
   frame.group = group;
   return frame;
-}
-
-void Lanes::fail(const Group& group, std::uint32_t peer, const Waits& waits,
-                 const std::string& reason) {
-  if (waits.empty()) return;
-  // What the other host said when it left is said already.
-  const bool is_said = group.said.contains(peer);
-  const auto failure = std::make_shared<TravelError>(
-      name_, "", "",
-      is_said
-          ? reason
-          : fmt::format("group {}, lane with host {}: {}", group.name, host_text(peer), reason));
-  for (const auto& wait : waits) {
-    wait->failure = failure;
-    ended_.push_back(wait);
-  }
-}
-
-/// Nothing more comes from that host, nor goes there.
-void Lanes::end_lanes(Group& group, std::uint32_t peer, const std::string& reason) {
-  group.over[peer] = reason;
-  fail(group, peer, outgoing_.drop(lane_to(group, peer)), reason);
-  fail(group, peer, lane_from(group, peer).drop(), reason);
-  issue_to_short();
-}
-
-/// The same for all whose way leads to or through a host that is gone.
-void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& reason) {
-  for (const std::uint32_t peer : group.hosts)
-    if (peer != host_ && !group.over.contains(peer) &&
-        (peer == host || way_leads_through(*plan_, host_, peer, host) ||
-         way_leads_through(*plan_, peer, host_, host)))
-      end_lanes(group, peer, fmt::format("{} is gone: {}", place_text(*plan_, host), reason));
-}
-
-void Lanes::lose(std::uint32_t host, const std::string& reason) {
-  if (host == host_ || end_.is_everywhere || !lost_.emplace(host, reason).second) return;
-  for (auto& [id, group] : groups_) end_lanes_over(*group, host, reason);
-  if (is_switch())
-    see_whether_hosts_are_over();
-  else
-    see_who_is_done();
-  if (plan_->clusters.size() == 1) return;  // whoever has to do with it sees it
-  for (const std::uint32_t neighbour : neighbours_) {
-    if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;
-    tell_neighbour(neighbour, lost_frame(neighbour, host, reason));
-  }
-}
-
-LaneFrame Lanes::lost_frame(std::uint32_t target, std::uint32_t host,
-                            const std::string& reason) const {
-  LaneFrame lost = control(LaneKind::lost, target, 0);
-  lost.bytes = host;
-  lost.text = reason;
-  return lost;
-}
-
-/// What a switch says itself takes no link.
-void Lanes::tell_neighbour(std::uint32_t place, LaneFrame frame) {
-  if (is_switch())
-    departures_.leaving().emplace_back(place, std::move(frame));
-  else
-    post(std::move(frame));
-}
-
-void Lanes::fail_as_said(const Waits& waits, const std::string& reason) {
-  if (waits.empty()) return;
-  const auto failure = std::make_shared<TravelError>(name_, "", "", reason);
-  for (const auto& wait : waits) {
-    wait->failure = failure;
-    ended_.push_back(wait);
-  }
-}
-
-void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
-  const std::string text = fmt::format("host {} was sent {}", name_, wrong);
-  spdlog::warn("{}, by host {}", text, host_text(frame.source));
-  LaneFrame refused = control(LaneKind::refused, frame.source, frame.group);
-  refused.text = text;
-  post(std::move(refused));
-  Group* group = find(frame.group);
-  if (group != nullptr && group->has(frame.source))
-    end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
-}
-
-std::string Lanes::others_meaning(std::uint64_t channel, std::uint32_t peer) const {
-  return fmt::format("hosts {} and {} take a message on channel {} for different ones", name_,
-                     host_text(peer), channel);
-}
-
-/// The group's hosts have parted ways there: what comes behind it is not the same to them, either.
-void Lanes::refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel) {
-  end_channels(group, {.first = channel}, others_meaning(channel, peer));
-  tell_failed(group, peer, channel);
-}
-
-void Lanes::end_channels(Group& group, const Channels& which, const std::string& why) {
-  if (!group.fail(which, why)) return;
-  for (auto& [peer, lane] : group.out) fail_as_said(outgoing_.drop(lane, which), why);
-  for (auto& [peer, lane] : group.in) fail_as_said(lane->close(which), why);
-  for (auto& [peer, lane] : group.in) issue_returned(group, peer);
-}
-
-void Lanes::tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel) {
-  const auto& [first, entry] = *std::prev(group.failed.upper_bound(channel));
-  LaneFrame failed = control(LaneKind::failed, peer, group.id);
-  failed.channel = first;
-  failed.bytes = entry.last;
-  failed.text = entry.why;
-  post(std::move(failed));
-}
-
-void Lanes::take_failed(Group& group, const LaneFrame& frame) {
-  if (frame.bytes < frame.channel) return;
-  end_channels(group, {frame.channel, frame.bytes}, frame.text);
-  for (auto entry = group.failed.lower_bound(frame.channel);
-       entry != group.failed.end() && entry->first <= frame.bytes; ++entry)
-    entry->second.knowing.insert(frame.source);
 }
 
 void Lanes::take_data(LaneFrame frame) {

@@ -84,6 +84,12 @@ struct Plan {
     base::Position position;
   };
 
+  /// Threads that are called together what the config says; who uses them is its own affair.
+  struct PlanGroup {
+    std::string name;
+    std::vector<std::uint32_t> threads;  ///< ranks, rising
+  };
+
   /// Where paths enter a host from another one: slots in a row of one stage.
   struct Entrance {
     std::uint32_t from_host = 0;
@@ -124,6 +130,7 @@ struct Plan {
   /// Of every config at the high level; printed, and so part of the digest, with `lanes` only.
   std::optional<Ways> ways;
   LaneSettings lanes;
+  std::vector<PlanGroup> groups;
   std::vector<PlanGraph> graphs;  ///< of every path, in their order: completed by finish_plan()
   base::Digest digest;            ///< of print_plan(): set by finish_plan()
   std::vector<Share> shares;      ///< per host: set by finish_plan()

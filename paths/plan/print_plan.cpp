@@ -120,6 +120,30 @@ Settings print_lanes(const Plan& plan) {
   return map.done();
 }
 
+/// Whole hosts by their names.
+Settings print_groups(const Plan& plan) {
+  Map groups;
+  for (const Plan::PlanGroup& group : plan.groups) {
+    std::vector<Settings> members;
+    auto next = group.threads.begin();
+    std::uint32_t first = 0;
+    for (const Plan::PlanHost& host : plan.hosts) {
+      const auto end = std::find_if(next, group.threads.end(), [&](std::uint32_t thread) {
+        return thread >= first + host.threads;
+      });
+      if (next != end && end - next == host.threads)
+        members.push_back(Settings::scalar(host.name));
+      else
+        for (; next != end; ++next)
+          members.push_back(Settings::scalar(fmt::format("{}/{}", host.name, *next - first)));
+      next = end;
+      first += host.threads;
+    }
+    groups.add(group.name, Settings::list(std::move(members)));
+  }
+  return groups.done();
+}
+
 Settings print_ways(const Plan& plan) {
   Map ways;
   for (std::uint32_t from = 0; from < plan.clusters.size(); ++from) {
@@ -154,6 +178,7 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   if (plan.lanes.is_written) all.add("lanes", print_lanes(plan));
   all.add("hosts", print_hosts(plan));
   if (plan.lanes.is_written && plan.ways) all.add("ways", print_ways(plan));
+  if (!plan.groups.empty()) all.add("groups", print_groups(plan));
   all.add("elements", print_elements(plan));
   all.add("wrappers", print_wrappers(plan));
   if (const Settings graphs = print_graphs(plan); !graphs.entries().empty())

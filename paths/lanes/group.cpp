@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/group.cpp — handles of groups, and of messages under way.
+#include "paths/lanes/group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.hpp"
+#include "base/usage_error.hpp"
+#include "paths/lanes/lanes.hpp"
+
+namespace paths {
+namespace {
+
+/// Of a handle. Throws UsageError when the host has ended.
+Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view whose) {
+  // Nobody uses a handle while its host ends: what is there now is there until the call is over.
+  if (const auto lanes = held.lock()) return *lanes;
+  throw base::UsageError(fmt::format("{}: its host has ended", whose));
+}
+
+}  // namespace
+
+LaneGroup::~LaneGroup() {
+  if (const auto lanes = lanes_.lock()) lanes->leave(id_);
+}
+
+Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
+                            std::uint64_t channel) const {
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(fmt::format("group {}: {}: {}", name_, what, why));
+  };
+  Lanes& lanes = lanes_of(lanes_, "group " + name_);
+  if (peer == lanes.host_) refuse("a host has no lane to itself");
+  if (!std::binary_search(hosts_.begin(), hosts_.end(), peer))
+    refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
+  if (channel >= options_.channels)
+    refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
+  return lanes;
+}
+
+Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+  Lanes& lanes = lanes_for("send", to, channel);
+  Sending sending;
+  sending.lanes_ = lanes_;
+  sending.wait_ = std::make_shared<LaneWait>();
+  sending.what_ = fmt::format("group {}: a message to host {} on channel {}", name_,
+                              lanes.host_text(to), channel);
+  lanes.send(id_, to, channel, std::move(message), sending.wait_);
+  return sending;
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
+  Lanes& lanes = lanes_for("receive", from, channel);
+  Receiving receiving;
+  receiving.lanes_ = lanes_;
+  receiving.wait_ = std::make_shared<LaneWait>();
+  receiving.what_ = fmt::format("group {}: a message from host {} on channel {}", name_,
+                                lanes.host_text(from), channel);
+  lanes.receive(id_, from, channel, receiving.wait_);
+  return receiving;
+}
+
+Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
+  Lanes& lanes = lanes_for("send", to, which.channel);
+  Sending sending;
+  sending.lanes_ = lanes_;
+  sending.wait_ = std::make_shared<LaneWait>();
+  lanes.send(id_, to, which, std::move(message), sending.wait_);
+  return sending;
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
+  Lanes& lanes = lanes_for("receive", from, which.channel);
+  Receiving receiving;
+  receiving.lanes_ = lanes_;
+  receiving.wait_ = std::make_shared<LaneWait>();
+  lanes.receive(id_, from, which, receiving.wait_);
+  return receiving;
+}
+
+std::string LaneGroup::host_name(std::uint32_t host) const {
+  return lanes_of(lanes_, "group " + name_).host_text(host);
+}
+
+void LaneGroup::close(std::uint64_t channel) {
+  if (const auto lanes = lanes_.lock()) lanes->close(id_, channel);
+}
+
+void LaneGroup::fail(const Channels& which, const std::string& why) {
+  if (const auto lanes = lanes_.lock()) lanes->fail_channels(id_, which, why);
+}
+
+void LaneGroup::abandon(const std::string& why) {
+  if (const auto lanes = lanes_.lock()) lanes->leave(id_, why);
+}
+
+void LaneGroup::leave() {
+  Lanes& lanes = lanes_of(lanes_, "group " + name_);
+  const auto unsent = lanes.unsent(id_);
+  Failure failure;
+  for (const auto& wait : unsent) {
+    try {
+      lanes.wait(*wait, fmt::format("group {}: the last messages", name_));
+    } catch (const TravelError& error) {
+      failure = std::make_shared<TravelError>(error);
+    }
+  }
+  lanes.leave(id_);
+  if (failure) throw TravelError(*failure);
+}
+
+void Sending::wait() { lanes_of(lanes_, what_).wait(*wait_, what_); }
+
+base::Payload Receiving::wait() {
+  lanes_of(lanes_, what_).wait(*wait_, what_);
+  return wait_->message;
+}
+
+}  // namespace paths

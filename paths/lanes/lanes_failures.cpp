@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/lanes/lanes_failures.cpp — channels that fail, hosts that are lost, frames that are
+// refused.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "paths/lanes/lanes.hpp"
+#include "paths/plan/emulated_switches.hpp"
+
+namespace paths {
+
+const std::string* Lanes::Group::why_failed(std::uint64_t channel) const {
+  const auto after = failed.upper_bound(channel);
+  if (after == failed.begin()) return nullptr;
+  const auto& [first, entry] = *std::prev(after);
+  return channel <= entry.last ? &entry.why : nullptr;
+}
+
+bool Lanes::Group::fail(const Channels& which, const std::string& why) {
+  bool is_new = false;
+  for (std::uint64_t at = which.first;; ++at) {
+    const auto after = failed.upper_bound(at);
+    std::uint64_t last =
+        after == failed.end() ? which.last : std::min(which.last, after->first - 1);
+    if (why_failed(at) != nullptr) {
+      last = std::prev(after)->second.last;
+    } else {
+      failed[at] = {last, why, {}, false};
+      is_new = true;
+    }
+    if (last >= which.last) return is_new;
+    at = last;
+  }
+}
+
+/// Those that have failed are done with, too, unless nothing comes behind them.
+void Lanes::Group::forget_closed() {
+  for (;;) {
+    const auto entry = failed.upper_bound(closed_before);
+    if (closed.erase(closed_before) > 0)
+      ++closed_before;
+    else if (why_failed(closed_before) != nullptr &&
+             std::prev(entry)->second.last != Channels().last)
+      closed_before = std::prev(entry)->second.last + 1;
+    else
+      return;
+  }
+}
+
+/// What was heard of them is passed on: who said so first may not have come to say it to all.
+void Lanes::fail_channels(std::uint64_t id, const Channels& which, const std::string& why) {
+  runtime::Lock lock(mutex_);
+  Group* const group = find(id);
+  if (group == nullptr) return;
+  end_channels(*group, which, why);
+  for (auto& [first, failed] : group->failed) {
+    const bool is_meant = first <= which.last && which.first <= failed.last;
+    if (!is_meant || std::exchange(failed.is_told, true)) continue;
+    for (const std::uint32_t peer : group->hosts) {
+      const bool has_lane = group->out.contains(peer) || group->in.contains(peer);
+      if (has_lane && !group->over.contains(peer) && !failed.knowing.contains(peer))
+        tell_failed(*group, peer, first);
+    }
+  }
+  settle(lock);
+}
+
+void Lanes::fail(const Group& group, std::uint32_t peer, const Waits& waits,
+                 const std::string& reason) {
+  if (waits.empty()) return;
+  // What the other host said when it left is said already.
+  const bool is_said = group.said.contains(peer);
+  const auto failure = std::make_shared<TravelError>(
+      name_, "", "",
+      is_said
+          ? reason
+          : fmt::format("group {}, lane with host {}: {}", group.name, host_text(peer), reason));
+  for (const auto& wait : waits) {
+    wait->failure = failure;
+    ended_.push_back(wait);
+  }
+}
+
+/// Nothing more comes from that host, nor goes there.
+void Lanes::end_lanes(Group& group, std::uint32_t peer, const std::string& reason) {
+  group.over[peer] = reason;
+  fail(group, peer, outgoing_.drop(lane_to(group, peer)), reason);
+  fail(group, peer, lane_from(group, peer).drop(), reason);
+  issue_to_short();
+}
+
+/// The same for all whose way leads to or through a host that is gone.
+void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& reason) {
+  for (const std::uint32_t peer : group.hosts)
+    if (peer != host_ && !group.over.contains(peer) &&
+        (peer == host || way_leads_through(*plan_, host_, peer, host) ||
+         way_leads_through(*plan_, peer, host_, host)))
+      end_lanes(group, peer, fmt::format("{} is gone: {}", place_text(*plan_, host), reason));
+}
+
+void Lanes::lose(std::uint32_t host, const std::string& reason) {
+  if (host == host_ || end_.is_everywhere || !lost_.emplace(host, reason).second) return;
+  for (auto& [id, group] : groups_) end_lanes_over(*group, host, reason);
+  if (is_switch())
+    see_whether_hosts_are_over();
+  else
+    see_who_is_done();
+  if (plan_->clusters.size() == 1) return;  // whoever has to do with it sees it
+  for (const std::uint32_t neighbour : neighbours_) {
+    if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;
+    tell_neighbour(neighbour, lost_frame(neighbour, host, reason));
+  }
+}
+
+LaneFrame Lanes::lost_frame(std::uint32_t target, std::uint32_t host,
+                            const std::string& reason) const {
+  LaneFrame lost = control(LaneKind::lost, target, 0);
+  lost.bytes = host;
+  lost.text = reason;
+  return lost;
+}
+
+/// What a switch says itself takes no link.
+void Lanes::tell_neighbour(std::uint32_t place, LaneFrame frame) {
+  if (is_switch())
+    departures_.leaving().emplace_back(place, std::move(frame));
+  else
+    post(std::move(frame));
+}
+
+void Lanes::fail_as_said(const Waits& waits, const std::string& reason) {
+  if (waits.empty()) return;
+  const auto failure = std::make_shared<TravelError>(name_, "", "", reason);
+  for (const auto& wait : waits) {
+    wait->failure = failure;
+    ended_.push_back(wait);
+  }
+}
+
+void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
+  const std::string text = fmt::format("host {} was sent {}", name_, wrong);
+  spdlog::warn("{}, by host {}", text, host_text(frame.source));
+  LaneFrame refused = control(LaneKind::refused, frame.source, frame.group);
+  refused.text = text;
+  post(std::move(refused));
+  Group* group = find(frame.group);
+  if (group != nullptr && group->has(frame.source))
+    end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
+}
+
+std::string Lanes::others_meaning(std::uint64_t channel, std::uint32_t peer) const {
+  return fmt::format("hosts {} and {} take a message on channel {} for different ones", name_,
+                     host_text(peer), channel);
+}
+
+/// The group's hosts have parted ways there: what comes behind it is not the same to them, either.
+void Lanes::refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel) {
+  end_channels(group, {.first = channel}, others_meaning(channel, peer));
+  tell_failed(group, peer, channel);
+}
+
+void Lanes::end_channels(Group& group, const Channels& which, const std::string& why) {
+  if (!group.fail(which, why)) return;
+  for (auto& [peer, lane] : group.out) fail_as_said(outgoing_.drop(lane, which), why);
+  for (auto& [peer, lane] : group.in) fail_as_said(lane->close(which), why);
+  for (auto& [peer, lane] : group.in) issue_returned(group, peer);
+}
+
+void Lanes::tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel) {
+  const auto& [first, entry] = *std::prev(group.failed.upper_bound(channel));
+  LaneFrame failed = control(LaneKind::failed, peer, group.id);
+  failed.channel = first;
+  failed.bytes = entry.last;
+  failed.text = entry.why;
+  post(std::move(failed));
+}
+
+void Lanes::take_failed(Group& group, const LaneFrame& frame) {
+  if (frame.bytes < frame.channel) return;
+  end_channels(group, {frame.channel, frame.bytes}, frame.text);
+  for (auto entry = group.failed.lower_bound(frame.channel);
+       entry != group.failed.end() && entry->first <= frame.bytes; ++entry)
+    entry->second.knowing.insert(frame.source);
+}
+
+}  // namespace paths
