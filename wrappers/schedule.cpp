@@ -129,9 +129,9 @@ paths::WrapperKind schedule_kind() {
     const std::string by = reader.word("by").value_or("best");
     const std::string collective = reader.required_word("collective", "the name of a graph");
     const paths::Reduction reduction = paths::read_reduction(reader);
-    // Once for all hosts.
+    const auto participants = groups::participants_of(place.plan);
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
-                          groups::participants_of(place.plan).front() == place.host;
+                          !participants.empty() && participants.front() == place.host;  // once
     if (const std::string why = is_asked ? why_not(place.plan, call_of(reduction, by)) : "";
         !why.empty())
       reader.mistake("by", why);

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <map>
+#include <set>
 #include <utility>
 
 namespace paths {
@@ -82,15 +82,10 @@ class Window {
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
   /// All unsent bytes of that message need no credit.
-  void grant(MessageName name, std::uint64_t meaning = 0) { granted_.emplace(name, meaning); }
+  void grant(MessageName name) { granted_.insert(name); }
   bool is_granted(MessageName name) const { return granted_.contains(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
-  /// What the receiver takes it for; null when it did not say.
-  const std::uint64_t* meaning_of(MessageName name) const {
-    const auto found = granted_.find(name);
-    return found == granted_.end() ? nullptr : &found->second;
-  }
   /// All of it was sent.
   void forget(MessageName name) { granted_.erase(name); }
   void forget_channel(std::uint64_t channel) {
@@ -100,7 +95,7 @@ class Window {
 
  private:
   std::uint64_t credit_ = 0;
-  std::map<MessageName, std::uint64_t> granted_;  // and what for
+  std::set<MessageName> granted_;
 };
 
 }  // namespace paths

@@ -30,8 +30,8 @@ struct LaneWait {
 struct NamedMessage {
   std::uint64_t channel = 0;
   std::uint64_t name = 0;     ///< once for each lane and channel
-  std::uint64_t meaning = 0;  ///< what it is for: where the two do not agree, the channel and all
-                              ///< with higher numbers fail
+  std::uint64_t meaning = 0;  ///< what its channel is for: where two do not agree, the channel and
+                              ///< all with higher numbers fail
   /// Of all that waits to be sent in this group, whatever channel and target, the least goes first.
   std::uint64_t order = 0;
 };

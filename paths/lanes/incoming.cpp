@@ -9,31 +9,23 @@
 namespace paths {
 
 LaneIn::Asked LaneIn::receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait) {
-  return receive({channel, next_[channel]++}, 0, std::move(wait));
+  return receive(MessageName{channel, next_[channel]++}, std::move(wait));
 }
 
 LaneIn::Asked LaneIn::receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait) {
-  return receive({which.channel, which.name}, which.meaning, std::move(wait));
+  return receive(MessageName{which.channel, which.name}, std::move(wait));
 }
 
-LaneIn::Asked LaneIn::receive(MessageName name, std::uint64_t meaning,
-                              std::shared_ptr<LaneWait> wait) {
+LaneIn::Asked LaneIn::receive(MessageName name, std::shared_ptr<LaneWait> wait) {
   Message& message = messages_[name];
-  if (message.size && message.meaning != meaning) return {name, meaning, false, true};
-  message.meaning = meaning;
   message.wait = std::move(wait);
   for (const Piece& piece : std::exchange(message.pieces, {}))
     put(message, piece.offset, piece.bytes);
   account_.give_back(std::exchange(message.charge, 0));
-  if (!message.is_complete()) return {name, meaning, false, false};
+  if (!message.is_complete()) return {name, false};
   message.wait->message = finish(message);
   messages_.erase(name);
-  return {name, meaning, true, false};
-}
-
-bool LaneIn::is_other(const LaneFrame& frame) const {
-  const auto found = messages_.find({frame.channel, frame.ordinal});
-  return found != messages_.end() && found->second.meaning != frame.meaning;
+  return {name, true};
 }
 
 std::vector<std::shared_ptr<LaneWait>> LaneIn::close(const Channels& which) {
@@ -104,7 +96,6 @@ std::string LaneIn::take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>
   if (!mistake.empty()) return mistake;
   Message& message = messages_[name];
   message.size = frame.bytes;
-  message.meaning = frame.meaning;
   message.arrived += frame.payload.size();
   const std::uint64_t charge = frame.is_granted ? 0 : charge_of(frame.payload.size());
   if (charge > 0) account_.take(charge);

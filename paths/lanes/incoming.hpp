@@ -29,9 +29,7 @@ class LaneIn {
   /// What came of asking for the next message of a channel.
   struct Asked {
     MessageName name;
-    std::uint64_t meaning = 0;
     bool is_complete = false;  ///< it was all here
-    bool is_other = false;     ///< what came of it is meant for something else
   };
   Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
@@ -40,8 +38,6 @@ class LaneIn {
   /// `ended`.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
-  /// Whether it is of a message that is taken for something else here.
-  bool is_other(const LaneFrame& frame) const;
   /// What is here of those channels is dropped: who waits for it, to be told.
   std::vector<std::shared_ptr<LaneWait>> close(const Channels& which);
   /// A frame of a channel that nothing is wanted of: what is wrong about it, or "".
@@ -63,7 +59,6 @@ class LaneIn {
   };
   struct Message {
     std::optional<std::uint64_t> size;   ///< once something of it has come
-    std::uint64_t meaning = 0;           ///< of the first who spoke of it
     std::uint64_t arrived = 0;           ///< bytes
     std::vector<Piece> pieces;           ///< that lie in the inbox
     std::uint64_t charge = 0;            ///< for them
@@ -72,7 +67,7 @@ class LaneIn {
     std::shared_ptr<LaneWait> wait;      ///< null while nobody asked
     bool is_complete() const { return size && arrived == *size; }
   };
-  Asked receive(MessageName name, std::uint64_t meaning, std::shared_ptr<LaneWait> wait);
+  Asked receive(MessageName name, std::shared_ptr<LaneWait> wait);
   static void put(Message& message, std::uint64_t offset, const base::Payload& bytes);
   static base::Payload finish(Message& message);
   std::string wrong(const Message* message, const LaneFrame& frame) const;

@@ -155,47 +155,44 @@ std::string Lanes::silent_switch_text() const {
 
 void Lanes::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel, base::Payload message,
                  const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, channel, wait,
-          [&](Group&, LaneOut& lane) { outgoing_.send(lane, channel, std::move(message), wait); });
+  send_by(id, to, {.channel = channel}, wait,
+          [&](LaneOut& lane) { outgoing_.send(lane, channel, std::move(message), wait); });
 }
 
 void Lanes::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                  base::Payload message, const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, which.channel, wait, [&](Group& group, LaneOut& lane) {
-    const std::uint64_t* const asked = lane.window.meaning_of({which.channel, which.name});
-    const bool is_other = asked != nullptr && *asked != which.meaning;
-    outgoing_.send(lane, which, std::move(message), wait);
-    if (is_other) refuse_other(group, to, which.channel);
-  });
+  send_by(id, to, which, wait,
+          [&](LaneOut& lane) { outgoing_.send(lane, which, std::move(message), wait); });
 }
 
 template <class Send>
-void Lanes::send_by(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
+void Lanes::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                     const std::shared_ptr<LaneWait>& wait, const Send& send) {
   runtime::Lock lock(mutex_);
   Group& group = joined(id);
+  see_meaning(group, which.channel, {which.meaning, host_});
   if (const auto over = group.over.find(to); over != group.over.end()) {
     fail(group, to, {wait}, over->second);
-  } else if (const std::string* const why = group.why_failed(channel)) {
+  } else if (const std::string* const why = group.why_failed(which.channel)) {
     fail_as_said({wait}, *why);
   } else {
     LaneOut& lane = lane_to(group, to);
     const bool asks = group.hosts.size() > told_hosts_max && !std::exchange(lane.has_asked, true);
     if (asks) post(control(LaneKind::ask, to, id));
-    send(group, lane);
+    send(lane);
   }
   settle(lock);
 }
 
 void Lanes::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
                     const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, channel, wait, [&](LaneIn& lane) { return lane.receive(channel, wait); });
+  receive_by(id, from, {.channel = channel}, wait,
+             [&](LaneIn& lane) { return lane.receive(channel, wait); });
 }
 
 void Lanes::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                     const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, which.channel, wait,
-             [&](LaneIn& lane) { return lane.receive(which, wait); });
+  receive_by(id, from, which, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
 }
 
 void Lanes::close(std::uint64_t id, std::uint64_t channel) {
@@ -203,6 +200,7 @@ void Lanes::close(std::uint64_t id, std::uint64_t channel) {
   Group* const group = find(id);
   if (group == nullptr || group->is_closed(channel)) return;
   group->closed.insert(channel);
+  group->meanings.erase(channel);
   group->forget_closed();
   for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
   for (auto& [peer, lane] : group->in) lane->close({channel, channel});
@@ -211,21 +209,19 @@ void Lanes::close(std::uint64_t id, std::uint64_t channel) {
 }
 
 template <class Receive>
-void Lanes::receive_by(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
+void Lanes::receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                        const std::shared_ptr<LaneWait>& wait, const Receive& receive) {
   runtime::Lock lock(mutex_);
   Group& group = joined(id);
-  if (const std::string* const why = group.why_failed(channel)) {
+  see_meaning(group, which.channel, {which.meaning, host_});
+  if (const std::string* const why = group.why_failed(which.channel)) {
     fail_as_said({wait}, *why);
     return settle(lock);
   }
   LaneIn& lane = lane_from(group, from);
   const LaneIn::Asked asked = receive(lane);
   const auto over = group.over.find(from);
-  if (asked.is_other) {
-    fail_as_said({wait}, others_meaning(asked.name.channel, from));
-    if (over == group.over.end()) refuse_other(group, from, asked.name.channel);
-  } else if (asked.is_complete) {
+  if (asked.is_complete) {
     ended_.push_back(wait);
   } else if (over != group.over.end() && lane.is_over()) {
     fail(group, from, lane.take_waiting(), over->second);
@@ -233,7 +229,7 @@ void Lanes::receive_by(std::uint64_t id, std::uint32_t from, std::uint64_t chann
     LaneFrame grant = control(LaneKind::grant, from, id);
     grant.channel = asked.name.channel;
     grant.ordinal = asked.name.ordinal;
-    grant.meaning = asked.meaning;
+    grant.meaning = which.meaning;
     post(std::move(grant));
   }
   issue_returned(group, from);
@@ -368,8 +364,7 @@ void Lanes::take_data(LaneFrame frame) {
                                      frame.channel, group->name, group->options.channels));
   LaneIn& lane = lane_from(*group, source);
   if (group->over.contains(source) && lane.is_over()) return;
-  if (!group->is_closed(frame.channel) && lane.is_other(frame))
-    refuse_other(*group, source, frame.channel);
+  see_meaning(*group, frame.channel, {frame.meaning, source});
   const bool has_failed = group->why_failed(frame.channel) != nullptr;
   if (!has_failed && group->is_closed(frame.channel))
     return refuse(frame, fmt::format("a message on channel {} of group {}, which is closed",
@@ -421,6 +416,7 @@ void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos mo
   if (frame.kind == LaneKind::credit) {
     lane.window.add(frame.bytes);
   } else {
+    see_meaning(group, frame.channel, {frame.meaning, frame.source});
     if (group.why_failed(frame.channel) != nullptr)
       return tell_failed(group, frame.source, frame.channel);
     if (group.is_closed(frame.channel)) return;
@@ -429,10 +425,8 @@ void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos mo
     const bool is_to_come =
         channel == lane.channels.end() || name.ordinal >= channel->second.next_ordinal;
     const LaneOut::Message* const message = lane.find(name);
-    if (message != nullptr && message->meaning != frame.meaning)
-      return refuse_other(group, frame.source, frame.channel);
     // Of one that was sent it means nothing.
-    if (is_to_come || message != nullptr) lane.window.grant(name, frame.meaning);
+    if (is_to_come || message != nullptr) lane.window.grant(name);
   }
   outgoing_.unblock(lane, moment);
 }

@@ -119,6 +119,11 @@ class Lanes {
       bool is_told = false;             // to the others, by this host
     };
     std::map<std::uint64_t, Failed> failed;  // channels, by the first; apart from each other
+    struct Meaning {
+      std::uint64_t meaning = 0;
+      std::uint32_t host = 0;  ///< who said so first
+    };
+    std::map<std::uint64_t, Meaning> meanings;  // of channels that are not closed
     bool has(std::uint32_t host) const;
     bool is_closed(std::uint64_t channel) const {
       return channel < closed_before || closed.contains(channel);
@@ -164,10 +169,10 @@ class Lanes {
   LaneOut& lane_to(Group& group, std::uint32_t target);
   std::uint64_t bytes_under_way(std::uint32_t source) const;
   template <class Send>
-  void send_by(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
+  void send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                const std::shared_ptr<LaneWait>& wait, const Send& send);
   template <class Receive>
-  void receive_by(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
+  void receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                   const std::shared_ptr<LaneWait>& wait, const Receive& receive);
   void issue(Group& group, std::uint32_t source);
   void issue_returned(Group& group, std::uint32_t source);
@@ -183,8 +188,7 @@ class Lanes {
   void end_channels(Group& group, const Channels& which, const std::string& why);
   void tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel);
   void refuse(const LaneFrame& frame, const std::string& wrong);
-  std::string others_meaning(std::uint64_t channel, std::uint32_t peer) const;
-  void refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel);
+  void see_meaning(Group& group, std::uint64_t channel, const Group::Meaning& said);
   void fail(const Group& group, std::uint32_t peer, const Waits& waits, const std::string& reason);
   void fail_as_said(const Waits& waits, const std::string& reason);
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);

@@ -43,8 +43,9 @@ void Lanes::Group::forget_closed() {
              std::prev(entry)->second.last != Channels().last)
       closed_before = std::prev(entry)->second.last + 1;
     else
-      return;
+      break;
   }
+  meanings.erase(meanings.begin(), meanings.lower_bound(closed_before));
 }
 
 /// What was heard of them is passed on: who said so first may not have come to say it to all.
@@ -148,15 +149,16 @@ void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
     end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
 }
 
-std::string Lanes::others_meaning(std::uint64_t channel, std::uint32_t peer) const {
-  return fmt::format("hosts {} and {} take a message on channel {} for different ones", name_,
-                     host_text(peer), channel);
-}
-
-/// The group's hosts have parted ways there: what comes behind it is not the same to them, either.
-void Lanes::refuse_other(Group& group, std::uint32_t peer, std::uint64_t channel) {
-  end_channels(group, {.first = channel}, others_meaning(channel, peer));
-  tell_failed(group, peer, channel);
+/// Where two differ the group's hosts have parted ways: what comes behind it is not the same to
+/// them, either.
+void Lanes::see_meaning(Group& group, std::uint64_t channel, const Group::Meaning& said) {
+  if (group.is_closed(channel) || group.why_failed(channel) != nullptr) return;
+  const Group::Meaning& known = group.meanings.emplace(channel, said).first->second;
+  if (known.meaning == said.meaning) return;
+  end_channels(group, {.first = channel},
+               fmt::format("hosts {} and {} take a message on channel {} for different ones",
+                           host_text(known.host), host_text(said.host), channel));
+  if (known.host != host_) tell_failed(group, known.host, channel);
 }
 
 void Lanes::end_channels(Group& group, const Channels& which, const std::string& why) {

@@ -214,7 +214,9 @@ TEST_CASE("group reports: a root that waits for one who comes late waits for tha
   const auto report = run.report().report.groups;
   REQUIRE(report.operations.size() == 3);
   for (const GroupReport& operations : report.operations) {
-    INFO(operations.collective);
+    INFO(operations.collective << " by " << operations.algorithm);
+    for (const auto& part : operations.parts)
+      UNSCOPED_INFO(part.what << ' ' << static_cast<int>(part.cause) << ' ' << part.nanos);
     if (operations.collective == "barrier") continue;
     REQUIRE_FALSE(operations.parts.empty());
     const auto late =

@@ -57,7 +57,7 @@ TEST_CASE("schedule: canonical ones have the bits of one tree, others the same a
     CHECK(results_of(algorithm) == tree);
   }
   for (const char* algorithm : {"recursive_doubling", "multilevel:shapes=flat/binomial", "tree",
-                                "rabenseifner:reduce_scatter=ring,allgather=ring", "two_tier"}) {
+                                "rabenseifner:reduce_scatter=ring,allgather=ring"}) {
     INFO(algorithm);
     const auto results = results_of(algorithm);
     for (std::size_t one = 0; one < results.size(); ++one) {

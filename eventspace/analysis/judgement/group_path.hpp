@@ -48,9 +48,9 @@ struct GroupSegment {
 ///
 /// What ends last on a host before something began there is taken for what that waited for. A
 /// message waited for its sender, unless that was done before it was asked for; and for its
-/// receiver if it was still being sent when that asked for it: asking takes as long as the end of
-/// what was sent, the rest is sending. A send waits so, too, when what came behind it waited for its
-/// place.
+/// receiver if it was still being sent when that asked for it: asking takes as long as the last
+/// byte's coming, the rest is sending. A send waits so, too, when what came behind it waited for
+/// its place.
 std::vector<GroupSegment> group_path(const GroupMessages& messages);
 
 }  // namespace eventspace
