@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace eventspace {
 namespace {
@@ -39,7 +40,7 @@ std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& ope
 /// Goes back in time from host to host.
 class BackwardWalk {
  public:
-  explicit BackwardWalk(const GroupMessages& messages) : messages_(messages) {}
+  explicit BackwardWalk(const GroupMessages& messages) : messages_(messages) { find_passages(); }
 
   std::vector<GroupSegment> walk() {
     const auto& shares = messages_.operation().shares;
@@ -84,44 +85,87 @@ class BackwardWalk {
     place_.step = *found;
     switch (step.action) {
       case GroupAction::receive: receive(step); return true;
-      case GroupAction::send: send(step); return true;
+      case GroupAction::send: send(); return true;
       default: put(GroupCause::folding, here().host, here().host, took(step));
     }
     at_nanos_ = step.begin_nanos;
     return true;
   }
 
-  /// It may have waited until its receiver asked for it.
-  void send(const GroupStep& step) {
-    const std::optional<MessagePlace> receiver = messages_.other_end_of(place_);
-    const std::int64_t asked_nanos =
-        receiver ? messages_.step(*receiver).begin_nanos : step.begin_nanos;
-    const bool has_waited = asked_nanos > step.begin_nanos && asked_nanos < step.end_nanos;
-    at_nanos_ = has_waited ? asked_nanos : step.begin_nanos;
-    put(GroupCause::sending, here().host, step.peer, step.end_nanos - at_nanos_);
-    if (has_waited) place_ = *receiver;
+  /// Its link took it from when it was handed over, when what was sent before it was through, or
+  /// when its receiver's asking had come: the last of these.
+  void send() {
+    for (;;) {
+      const GroupStep& step = here().steps[place_.step];
+      const auto receiver = messages_.other_end_of(place_);
+      const auto before = send_before(place_.step);
+      const std::int64_t free_nanos = before ? here().steps[*before].end_nanos : step.begin_nanos;
+      const std::int64_t asking = passage_between(step.peer, here().host);
+      const std::int64_t asked_nanos =
+          receiver ? messages_.step(*receiver).begin_nanos + asking : step.begin_nanos;
+      const std::int64_t could_nanos = std::max(step.begin_nanos, free_nanos);
+      const bool has_waited = asked_nanos > could_nanos && asked_nanos <= step.end_nanos;
+      const std::int64_t from_nanos = has_waited ? asked_nanos : could_nanos;
+      put(GroupCause::sending, here().host, step.peer, at_nanos_ - from_nanos);
+      at_nanos_ = from_nanos;
+      if (has_waited) {
+        put(GroupCause::latency, step.peer, here().host, asking);
+        at_nanos_ -= asking;
+        place_ = *receiver;
+        return;
+      }
+      if (from_nanos == step.begin_nanos) return;
+      place_.step = *before;
+    }
   }
 
   void receive(const GroupStep& step) {
     const std::optional<MessagePlace> sender = messages_.other_end_of(place_);
     const GroupStep* const sent = sender ? &messages_.step(*sender) : nullptr;
-    const bool was_there = step.end_nanos == step.begin_nanos;
-    const bool has_asked_late = sent != nullptr && step.begin_nanos > sent->begin_nanos &&
-                                (was_there || sent->end_nanos > step.begin_nanos);
-    if (sent == nullptr || has_asked_late) {
-      // What was asked for went there as long as the message's end came back.
-      const std::int64_t passage = sent != nullptr ? step.end_nanos - sent->end_nanos : took(step);
-      const std::int64_t passages = std::clamp<std::int64_t>(2 * passage, 0, took(step));
-      put(GroupCause::latency, step.peer, here().host, passages);
-      put(GroupCause::sending, step.peer, here().host, took(step) - passages);
+    if (sent == nullptr || step.end_nanos == step.begin_nanos) {
+      put(GroupCause::latency, step.peer, here().host, took(step));
       at_nanos_ = step.begin_nanos;
       return;
     }
     const std::int64_t sent_nanos = std::min(sent->end_nanos, step.end_nanos);
-    put(GroupCause::latency, step.peer, here().host, step.end_nanos - sent_nanos);
-    put(GroupCause::sending, step.peer, here().host, sent_nanos - sent->begin_nanos);
+    const std::int64_t came_in = step.end_nanos - sent_nanos;
+    const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
+    put(GroupCause::latency, step.peer, here().host, passage);
+    put(GroupCause::sending, step.peer, here().host, came_in - passage);  // on links behind
     place_ = *sender;
-    at_nanos_ = sent->begin_nanos;
+    at_nanos_ = sent_nanos;
+    send();
+  }
+
+  std::optional<std::uint32_t> send_before(std::uint32_t step) const {
+    const auto& steps = here().steps;
+    for (std::uint32_t before = step; before > 0; --before)
+      if (steps[before - 1].action == GroupAction::send &&
+          steps[before - 1].end_nanos < steps[step].end_nanos)
+        return before - 1;
+    return std::nullopt;
+  }
+
+  /// What the fastest message of the operation took from its end's leaving to its end's coming; of
+  /// none there what the way back took.
+  std::int64_t passage_between(std::uint32_t from, std::uint32_t to) const {
+    for (const auto& pair : {std::pair(from, to), std::pair(to, from)})
+      if (const auto found = passages_.find(pair); found != passages_.end()) return found->second;
+    return 0;
+  }
+  void find_passages() {
+    const auto& shares = messages_.operation().shares;
+    for (std::uint32_t share = 0; share < shares.size(); ++share)
+      for (std::uint32_t number = 0; number < shares[share].steps.size(); ++number) {
+        const GroupStep& step = shares[share].steps[number];
+        if (step.action != GroupAction::receive || step.end_nanos == step.begin_nanos) continue;
+        const auto sender = messages_.other_end_of({share, number});
+        if (!sender) continue;
+        const std::int64_t nanos =
+            std::max<std::int64_t>(0, step.end_nanos - messages_.step(*sender).end_nanos);
+        const auto [known, is_new] = passages_.try_emplace({step.peer, shares[share].host}, nanos);
+        if (!is_new) known->second = std::min(known->second, nanos);
+      }
   }
 
   void reach_member() {
@@ -140,6 +184,7 @@ class BackwardWalk {
   static std::int64_t took(const GroupStep& step) { return step.end_nanos - step.begin_nanos; }
 
   const GroupMessages& messages_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;  // by hosts, one way
   MessagePlace place_;
   std::int64_t at_nanos_ = 0;
   std::vector<GroupSegment> segments_;

@@ -47,10 +47,11 @@ struct GroupSegment {
 /// one clock; as far as they are not, segments of negative length are left out.
 ///
 /// What ends last on a host before something began there is taken for what that waited for. A
-/// message waited for its sender, unless that was done before it was asked for; and for its
-/// receiver if it was still being sent when that asked for it: asking takes as long as the last
-/// byte's coming, the rest is sending. A send waits so, too, when what came behind it waited for
-/// its place.
+/// message that had come when it was asked for waited for that. Any other waited for its sender,
+/// whose link took it when it was handed over, when the message before it was through, or when its
+/// receiver's asking had come: the last of these. A send that is waited for itself likewise. What
+/// the fastest message took between two hosts is latency; what others took beyond it is sending, on
+/// links behind the first.
 std::vector<GroupSegment> group_path(const GroupMessages& messages);
 
 }  // namespace eventspace
