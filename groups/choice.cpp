@@ -33,9 +33,13 @@ pricing::Network with_cost(pricing::Network network) {
   return network;
 }
 
-/// Operations that come to the same however they are grouped, and those that are only commutative.
-bool is_exact(std::string_view operation) {
-  return operation.starts_with("min") || operation.starts_with("max") ||
+/// Operations that come to the same bits in any order. Of 0 and -0, which are equal, the least and
+/// the largest of floating-point numbers is the one that came first.
+bool is_exact(const Call& call) {
+  const bool is_floating = call.scalar == base::Scalar::f32 || call.scalar == base::Scalar::f64;
+  const std::string_view operation = call.operation;
+  if (operation == "min" || operation == "max") return !is_floating;
+  return operation == "min_location" || operation == "max_location" ||
          operation.starts_with("logical_") || operation.starts_with("bitwise_");
 }
 
@@ -44,9 +48,10 @@ bool is_exact(std::string_view operation) {
 collectives::Order worst_order(const Call& call) {
   if (call.collective == collectives::Collective::barrier) return collectives::Order::differs;
   if (!is_reduction(call.collective)) return collectives::Order::differs;
-  if (is_exact(call.operation)) return collectives::Order::by_block;
+  if (is_exact(call)) return collectives::Order::by_block;
   if (call.is_canonical && call.algorithm == "best") return collectives::Order::canonical;
-  const bool is_ours = call.operation == "sum" || call.operation == "product";
+  const bool is_ours = call.operation == "sum" || call.operation == "product" ||
+                       call.operation == "min" || call.operation == "max";
   return is_ours && call.algorithm != "best" ? collectives::Order::by_block
                                              : collectives::Order::in_order;
 }

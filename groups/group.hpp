@@ -162,8 +162,9 @@ struct Declared {
 /// config's network unless a call names one (Karonis et al. 2000; Matsuda et al. 2006).
 ///
 /// Order:   sums are folded in the order of ranks, with one grouping for all elements, unless a
-///          call names an algorithm that does otherwise. Minima, maxima, logical and bitwise
-///          operations come to the same in any order.
+///          call names an algorithm that does otherwise. Minima and maxima of integers, logical
+///          and bitwise operations come to the same in any order; of 0 and -0 the one that comes
+///          first stays.
 /// Values:  checked, as in trees: NaN and integers beyond their type fail the operation.
 /// Sharing: one thread's own. Members of a group are made and dropped by their threads.
 /// Blocks:  run() and Started::wait(), until this member's part has ended.

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,22 +43,57 @@ groups::Call call_of(const paths::Reduction& reduction, const std::string& by) {
   return call;
 }
 
-/// Why the one that is named cannot do it, for the hosts of the plan; "" if it can, and of the
-/// best.
+/// Why no schedule can do it, for the hosts of the plan; "" if one can.
 std::string why_not(const paths::Plan& plan, const groups::Call& call) {
-  if (call.algorithm == "best") return {};
   groups::Question question;
   question.collective = call.collective;
   question.counts = collectives::Counts::each(call.counts.front(), 1);
   question.worst = worst_order(call);
   question.algorithm = call.algorithm;
   try {
-    groups::Choices(plan, groups::participants_of(plan)).answer(question);
+    const auto hosts = groups::participants_of(plan);
+    // What the best one is takes long to find; that there is one needs no more than ways.
+    if (call.algorithm == "best")
+      groups::network_of(plan, hosts);
+    else
+      groups::Choices(plan, hosts).answer(question);
   } catch (const base::UsageError& error) {
     return error.mistake();
   } catch (const base::ConfigError& error) {
-    return error.what();
+    std::string all = error.what();
+    for (std::size_t end = all.find('\n'); end != std::string::npos; end = all.find('\n', end))
+      all.replace(end, 1, "; ");
+    return all;
   }
+  return {};
+}
+
+/// What keeps the hosts of one collective from doing it together: each with threads has it once,
+/// and all say the same. Told at the first of them, or at the one that differs.
+std::string disagreement(const paths::WrapperPlace& place, const std::string& collective) {
+  const paths::Plan& plan = place.plan;
+  const auto is_of_it = [&](const paths::Plan::PlanWrapper& one) {
+    const base::Settings* const name = one.settings.find("collective");
+    return one.kind == "schedule" && name != nullptr && name->text() == collective;
+  };
+  const auto first = std::find_if(plan.wrappers.begin(), plan.wrappers.end(), is_of_it);
+  if (first == plan.wrappers.end()) return {};
+  const auto& here = plan.wrappers[place.wrapper];
+  if (&here != &*first)
+    return base::print_settings(here.settings) == base::print_settings(first->settings)
+               ? ""
+               : fmt::format("host {} says otherwise of collective {}, at {}",
+                             plan.hosts[first->host].name, collective,
+                             first->settings.position().text());
+  std::map<std::uint32_t, std::size_t> times;
+  for (const std::uint32_t host : groups::participants_of(plan)) times[host] = 0;
+  for (const auto& wrapper : plan.wrappers)
+    if (is_of_it(wrapper)) ++times[wrapper.host];
+  for (const auto& [host, count] : times)
+    if (count != 1)
+      return fmt::format(
+          "expected one schedule of collective {} on each host with threads, found {} on {}",
+          collective, count, plan.hosts[host].name);
   return {};
 }
 
@@ -129,6 +167,10 @@ paths::WrapperKind schedule_kind() {
     const std::string by = reader.word("by").value_or("best");
     const std::string collective = reader.required_word("collective", "the name of a graph");
     const paths::Reduction reduction = paths::read_reduction(reader);
+    if (const std::string why = disagreement(place, collective); !why.empty()) {
+      reader.mistake("collective", why);
+      return {};
+    }
     const auto participants = groups::participants_of(place.plan);
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
                           !participants.empty() && participants.front() == place.host;  // once

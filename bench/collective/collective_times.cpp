@@ -3,12 +3,14 @@
 #include "bench/collective/collective_times.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 #include "base/near_match.hpp"
+#include "base/reduce.hpp"
 #include "base/units.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
@@ -135,8 +137,22 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&)
                     threads_, participants_));
   if (options_.prices_only)
     choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan));
+  check_operation(options_.operation);
   if (options_.schedule != "best")
     collectives::algorithm_named(options_.schedule.substr(0, options_.schedule.find(':')));
+}
+
+void CollectiveTimes::check_operation(const std::string& name) {
+  const base::ReduceOperation* const operation = base::reduce_operation(name);
+  const bool takes_integers =
+      operation != nullptr && !operation->located &&
+      (operation->accepts == nullptr || operation->accepts(base::Scalar::i64));
+  if (takes_integers) return;
+  const auto known = base::reduce_operation_names();
+  const auto near = base::near_match(name, known);
+  throw std::invalid_argument(fmt::format(
+      "--operation: expected one of {} that takes integers, found '{}'{}", fmt::join(known, ", "),
+      name, near && operation == nullptr ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
 /// Of the run, or of the machine, so that all processes of it have the same.
@@ -175,8 +191,8 @@ class CollectiveTimes::Arrays {
     salt_ = salt;
     std::fill(out_.begin(), out_.end(), -1);
     const bool gives_out = call.collective == collectives::Collective::broadcast && is_root_;
-    std::vector<std::int64_t>& given = gives_out ? out_ : in_;
-    for (std::uint64_t i = 0; i < given.size(); ++i) given[i] = element(salt, me_, i);
+    std::vector<std::int64_t>& values = gives_out ? out_ : in_;
+    for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = given(me_, i);
   }
   /// Throws std::runtime_error.
   void check() const {
@@ -205,10 +221,22 @@ class CollectiveTimes::Arrays {
       default: return folded(members_, index);
     }
   }
+  /// What a member gives; products of many stay small.
+  std::int64_t given(std::uint32_t rank, std::uint64_t index) const {
+    const std::int64_t value = element(salt_, rank, index);
+    return call.operation == "product" ? 1 - 2 * (value & 1) : value;
+  }
   std::int64_t folded(std::uint32_t last, std::uint64_t index) const {
-    std::int64_t sum = 0;
-    for (std::uint32_t rank = 0; rank < last; ++rank) sum += element(salt_, rank, index);
-    return sum;
+    const base::ReduceOperation& operation = *base::reduce_operation(call.operation);
+    const base::ReduceShape one{base::Scalar::i64, 1, false};
+    std::int64_t all = given(0, index);
+    if (operation.normalize) operation.normalize(one, std::as_writable_bytes(std::span(&all, 1)));
+    for (std::uint32_t rank = 1; rank < last; ++rank) {
+      const std::int64_t next = given(rank, index);
+      operation.combine(one, std::as_writable_bytes(std::span(&all, 1)),
+                        std::as_bytes(std::span(&next, 1)));
+    }
+    return all;
   }
   const std::uint64_t count_;
   const std::uint32_t members_, me_;

@@ -68,6 +68,7 @@ class CollectiveTimes {
                        std::string& algorithm) const;
   static base::Nanos agree(groups::Group& group, base::Nanos mine);
   static base::Nanos clock(const paths::Thread& thread);
+  static void check_operation(const std::string& name);
   /// The first root, and behind the last one.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::string choose(collectives::Collective collective, std::uint64_t bytes,

@@ -308,7 +308,11 @@ class Nesting {
     }
     interval.lane = tracks_.lane_of(span.record);
     const std::uint32_t leaf = tracks_.leaf_of(span.record);
-    if (leaf == none) return put(interval, span.depth);
+    if (leaf == none) {
+      // What is computed before the next operation is told from here on: nothing goes back in time.
+      if (has_begun_) compute_from(std::max(last_up_, interval.end_nanos));
+      return put(interval, span.depth);
+    }
     computed(interval, leaf);
     Interval operation = interval;
     operation.label = tracks_.label_of_operation(leaf);

@@ -45,6 +45,7 @@ struct MultiCluster {
     base::Settings written_condition;  ///< null when there is none
     pastset::Template value;
     Algorithm algorithm;
+    base::Position algorithm_position;  ///< where it is written, if it is
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0: all hosts of a cluster meet in one join

@@ -76,6 +76,7 @@ class CollectiveReader {
     const auto algorithm = parse_algorithm(word, collective_.kind, wrong);
     if (!algorithm) return mistakes_.add(position, fmt::format("{}algorithm: {}", dashes, wrong));
     collective_.algorithm = *algorithm;
+    collective_.algorithm_position = position;
   }
 
   void read_condition_of(base::MapReader& reader) {

@@ -19,6 +19,8 @@ constexpr std::size_t peaks_kept = 12;
 /// more often than not where nobody computes.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
+/// More are not looked at: who computes that little of the time is not late because of a tick.
+constexpr double frequencies_most = 300'000;
 /// The mean over n random times exceeds it in exp(-power) of all periods: 1e-5 of them, when
 /// thousands are tried.
 constexpr double least_power = 12;
@@ -42,10 +44,12 @@ Peak peak_at(std::span<const double> times, double frequency) {
           std::arg(sum) / (2 * std::numbers::pi)};
 }
 
-/// How strong each frequency between two is, in steps that no peak falls between.
+/// How strong each frequency between two is, in steps that no peak falls between; none where they
+/// are too many.
 std::vector<Peak> powers_between(std::span<const double> times, double from, double to) {
   const double step = 1 / (oversampling * (times.back() - times.front()));
   std::vector<Peak> all;
+  if (!((to - from) / step <= frequencies_most)) return all;
   for (double frequency = from; frequency <= to; frequency += step)
     all.push_back(peak_at(times, frequency));
   return all;

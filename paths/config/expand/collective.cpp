@@ -139,8 +139,9 @@ bool CollectiveExpansion::checks() const {
 /// All hosts come to the same bits, so that each may decide for itself.
 void CollectiveExpansion::write_schedule() {
   writer_.need_lanes();
-  Entries settings = {entry("by", text(collective_.algorithm.schedule)),
-                      entry("collective", collective_.name)};
+  Entries settings = {
+      entry("by", word(collective_.algorithm.schedule, collective_.algorithm_position)),
+      entry("collective", collective_.name)};
   const Entries& combining = collective_.settings.entries();
   settings.insert(settings.end(), combining.begin(), combining.end());
   for (const std::uint32_t cluster : clusters_)
