@@ -140,8 +140,17 @@ void Local::distribute() {
     case Collective::reduce_scatter: return hand_out_blocks();
     case Collective::alltoall: return hand_out_pairs();
     default:
-      if (is_scan(collective) && !layout_.has_one_each()) hand_out_prefixes();
+      if (!is_scan(collective)) return;
+      if (!layout_.has_one_each()) hand_out_prefixes();
+      normalize_prefixes();
   }
+}
+
+/// With the first's nothing was combined.
+void Local::normalize_prefixes() {
+  const bool has_none = first().collective == Collective::exscan && me_ == 0;
+  for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
+    fold_.alone(calls_[member]->out);
 }
 
 void Local::copy_all() {

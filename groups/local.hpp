@@ -45,6 +45,7 @@ class Local {
   void hand_out_blocks();
   void hand_out_pairs();
   void hand_out_prefixes();
+  void normalize_prefixes();
   std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
   std::uint32_t rank(std::size_t member) const {
     return layout_.first_on(me_) + static_cast<std::uint32_t>(member);

@@ -176,7 +176,7 @@ paths::WrapperKind schedule_kind() {
                           !participants.empty() && participants.front() == place.host;  // once
     if (const std::string why = is_asked ? why_not(place.plan, call_of(reduction, by)) : "";
         !why.empty())
-      reader.mistake("by", why);
+      reader.mistakes().add(reader.position_of("by"), why);
     return [=](paths::Wiring& wiring) {
       return std::make_unique<Schedule>(wiring, collective, by, reduction);
     };

@@ -41,8 +41,8 @@ std::uint64_t random_count(std::mt19937_64& random) {
 Drawn draw(std::mt19937_64& random, std::uint32_t members) {
   Drawn drawn;
   drawn.collective = collectives::all_collectives[random() % 11];
-  const char* const operations[] = {"sum", "max", "bitwise_xor"};
-  drawn.operation = operations[random() % 3];
+  const char* const operations[] = {"sum", "max", "bitwise_xor", "logical_xor"};
+  drawn.operation = operations[random() % 4];
   drawn.root = static_cast<std::uint32_t>(random() % members);
   drawn.salt = random();
   const bool is_alltoall = drawn.collective == Collective::alltoall;

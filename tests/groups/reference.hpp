@@ -125,11 +125,14 @@ class Reference {
                                     : drawn_.count(0);
     std::vector<std::int64_t> all(count);
     for (std::uint64_t i = 0; i < count; ++i) {
+      const bool is_logical = drawn_.operation == "logical_xor";
       all[i] = value(drawn_, first, i);
+      if (is_logical) all[i] = all[i] != 0 ? 1 : 0;
       for (std::uint32_t rank = first + 1; rank < last; ++rank) {
         const std::int64_t next = value(drawn_, rank, i);
         all[i] = drawn_.operation == "sum"   ? all[i] + next
                  : drawn_.operation == "max" ? std::max(all[i], next)
+                 : is_logical                ? all[i] ^ (next != 0 ? 1 : 0)
                                              : (all[i] ^ next);
       }
     }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "eventspace/export/intervals.hpp"
 #include "tests/groups/traced_run.hpp"
 
 namespace {
@@ -121,6 +122,44 @@ TEST_CASE("group traces: each member, each step and each share is recorded once"
 TEST_CASE("group traces: a run on the virtual clock leaves the same records each time") {
   const auto program = sums(3, 5000, [](const std::string&) { return 1ms; });
   CHECK(TracedRun(two_clusters, program).records() == TracedRun(two_clusters, program).records());
+}
+
+TEST_CASE("group traces: what is exported of operations of paths and groups goes on in time") {
+  const TracedRun run(
+      two_clusters + "collectives:\n  sum: {operation: sum, template: f64, algorithm: best}\n",
+      [](paths::Thread& thread) {
+        groups::Group world(thread);
+        std::vector<double> mine(100, 1.0), all(100);
+        for (int round = 0; round < 3; ++round) {
+          thread.sleep_for(5ms);
+          thread.path("sum").move_value(1.0);
+          thread.sleep_for(5ms);
+          world.run(groups::allreduce(mine, all, "sum"));
+        }
+      });
+  REQUIRE(run.failures.empty());
+  const eventspace::TraceDirectory trace = run.trace();
+  const trace_sample::Folder scratch;
+  eventspace::Intervals intervals(trace, eventspace::HostClocks::own(trace), scratch.path());
+  struct InOrder : eventspace::IntervalVisitor {
+    void see(std::uint32_t row, std::int64_t nanos) {
+      is_in_order = is_in_order && nanos >= at[row];
+      at[row] = nanos;
+    }
+    void enter(std::uint32_t, std::uint32_t row, const eventspace::Interval& one) override {
+      see(row, one.begin_nanos), ++count;
+    }
+    void leave(std::uint32_t, std::uint32_t row, const eventspace::Interval& one) override {
+      see(row, one.end_nanos);
+    }
+    void end_track(std::uint32_t) override { at.clear(); }
+    std::map<std::uint32_t, std::int64_t> at;
+    bool is_in_order = true;
+    int count = 0;
+  } seen;
+  intervals.visit(seen);
+  CHECK(seen.count > 100);
+  CHECK(seen.is_in_order);
 }
 
 TEST_CASE("group traces: what fails is counted, with what was done of it") {
