@@ -66,8 +66,8 @@ std::string hosts_text(std::size_t count) {
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (std::size_t i = 0; i < report.files.size(); ++i)
-    if (!report.files[i].losses.has_none() || report.files[i].records == 0)
-      hosts.insert(report.hosts[i]);
+    if (!report.files[i].losses.has_none()) hosts.insert(report.hosts[i]);
+  hosts.insert(report.silent_hosts.begin(), report.silent_hosts.end());
   return hosts;
 }
 
@@ -114,6 +114,13 @@ void say_what_is_damaged(const Structure& structure, const std::set<std::string>
         fmt::format("; it rests on a damaged trace of {}", listed(finding.rests_on_damage));
 }
 
+/// Others pass on messages at most, of which they make no records.
+bool has_part(const Structure& structure, std::uint32_t host) {
+  return structure.hosts[host].threads > 0 ||
+         std::any_of(structure.wrappers.begin(), structure.wrappers.end(),
+                     [host](const auto& wrapper) { return wrapper.host == host; });
+}
+
 }  // namespace
 
 bool is_unusable(const TraceReport& report) {
@@ -131,11 +138,9 @@ std::vector<std::string> losses_of(const TraceReport& report) {
     line(fmt::format("{} did not end; what was not written yet is not there: {}{}",
                      hosts_text(report.not_ended.size()), listed(report.not_ended),
                      report.first_by_nanos ? died_first(report) : ""));
-  std::vector<std::string> empty;
-  for (std::size_t i = 0; i < report.files.size(); ++i)
-    if (report.files[i].records == 0) empty.push_back(report.hosts[i]);
-  if (!empty.empty())
-    line(fmt::format("not one record of {}: {}", hosts_text(empty.size()), listed(empty)));
+  if (!report.silent_hosts.empty())
+    line(fmt::format("not one record of {}: {}", hosts_text(report.silent_hosts.size()),
+                     listed(report.silent_hosts)));
   for (std::size_t i = 0; i < report.files.size(); ++i) {
     const TraceLosses& losses = report.files[i].losses;
     for (const LossName& name : loss_names)
@@ -174,8 +179,11 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   report.directory = directory.path.string();
   report.clocks = clocks.text();
   report.files = trace.files();
-  for (const auto& file : report.files)
+  for (const auto& file : report.files) {
     report.hosts.push_back(directory.structure.hosts[file.host].name);
+    if (file.records == 0 && has_part(directory.structure, file.host))
+      report.silent_hosts.push_back(report.hosts.back());
+  }
   report.missing_hosts = directory.missing_hosts;
   report.no_traces = directory.no_traces;
   find_not_ended(clocks, last_nanos, report);

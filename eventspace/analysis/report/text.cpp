@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "eventspace/analysis/report/report.hpp"
@@ -204,6 +205,14 @@ void Text::graphs() {
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
 }
 
+/// Where a schedule goes on, each host has a tree of its own.
+std::string places_of(const std::vector<const CriticalReport*>& trees, std::size_t known) {
+  std::set<std::string> clusters;
+  for (const CriticalReport* tree : trees) clusters.insert(tree->cluster);
+  return clusters.size() == trees.size() ? fmt::format("in {} clusters", known)
+                                         : fmt::format("on {} hosts", known);
+}
+
 void Text::graph(const std::vector<const CriticalReport*>& trees) {
   std::vector<double> medians, means, computations, communications;
   std::vector<std::string> unknown;
@@ -227,7 +236,7 @@ void Text::graph(const std::vector<const CriticalReport*>& trees) {
     return;
   }
   line("  {}{}: {}, an iteration {} ms in the median, {} ms in the mean", name,
-       trees.size() == 1 ? "" : fmt::format(" in {} clusters", medians.size()),
+       trees.size() == 1 ? "" : fmt::format(" {}", places_of(trees, medians.size())),
        rounds_of(rounds, iterations), range_of(medians), range_of(means));
   if (!unknown.empty())
     line("    not known of {}: no round there of which all records are there",
