@@ -113,8 +113,9 @@ std::string LaneConnections::wrong_hello(const Frame& frame) const {
 
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   if (const std::string wrong = wrong_hello(hello); !wrong.empty()) {
+    const std::string source = transport_->source(connection);
     spdlog::warn("host {}: lanes: {} sent {}", peers_->hosts[host_].name,
-                 transport_->source(connection), wrong);
+                 source.empty() ? "somebody" : source, wrong);
     return transport_->drop(connection);
   }
   {
