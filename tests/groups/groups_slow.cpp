@@ -13,3 +13,12 @@ TEST_CASE("groups: five hundred on the steady clock") {
   for (std::uint64_t seed = 20'001; seed <= 20'050; ++seed)
     test_support::try_operations(seed, runtime::ClockKind::steady, 10);
 }
+
+TEST_CASE("groups: five hundred between processes") {
+  for (std::uint64_t seed = 30'001; seed <= 30'050; ++seed)
+    test_support::try_between_processes(seed, 10);
+}
+
+TEST_CASE("groups: a hundred hosts that are killed are named to all others") {
+  for (std::uint64_t seed = 101; seed <= 200; ++seed) test_support::try_to_kill(seed);
+}

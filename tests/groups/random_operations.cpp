@@ -3,6 +3,7 @@
 #include "tests/groups/random_operations.hpp"
 
 #include <catch2/catch.hpp>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
 #include "tests/groups/reference.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -100,19 +102,31 @@ groups::Call call_of(const Drawn& drawn, Arrays& arrays) {
   return call;
 }
 
-/// Operations one after the other, several under way, with pauses in between.
-void run_all(paths::Thread& thread, const std::vector<Drawn>& drawn, std::uint64_t seed,
-             std::uint64_t& wrong, runtime::Mutex& mutex) {
+}  // namespace
+
+test_support::RandomRun test_support::random_run(std::uint64_t seed, std::size_t operations) {
+  std::mt19937_64 random(seed);
+  RandomRun run{seed, random_config(random), {}};
+  const Sim sim(run.config);
+  const auto topology = groups::topology_of(sim.plan(), groups::participants_of(sim.plan()));
+  for (std::size_t i = 0; i < operations; ++i) {
+    run.drawn.push_back(draw(random, sim.plan().thread_count()));
+    draw_algorithm(random, run.drawn.back(), topology);
+  }
+  return run;
+}
+
+std::uint64_t test_support::wrong_operations(paths::Thread& thread, const RandomRun& run) {
   groups::Group world(thread);
-  std::mt19937_64 random(seed + world.rank());
-  std::vector<Arrays> arrays(drawn.size());
-  std::vector<groups::Started> under_way(drawn.size());
-  for (std::size_t index = 0; index < drawn.size(); ++index) {
-    const Reference reference(drawn[index], world.size());
+  std::mt19937_64 random(run.seed + world.rank());
+  std::vector<Arrays> arrays(run.drawn.size());
+  std::vector<groups::Started> under_way(run.drawn.size());
+  for (std::size_t index = 0; index < run.drawn.size(); ++index) {
+    const Reference reference(run.drawn[index], world.size());
     arrays[index] = {reference.in(world.rank()), reference.out_before(world.rank()),
                      reference.out(world.rank())};
     if (random() % 3 == 0) thread.sleep_for(std::chrono::microseconds(random() % 3000));
-    const groups::Call call = call_of(drawn[index], arrays[index]);
+    const groups::Call call = call_of(run.drawn[index], arrays[index]);
     if (random() % 2 == 0)
       world.run(call);
     else
@@ -120,33 +134,101 @@ void run_all(paths::Thread& thread, const std::vector<Drawn>& drawn, std::uint64
     if (const std::size_t other = random() % (index + 1); random() % 2 == 0) under_way[other] = {};
   }
   for (auto& one : under_way) one = {};
-  const runtime::Lock lock(mutex);
-  for (std::size_t index = 0; index < drawn.size(); ++index)
-    wrong += arrays[index].out != arrays[index].expected ? 1 : 0;
+  std::uint64_t wrong = 0;
+  for (const Arrays& one : arrays) wrong += one.out != one.expected ? 1 : 0;
+  return wrong;
 }
-
-}  // namespace
 
 void test_support::try_operations(std::uint64_t seed, runtime::ClockKind clock,
                                   std::size_t operations) {
   INFO("seed " << seed);
-  std::mt19937_64 random(seed);
-  const std::string config = random_config(random);
-  INFO(config);
-  const Sim sim(config);
-  std::uint32_t members = 0;
-  for (const auto& host : sim.plan().hosts) members += host.threads;
-  const auto topology = groups::topology_of(sim.plan(), groups::participants_of(sim.plan()));
-  std::vector<Drawn> drawn;
-  for (std::size_t i = 0; i < operations; ++i) {
-    drawn.push_back(draw(random, members));
-    draw_algorithm(random, drawn.back(), topology);
-  }
+  const RandomRun run = random_run(seed, operations);
+  INFO(run.config);
   std::uint64_t wrong = 0;
   runtime::Mutex mutex;
-  const auto result =
-      sim.run([&](paths::Thread& thread) { run_all(thread, drawn, seed, wrong, mutex); }, clock);
+  const auto result = Sim(run.config)
+                          .run(
+                              [&](paths::Thread& thread) {
+                                const std::uint64_t mine = wrong_operations(thread, run);
+                                const runtime::Lock lock(mutex);
+                                wrong += mine;
+                              },
+                              clock);
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
   CHECK(wrong == 0);
+}
+
+void test_support::try_between_processes(std::uint64_t seed, std::size_t operations) {
+  INFO("seed " << seed);
+  RandomRun run = random_run(seed, operations);
+  run.config = network_line("ipc", 12) + run.config;
+  INFO(run.config);
+  const Sim sim(run.config);
+  auto hosts = start_hosts(sim, [&](paths::Thread& thread, const Say& say) {
+    say(fmt::format("wrong: {}", wrong_operations(thread, run)));
+  });
+  for (auto& [name, host] : hosts) {
+    INFO(name);
+    CHECK(host.end(120'000) == 0);
+    INFO(host.text());
+    const auto said = host.lines("wrong: ");
+    CHECK(said ==
+          std::vector<std::string>(sim.plan().hosts[*sim.plan().host_named(name)].threads, "0"));
+  }
+}
+
+void test_support::try_to_kill(std::uint64_t seed) {
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const Sim sim(network_line("ipc", 4) +
+                "deadline: 20s\n"
+                "clusters: {a: {hosts: 2}, b: {hosts: 2}}\n"
+                "links: [{between: [a, b], latency: 2ms}]\n"
+                "lanes:\n");
+  const std::size_t size = random() % 2 == 0 ? 3 : 30'000;
+  const bool is_started = random() % 2 == 0;
+  auto hosts = start_hosts(sim, [&](paths::Thread& thread, const Say& say) {
+    groups::Group world(thread);
+    std::vector<std::unique_ptr<groups::Group>> pair;
+    if (thread.rank() < 2)
+      pair.push_back(
+          std::make_unique<groups::Group>(thread, "pair", std::vector<std::uint32_t>{0, 1}));
+    const std::vector<std::int64_t> mine(size, 1);
+    std::vector<std::int64_t> all(size);
+    try {
+      for (int round = 0;; ++round) {
+        if (is_started)
+          world.start(groups::allreduce(mine, all, "sum")).wait();
+        else
+          world.run(groups::allreduce(mine, all, "sum"));
+        if (all.back() != 4) say("wrong");
+        if (round == 0) say("begun");
+      }
+    } catch (const paths::TravelError& error) {
+      say(fmt::format("told: {}", error.what()));
+    }
+    for (int round = 0; round < 20 && !pair.empty(); ++round) {
+      pair[0]->run(groups::allreduce(mine, all, "sum"));
+      if (all.back() != 2) say("wrong");
+      if (round == 19) say("went on");
+    }
+  });
+  const std::string victim = random() % 2 == 0 ? "b-0" : "b-1";
+  for (auto& [name, host] : hosts) {
+    INFO(name << ": " << host.text());
+    REQUIRE(host.says("begun"));
+  }
+  pause(std::chrono::microseconds(random() % 30'000));
+  hosts.at(victim).kill_it();
+  hosts.erase(victim);
+  for (auto& [name, host] : hosts) {
+    const int code = host.end(15'000);  // before the deadline
+    INFO(name << ": " << host.text());
+    CHECK(code >= 0);
+    CHECK(host.lines("wrong").empty());
+    REQUIRE(host.lines("told: ").size() == 1);
+    CHECK_THAT(host.lines("told: ").front(), Catch::Contains(victim));
+    CHECK(host.lines("went on").size() == (name.starts_with("a") ? 1 : 0));
+  }
 }

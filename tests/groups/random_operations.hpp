@@ -3,13 +3,32 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "paths/host/thread.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/groups/reference.hpp"
 
 namespace test_support {
 
-/// Up to 3 clusters of up to 4 hosts with up to 3 threads do so many operations, collectives,
-/// sizes, counts, roots and schedules drawn, several under way, with pauses: checks each value.
+/// Up to 3 clusters of up to 4 hosts with up to 3 threads do so many operations: collectives,
+/// sizes, counts, roots and schedules are drawn.
+struct RandomRun {
+  std::uint64_t seed = 0;
+  std::string config;
+  std::vector<Drawn> drawn;
+};
+RandomRun random_run(std::uint64_t seed, std::size_t operations);
+
+/// One thread's part, with several under way and pauses: how many came to what they should not.
+std::uint64_t wrong_operations(paths::Thread& thread, const RandomRun& run);
+
+/// All of it in this process.
 void try_operations(std::uint64_t seed, runtime::ClockKind clock, std::size_t operations);
+/// Each host a process of its own.
+void try_between_processes(std::uint64_t seed, std::size_t operations);
+/// Hosts do one allreduce after the other until one of them is killed, at a random moment.
+void try_to_kill(std::uint64_t seed);
 
 }  // namespace test_support
