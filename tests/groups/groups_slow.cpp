@@ -22,3 +22,7 @@ TEST_CASE("groups: five hundred between processes") {
 TEST_CASE("groups: a hundred hosts that are killed are named to all others") {
   for (std::uint64_t seed = 101; seed <= 200; ++seed) test_support::try_to_kill(seed);
 }
+
+TEST_CASE("groups: a thousand members that fail are told to all others") {
+  for (std::uint64_t seed = 1001; seed <= 2000; ++seed) test_support::try_to_fail(seed);
+}

@@ -2,10 +2,10 @@
 // tests/groups/groups_test.cpp — rules of groups: who is told what, when something is wrong.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <random>
 
 #include "base/usage_error.hpp"
 #include "groups/group.hpp"
+#include "tests/groups/random_operations.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -224,35 +224,5 @@ TEST_CASE("groups: an operation that does not commute is folded in the order of 
 }
 
 TEST_CASE("groups: a member that fails at any moment leaves nobody waiting") {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    INFO("seed " << seed);
-    std::mt19937_64 random(seed);
-    const std::uint32_t victim = static_cast<std::uint32_t>(random() % members);
-    const std::uint64_t moment = random() % 60'000;
-    const bool is_started = random() % 2 == 0;
-    int told = 0;
-    const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
-      groups::Group world(thread);
-      std::vector<Values> in(20, Values(3000)), out(20, Values(3000));
-      try {
-        std::vector<groups::Started> all;
-        for (std::size_t i = 0; i < in.size(); ++i) {
-          if (world.rank() == victim && thread.now() > std::chrono::microseconds(moment))
-            throw std::runtime_error("victim");
-          all.push_back(world.start(groups::allreduce(in[i], out[i], "sum")));
-          if (!is_started)
-            all.back().wait();
-          else
-            thread.sleep_for(2ms);
-        }
-        if (is_started)
-          for (auto& one : all) one.wait();
-      } catch (const paths::TravelError& error) {
-        ++told;
-      }
-    });
-    CHECK(result.broke == "");
-    CHECK(result.failures.size() <= 1);
-    CHECK((told == 0 || told == members - 1));
-  }
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) test_support::try_to_fail(seed);
 }

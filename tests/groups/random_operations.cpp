@@ -20,6 +20,7 @@ using collectives::Collective;
 using test_support::Drawn;
 using test_support::Reference;
 using test_support::Sim;
+using test_support::SimResult;
 using namespace std::chrono_literals;
 
 /// Up to 3 clusters of up to 4 hosts with up to 3 threads.
@@ -231,4 +232,42 @@ void test_support::try_to_kill(std::uint64_t seed) {
     CHECK_THAT(host.lines("told: ").front(), Catch::Contains(victim));
     CHECK(host.lines("went on").size() == (name.starts_with("a") ? 1 : 0));
   }
+}
+
+void test_support::try_to_fail(std::uint64_t seed) {
+  INFO("seed " << seed);
+  constexpr int members = 6;
+  const Sim sim(
+      "clusters:\n"
+      "  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]\n"
+      "lanes:\n");
+  std::mt19937_64 random(seed);
+  const auto victim = static_cast<std::uint32_t>(random() % members);
+  const std::chrono::microseconds moment(random() % 60'000);
+  const bool is_started = random() % 2 == 0;
+  int told = 0;
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    std::vector<std::vector<std::int64_t>> in(20, std::vector<std::int64_t>(3000)), out = in;
+    try {
+      std::vector<groups::Started> all;
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        if (world.rank() == victim && thread.now() > moment) throw std::runtime_error("victim");
+        all.push_back(world.start(groups::allreduce(in[i], out[i], "sum")));
+        if (is_started)
+          thread.sleep_for(2ms);
+        else
+          all.back().wait();
+      }
+      if (is_started)
+        for (auto& one : all) one.wait();
+    } catch (const paths::TravelError& error) {
+      ++told;
+    }
+  });
+  CHECK(result.broke == "");
+  CHECK(result.failures.size() <= 1);
+  CHECK((told == 0 || told == members - 1));
 }

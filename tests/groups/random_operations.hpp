@@ -28,6 +28,8 @@ std::uint64_t wrong_operations(paths::Thread& thread, const RandomRun& run);
 void try_operations(std::uint64_t seed, runtime::ClockKind clock, std::size_t operations);
 /// Each host a process of its own.
 void try_between_processes(std::uint64_t seed, std::size_t operations);
+/// On the virtual clock a thread throws at a random moment.
+void try_to_fail(std::uint64_t seed);
 /// Hosts do one allreduce after the other until one of them is killed, at a random moment.
 void try_to_kill(std::uint64_t seed);
 
