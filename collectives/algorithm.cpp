@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <set>
 #include <stdexcept>
 
 #include "base/errors.hpp"
@@ -134,6 +135,7 @@ Parameters Algorithm::read(const std::string& text) const {
   Parameters values;
   std::vector<std::string> names;
   std::vector<std::string> mistakes;
+  std::set<std::string> said;
   for (const Parameter& parameter : parameters) {
     values.set(parameter.name, parameter.fallback);
     names.push_back(parameter.name);
@@ -146,6 +148,7 @@ Parameters Algorithm::read(const std::string& text) const {
                                     ? did_you_mean(key, names)
                                     : wrong(parameters[std::size_t(known - names.begin())], value);
     if (!mistake.empty()) mistakes.push_back(mistake);
+    if (!said.insert(key).second) mistakes.push_back(fmt::format("{} is said twice", key));
     values.set(key, value);
   }
   if (!mistakes.empty())

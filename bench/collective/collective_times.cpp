@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include "base/near_match.hpp"
@@ -138,8 +139,14 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&)
   if (options_.prices_only)
     choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan));
   check_operation(options_.operation);
-  if (options_.schedule != "best")
-    collectives::algorithm_named(options_.schedule.substr(0, options_.schedule.find(':')));
+  if (options_.schedule == "best") return;
+  const std::size_t colon = options_.schedule.find(':');
+  const auto& algorithm = collectives::algorithm_named(options_.schedule.substr(0, colon));
+  algorithm.read(colon == std::string::npos ? "" : options_.schedule.substr(colon + 1));
+  for (const collectives::Collective collective : collectives_)
+    if (!algorithm.does(collective))
+      throw std::invalid_argument(fmt::format("--schedule: expected one that does {}, found {}",
+                                              name_of(collective), algorithm.name));
 }
 
 void CollectiveTimes::check_operation(const std::string& name) {
@@ -270,13 +277,15 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
   const auto [first, last] = roots(collective);
   for (std::uint32_t root = first; root < last; ++root) {
     Arrays arrays(options_, collective, bytes, group, root);
+    std::string algorithm;
     for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
          ++iteration) {
       if (options_.checks) arrays.fill(iteration);
-      const base::Nanos time = time_one(thread, group, arrays, row.algorithm);
+      const base::Nanos time = time_one(thread, group, arrays, algorithm);
       if (iteration >= options_.warmup) row.times.push_back(time);
       if (options_.checks) arrays.check();
     }
+    row.algorithms.push_back(algorithm);
     if (group.rank() == 0 && group.size() == participants_) add_price(row, root);
   }
   if (group.rank() == 0) show(std::move(row));
@@ -292,8 +301,12 @@ std::string CollectiveTimes::choose(collectives::Collective collective, std::uin
   question.counts = task.counts;
   question.counts_text = fmt::format("{}", bytes / 8);
   question.element_bytes = collective == collectives::Collective::barrier ? 0 : 8;
-  question.worst =
-      options_.schedule == "best" ? collectives::Order::in_order : collectives::Order::by_block;
+  groups::Call call;
+  call.collective = collective;
+  call.operation = options_.operation;
+  call.scalar = base::Scalar::i64;
+  call.algorithm = options_.schedule;
+  question.worst = groups::worst_order(call);
   question.algorithm = options_.schedule;
   return choices_->answer(question)->text();
 }
@@ -302,7 +315,7 @@ void CollectiveTimes::find_prices(collectives::Collective collective, std::uint6
   Row row{.collective = collective, .bytes = bytes};
   const auto [first, last] = roots(collective);
   for (std::uint32_t root = first; root < last; ++root) {
-    row.algorithm = choose(collective, bytes, root);
+    row.algorithms.push_back(choose(collective, bytes, root));
     add_price(row, root);
   }
   show(std::move(row));
@@ -312,6 +325,11 @@ base::Nanos CollectiveTimes::Row::price() const {
   base::Nanos sum{0};
   for (const pricing::Price& one : prices) sum += one.time;
   return sum / std::max<std::int64_t>(static_cast<std::int64_t>(prices.size()), 1);
+}
+
+std::string CollectiveTimes::Row::algorithm() const {
+  const std::set<std::string> all(algorithms.begin(), algorithms.end());
+  return all.size() == 1 ? *all.begin() : fmt::format("{} schedules, by root", all.size());
 }
 
 std::uint64_t CollectiveTimes::Row::wan(std::uint64_t pricing::Flow::*what) const {
@@ -330,10 +348,10 @@ void CollectiveTimes::show(Row row) {
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
-  const std::size_t colon = row.algorithm.find(':');
-  const auto& algorithm = collectives::algorithm_named(row.algorithm.substr(0, colon));
-  const auto parameters =
-      algorithm.read(colon == std::string::npos ? "" : row.algorithm.substr(colon + 1));
+  const std::string& text = row.algorithms.back();
+  const std::size_t colon = text.find(':');
+  const auto& algorithm = collectives::algorithm_named(text.substr(0, colon));
+  const auto parameters = algorithm.read(colon == std::string::npos ? "" : text.substr(colon + 1));
   const std::size_t window =
       options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
   row.prices.push_back(pricing::price(algorithm, task, parameters, element_bytes, *network_,
@@ -379,11 +397,11 @@ void CollectiveTimes::print(const Row& row) const {
       row.bound.count() > 0 ? fmt::format("{:.3f}", median / milliseconds(row.bound)) : "-";
   fmt::print("  {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}\n", row.bytes,
              is_measured ? fmt::format("{:.4f}", median) : "-", all, optional(row.price()),
-             optional(row.bound), ratio, row.algorithm);
+             optional(row.bound), ratio, row.algorithm());
 }
 
 nlohmann::ordered_json CollectiveTimes::json_of_root(const Row& row, std::size_t root) const {
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json{{"algorithm", row.algorithms[root]}};
   if (!row.times.empty()) {
     const auto first = row.times.begin() + static_cast<std::ptrdiff_t>(root * options_.iterations);
     const auto last = first + static_cast<std::ptrdiff_t>(options_.iterations);
@@ -400,8 +418,9 @@ nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
   double sum = 0;
   for (const base::Nanos time : row.times) sum += milliseconds(time);
   const double median = milliseconds(is_measured ? percentile(row.times, 50) : row.price());
-  nlohmann::ordered_json json{
-      {"collective", name_of(row.collective)}, {"algorithm", row.algorithm}, {"bytes", row.bytes}};
+  nlohmann::ordered_json json{{"collective", name_of(row.collective)},
+                              {"algorithm", row.algorithm()},
+                              {"bytes", row.bytes}};
   if (is_measured) {
     json["ms"] = sum / static_cast<double>(row.times.size());
     json["p50"] = median;

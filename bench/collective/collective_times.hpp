@@ -53,11 +53,12 @@ class CollectiveTimes {
   struct Row {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
-    std::string algorithm = {};
-    std::vector<base::Nanos> times = {};      ///< as often for each root; none: only priced
-    std::vector<pricing::Price> prices = {};  ///< by root
-    base::Nanos bound{0};                     ///< of several roots the mean
-    base::Nanos price() const;                ///< likewise
+    std::vector<std::string> algorithms = {};  ///< by root
+    std::vector<base::Nanos> times = {};       ///< as often for each root; none: only priced
+    std::vector<pricing::Price> prices = {};   ///< by root
+    base::Nanos bound{0};                      ///< of several roots the mean
+    base::Nanos price() const;                 ///< likewise
+    std::string algorithm() const;             ///< of several roots what they have in common
     std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< of all roots
   };
   class Arrays;
