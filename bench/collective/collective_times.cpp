@@ -94,6 +94,11 @@ base::Nanos percentile(std::vector<base::Nanos> times, std::size_t percent) {
   return times[std::min(times.size() - 1, times.size() * percent / 100)];
 }
 
+double median_of(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  return all[all.size() / 2];
+}
+
 std::int64_t element(std::uint64_t salt, std::uint32_t rank, std::uint64_t index) {
   return static_cast<std::int64_t>((salt + rank * 31 + index * 7) % 1000);
 }
@@ -254,15 +259,21 @@ class CollectiveTimes::Arrays {
 
 /// From the moment that all have agreed on until the last has ended.
 base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& group,
-                                      const Arrays& arrays, std::string& algorithm) const {
+                                      const std::function<void()>& work) const {
   const base::Nanos asked = clock(thread);
   const base::Nanos latest = agree(group, asked);
   const base::Nanos took = agree(group, clock(thread) - asked);
   const base::Nanos begin = latest + 3 * took + spare;
   thread.sleep_for(std::max(begin - clock(thread), base::Nanos(0)));
-  group.run(arrays.call);
-  algorithm = group.last_algorithm();
+  work();
   return agree(group, clock(thread)) - begin;
+}
+
+/// Takes a processor for that long, where there are some.
+void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
+  if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
+  for (const base::Nanos end = clock(thread) + time; clock(thread) < end;) {
+  }
 }
 
 std::pair<std::uint32_t, std::uint32_t> CollectiveTimes::roots(
@@ -281,9 +292,24 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
     for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
          ++iteration) {
       if (options_.checks) arrays.fill(iteration);
-      const base::Nanos time = time_one(thread, group, arrays, algorithm);
+      const base::Nanos time = time_one(thread, group, [&] {
+        group.run(arrays.call);
+        algorithm = group.last_algorithm();
+      });
       if (iteration >= options_.warmup) row.times.push_back(time);
       if (options_.checks) arrays.check();
+    }
+    if (options_.overlaps) {
+      const auto first = row.times.end() - static_cast<std::ptrdiff_t>(options_.iterations);
+      const base::Nanos alone = percentile({first, row.times.end()}, 50);
+      for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
+        const base::Nanos both = time_one(thread, group, [&] {
+          groups::Started started = group.start(arrays.call);
+          compute(thread, alone);
+          started.wait();
+        });
+        row.overlapped.push_back(milliseconds(both) / milliseconds(alone));
+      }
     }
     row.algorithms.push_back(algorithm);
     if (group.rank() == 0 && group.size() == participants_) add_price(row, root);
@@ -362,9 +388,10 @@ void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
 void CollectiveTimes::print_head(collectives::Collective collective, std::uint32_t members) const {
   const std::string all =
       options_.shows_all ? fmt::format(" {:>12} {:>12} {:>12}", "min", "p99", "max") : "";
-  fmt::print("# {} by {}, {} threads\n# {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}\n",
-             name_of(collective), options_.schedule, members, "bytes", "ms", all, "price", "bound",
-             "ratio", "schedule");
+  fmt::print("# {} by {}, {} thread{}\n# {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}{}\n",
+             name_of(collective), options_.schedule, members, members == 1 ? "" : "s", "bytes",
+             "ms", all, "price", "bound", "ratio", options_.overlaps ? "overlap  " : "",
+             "schedule");
 }
 
 void CollectiveTimes::run(paths::Thread& thread) {
@@ -395,9 +422,11 @@ void CollectiveTimes::print(const Row& row) const {
   };
   const std::string ratio =
       row.bound.count() > 0 ? fmt::format("{:.3f}", median / milliseconds(row.bound)) : "-";
-  fmt::print("  {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}\n", row.bytes,
+  const std::string overlap =
+      row.overlapped.empty() ? "" : fmt::format("{:>7.3f}  ", median_of(row.overlapped));
+  fmt::print("  {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}{}\n", row.bytes,
              is_measured ? fmt::format("{:.4f}", median) : "-", all, optional(row.price()),
-             optional(row.bound), ratio, row.algorithm());
+             optional(row.bound), ratio, overlap, row.algorithm());
 }
 
 nlohmann::ordered_json CollectiveTimes::json_of_root(const Row& row, std::size_t root) const {
@@ -429,6 +458,7 @@ nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
   const auto optional = [](base::Nanos time) {
     return time.count() > 0 ? nlohmann::ordered_json(milliseconds(time)) : nullptr;
   };
+  if (!row.overlapped.empty()) json["overlap"] = median_of(row.overlapped);
   json["price_ms"] = optional(row.price());
   json["bound_ms"] = optional(row.bound);
   json["ratio"] =

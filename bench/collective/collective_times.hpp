@@ -3,6 +3,7 @@
 // prices.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,6 +27,7 @@ struct CollectiveOptions {
   bool shows_all = false;
   bool checks = false;
   bool prices_only = false;
+  bool overlaps = false;
   std::string schedule = "best";
   std::string operation = "sum";
   std::string root = "0";  ///< a rank, or "each"
@@ -55,6 +57,7 @@ class CollectiveTimes {
     std::uint64_t bytes = 0;
     std::vector<std::string> algorithms = {};  ///< by root
     std::vector<base::Nanos> times = {};       ///< as often for each root; none: only priced
+    std::vector<double> overlapped = {};       ///< with as long a computation, in times of one
     std::vector<pricing::Price> prices = {};   ///< by root
     base::Nanos bound{0};                      ///< of several roots the mean
     base::Nanos price() const;                 ///< likewise
@@ -65,8 +68,9 @@ class CollectiveTimes {
   void find_prices(collectives::Collective collective, std::uint64_t bytes);
   void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
                std::uint64_t bytes);
-  base::Nanos time_one(paths::Thread& thread, groups::Group& group, const Arrays& arrays,
-                       std::string& algorithm) const;
+  base::Nanos time_one(paths::Thread& thread, groups::Group& group,
+                       const std::function<void()>& work) const;
+  static void compute(paths::Thread& thread, base::Nanos time);
   static base::Nanos agree(groups::Group& group, base::Nanos mine);
   static base::Nanos clock(const paths::Thread& thread);
   static void check_operation(const std::string& name);

@@ -19,6 +19,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("-x,--warmup", options.warmup, "How many before")->capture_default_str();
   app.add_flag("-f,--full", options.shows_all, "Also the least, the largest and the 99th of 100");
   app.add_flag("-c,--validation", options.checks, "Look at every value that comes");
+  app.add_flag(
+      "--overlap", options.overlaps,
+      "Then again with as long a computation meanwhile: the two together, in times of one");
   app.add_flag("--prices", options.prices_only, "Prices and bounds alone: nothing is sent");
   app.add_option("--schedule", options.schedule,
                  "best, or one of `paths algorithms` with parameters behind a colon")
