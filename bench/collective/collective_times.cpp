@@ -300,8 +300,8 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
       if (options_.checks) arrays.check();
     }
     if (options_.overlaps) {
-      const auto first = row.times.end() - static_cast<std::ptrdiff_t>(options_.iterations);
-      const base::Nanos alone = percentile({first, row.times.end()}, 50);
+      const auto last_ones = row.times.end() - static_cast<std::ptrdiff_t>(options_.iterations);
+      const base::Nanos alone = percentile({last_ones, row.times.end()}, 50);
       for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
         const base::Nanos both = time_one(thread, group, [&] {
           groups::Started started = group.start(arrays.call);
