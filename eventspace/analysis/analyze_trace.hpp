@@ -25,8 +25,8 @@ struct TraceReport {
   std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
   std::vector<std::string> silent_hosts;  ///< with threads or wrappers, and not one record
-  std::vector<std::string> no_traces;  ///< files that are none
-  std::string clocks;                  ///< of what clocks the times are, for people
+  std::vector<std::string> no_traces;     ///< files that are none
+  std::string clocks;                     ///< of what clocks the times are, for people
   Report report;
 };
 
