@@ -106,11 +106,14 @@ std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan_->hosts[*twice].name));
   if (!std::binary_search(hosts.begin(), hosts.end(), host_))
     refuse(fmt::format("host {} is not in it", name_));
-  for (const std::uint32_t peer : hosts)
+  std::set<std::uint32_t> clusters;  // all hosts of one are reached alike
+  for (const std::uint32_t peer : hosts) {
+    if (!clusters.insert(plan_->hosts[peer].cluster).second) continue;
     for (const auto& [from, to] : {std::pair(host_, peer), std::pair(peer, host_)})
       if (const std::string why = missing_way(*plan_, from, to); !why.empty())
         refuse(fmt::format("no way from host {} to host {}: {}", plan_->hosts[from].name,
                            plan_->hosts[to].name, why));
+  }
   runtime::Lock lock(mutex_);
   for (const auto& [id, other] : groups_)
     if (other->name == name) refuse("this host is in one of that name");

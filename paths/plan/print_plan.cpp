@@ -152,9 +152,11 @@ Settings print_ways(const Plan& plan) {
     map.add("exit", plan.hosts[cluster.exit].name);
     for (const auto& [key, value] : cluster.text()) map.add(key.text(), value);
     Map to;
-    for (const auto& [ends, link] : plan.ways->links)
-      if (ends.first == from)
-        to.add(plan.clusters[ends.second], link.is_null() ? Settings::map({}) : link);
+    const auto& all = plan.ways->links;
+    for (auto link = all.lower_bound({from, 0}); link != all.end() && link->first.first == from;
+         ++link)
+      to.add(plan.clusters[link->first.second],
+             link->second.is_null() ? Settings::map({}) : link->second);
     if (const Settings links = to.done(); !links.entries().empty()) map.add("to", links);
     ways.add(plan.clusters[from], map.done());
   }

@@ -104,8 +104,9 @@ Settings write_ways(const MultiCluster& all, const base::Position& position) {
     Entries entries{entry("exit", all.hosts[cluster.way.exit].name)};
     for (const auto& [key, value] : cluster.way.text()) entries.push_back(entry(key.text(), value));
     Entries to;
-    for (const auto& [ends, link] : all.links)
-      if (ends.first == from) to.push_back(entry(all.cluster_name(ends.second), link.settings));
+    for (auto link = all.links.lower_bound({from, 0});
+         link != all.links.end() && link->first.first == from; ++link)
+      to.push_back(entry(all.cluster_name(link->first.second), link->second.settings));
     if (!to.empty()) entries.push_back(entry("to", Settings::map(std::move(to), position)));
     ways.push_back(entry(all.cluster_name(from), Settings::map(std::move(entries), position)));
   }
