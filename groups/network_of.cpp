@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/errors.hpp"
 #include "paths/lanes/emulated_links.hpp"
@@ -26,6 +27,22 @@ std::vector<std::uint32_t> clusters_of(const paths::Plan& plan,
   for (std::size_t number = 0; number < topology.clusters(); ++number)
     clusters.push_back(plan.hosts[hosts[topology.cluster(number)[0]]].cluster);
   return clusters;
+}
+
+void add_exits(pricing::Network& network, const paths::Plan& plan,
+               const std::vector<std::uint32_t>& hosts,
+               const std::vector<std::uint32_t>& clusters) {
+  for (const std::uint32_t cluster : clusters) {
+    const paths::Ways::Cluster& ways = plan.ways->clusters[cluster];
+    std::optional<std::uint32_t>& exit = network.exits.emplace_back();
+    if (ways.has_switch) continue;
+    const auto found = std::find(hosts.begin(), hosts.end(), ways.exit);
+    exit = static_cast<std::uint32_t>(found - hosts.begin());
+    if (found != hosts.end()) continue;
+    exit = static_cast<std::uint32_t>(network.outgoing.size());
+    network.outgoing.push_back(passed(paths::outgoing_link(plan, ways.exit)).model);
+    network.receiving.push_back(passed(paths::receiving_link(plan, ways.exit)).model);
+  }
 }
 
 }  // namespace
@@ -73,6 +90,7 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
     network.receiving.push_back(passed(paths::receiving_link(plan, host)).model);
   }
   const auto clusters = clusters_of(plan, hosts, *network.topology);
+  if (plan.ways && clusters.size() > 1) add_exits(network, plan, hosts, clusters);
   network.links.resize(clusters.size() * clusters.size());
   base::Mistakes mistakes;
   for (std::size_t from = 0; from < clusters.size(); ++from)

@@ -35,6 +35,12 @@ class Bounds {
   void bound_receiving(Rank host);
   void bound_cuts();
   void bound_cut(const std::vector<bool>& inside);
+  void bound_exit(std::size_t cluster);
+  void bound_behind_exit(const std::vector<bool>& inside, const tuning::LinkModel& side);
+  Nanos nearest(const std::vector<bool>& inside) const;
+  /// In which all that a host sends or receives is: its side, and links if it is an exit.
+  double sending_rate(Rank host) const;
+  double receiving_rate(Rank host) const;
   Bytes crossing(const std::vector<bool>& inside) const;
   void bound_work();
 
@@ -116,12 +122,31 @@ Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   return longest;
 }
 
+/// 0 if one of them is unlimited.
+double together(double one, double other) { return one <= 0 || other <= 0 ? 0 : one + other; }
+
+double Bounds::sending_rate(Rank host) const {
+  double rate = rate_of(network_.outgoing[host]);
+  const std::size_t here = network_.topology->cluster_of(host), clusters = network_.clusters();
+  for (std::size_t other = 0; network_.is_exit(host) && other < clusters; ++other)
+    if (other != here) rate = together(rate, rate_of(network_.links[here * clusters + other]));
+  return rate;
+}
+
+double Bounds::receiving_rate(Rank host) const {
+  double rate = rate_of(network_.receiving[host]);
+  const std::size_t here = network_.topology->cluster_of(host), clusters = network_.clusters();
+  for (std::size_t other = 0; network_.is_exit(host) && other < clusters; ++other)
+    if (other != here) rate = together(rate, rate_of(network_.links[other * clusters + here]));
+  return rate;
+}
+
 void Bounds::bound_sending(Rank host) {
   std::vector<Demand> demands;
   for (Rank target = 0; target < size_; ++target)
     if (const Bytes bytes = needed(host, target); bytes > 0)
       demands.push_back({latency(host, target), bytes});
-  raise(longest(std::move(demands), is_same_for_all(), rate_of(network_.outgoing[host])),
+  raise(longest(std::move(demands), is_same_for_all(), sending_rate(host)),
         fmt::format("what host {} must send", host));
 }
 
@@ -130,7 +155,7 @@ void Bounds::bound_receiving(Rank host) {
   for (Rank source = 0; source < size_; ++source)
     if (const Bytes bytes = needed(source, host); bytes > 0)
       demands.push_back({latency(source, host), bytes});
-  raise(longest(std::move(demands), is_summed_up(), rate_of(network_.receiving[host])),
+  raise(longest(std::move(demands), is_summed_up(), receiving_rate(host)),
         fmt::format("what host {} must receive", host));
 }
 
@@ -154,16 +179,47 @@ Bytes Bounds::crossing(const std::vector<bool>& inside) const {
   return is_summed_up() && is_same_for_all() ? largest : sum;
 }
 
+/// From there to whoever outside needs what is inside.
+Nanos Bounds::nearest(const std::vector<bool>& inside) const {
+  Nanos nearest = Nanos::max();
+  for (Rank to = 0; to < size_; ++to) {
+    if (inside[to]) continue;
+    bool needs = false;
+    Nanos way = Nanos::max();
+    for (Rank from = 0; from < size_; ++from) {
+      if (!inside[from]) continue;
+      needs = needs || needed(from, to) > 0;
+      way = std::min(way, latency(from, to));
+    }
+    if (needs) nearest = std::min(nearest, way);
+  }
+  return nearest;
+}
+
+void Bounds::bound_behind_exit(const std::vector<bool>& inside, const tuning::LinkModel& side) {
+  const Bytes bytes = crossing(inside);
+  if (bytes == 0) return;
+  raise(nearest(inside) + least_time(bytes, rate_of(side)),
+        fmt::format("{} bytes that must pass an exit", bytes));
+}
+
+/// What the others of its cluster have with all else passes its sides.
+void Bounds::bound_exit(std::size_t cluster) {
+  const std::optional<std::uint32_t> exit = network_.exits[cluster];
+  if (!exit) return;
+  std::vector<bool> behind(size_);
+  for (const Rank rank : network_.topology->cluster(cluster)) behind[rank] = rank != *exit;
+  bound_behind_exit(behind, network_.receiving[*exit]);
+  behind.flip();
+  bound_behind_exit(behind, network_.outgoing[*exit]);
+}
+
 void Bounds::bound_cut(const std::vector<bool>& inside) {
   const Bytes bytes = crossing(inside);
   if (bytes == 0) return;
   double rate = 0;
   bool is_limited = true;
-  Nanos nearest = Nanos::max();
   const std::size_t clusters = network_.clusters();
-  for (Rank from = 0; from < size_; ++from)
-    for (Rank to = 0; to < size_; ++to)
-      if (inside[from] && !inside[to]) nearest = std::min(nearest, network_.latency(from, to));
   for (std::size_t from = 0; from < clusters; ++from)
     for (std::size_t to = 0; to < clusters; ++to) {
       if (!inside[network_.topology->cluster(from)[0]] || inside[network_.topology->cluster(to)[0]])
@@ -172,13 +228,14 @@ void Bounds::bound_cut(const std::vector<bool>& inside) {
       is_limited = is_limited && one > 0;
       rate += one;
     }
-  raise(nearest + least_time(bytes, is_limited ? rate : 0),
+  raise(nearest(inside) + least_time(bytes, is_limited ? rate : 0),
         fmt::format("{} bytes that must cross between clusters", bytes));
 }
 
 void Bounds::bound_cuts() {
   const std::size_t clusters = network_.clusters();
   if (clusters < 2) return;
+  for (std::size_t cluster = 0; cluster < network_.exits.size(); ++cluster) bound_exit(cluster);
   const auto cut = [&](const auto& is_inside) {
     std::vector<bool> inside(size_);
     for (Rank rank = 0; rank < size_; ++rank)
@@ -199,9 +256,9 @@ void Bounds::bound_cuts() {
 void Bounds::bound_work() {
   if (task_.collective != Collective::allreduce || size_ < 2) return;
   double rate = 0;
-  for (const tuning::LinkModel& host : network_.outgoing) {
-    if (rate_of(host) <= 0) return;
-    rate += rate_of(host);
+  for (Rank host = 0; host < size_; ++host) {
+    if (sending_rate(host) <= 0) return;
+    rate += sending_rate(host);
   }
   const double vector = static_cast<double>(task_.vector().count * element_bytes_);
   raise(least_time(2.0 * (size_ - 1) * vector, rate), "what all hosts together must send");

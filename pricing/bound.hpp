@@ -18,7 +18,7 @@ struct Bound {
 ///   that are at least so far away, what they need; the same bytes count once if they are for all;
 /// - what a host must receive, likewise; what can be summed up on its way counts once;
 /// - over each cut between clusters, what must cross over the bandwidth of the links together, and
-///   the latency of the nearest;
+///   the latency of the nearest; likewise what the hosts behind an exit have with all others;
 /// - of an allreduce, 2 (P - 1) transfers of each element over the rates of all hosts together.
 ///
 /// A message may pass other hosts, so latencies are those of the shortest way. Links are taken as

@@ -50,8 +50,7 @@ struct Ready {
 struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
-  tuning::LinkInstance outgoing, receiving;
-  bool is_sending = false;
+  std::vector<std::size_t> busy;  // ways out that a frame of its own is on
   Nanos works_until{0};
   std::vector<Slot> free;    // steps that can be done
   std::vector<Ready> ready;  // a heap, oldest step first
@@ -66,6 +65,12 @@ struct Host {
   std::size_t ports_taken = 0;               // sending ones
   bool is_touched = false;
 };
+
+/// Of a host to its cluster's network.
+struct Sides {
+  tuning::LinkInstance outgoing, receiving;
+};
+constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();  // else a link's index
 
 /// A frame that waits for a stream.
 struct Streamed {
@@ -94,6 +99,8 @@ class Evaluation {
   [[noreturn]] void throw_stuck() const;
   // Sending.
   void choose(Rank me);
+  std::optional<MessageIndex> next_to_send(const Host& host) const;
+  std::size_t way_out(Rank me, Rank target) const;
   void hand_over(Rank me);
   void park(Rank me);
   // Ports.
@@ -119,11 +126,10 @@ class Evaluation {
   void end_frame(const Event& event);
   void arrive(const Event& event);
   void unpark(Host& host);
-  void enter_link(const Event& event);
-  void leave_link(const Message& message, std::uint32_t frame,
-                  const tuning::LinkInstance::Passage& passage);
+  void pass_side(Event event);
+  Nanos enter_link(const Event& event);
+  void leave_link(Event event, const tuning::LinkInstance::Passage& passage);
   void serve_streams(std::size_t link);
-  void enter_host(const Event& event);
   void give_back(Message& message);
   void push(const Event& event) { events_.push(event); }
   void touch(Rank rank) {
@@ -137,6 +143,7 @@ class Evaluation {
   Bytes element_bytes_;
   Nanos now_{0};
   std::vector<Host> hosts_;
+  std::vector<Sides> sides_;  // of hosts, and of exits that take no part
   std::vector<tuning::LinkInstance> links_;
   std::vector<Streams> streams_;  // of the links that have them, by link
   std::vector<Message> messages_;
@@ -154,10 +161,11 @@ Evaluation::Evaluation(std::vector<collectives::Program> programs, Bytes element
   hosts_.reserve(programs.size());
   for (Rank rank = 0; rank < programs.size(); ++rank) {
     Host& host = hosts_.emplace_back(Admission(std::move(programs[rank]), execution.window));
-    host.outgoing = tuning::LinkInstance(network.outgoing[rank]);
-    host.receiving = tuning::LinkInstance(network.receiving[rank]);
     if (has_credit()) host.credit.assign(programs.size(), execution.credit);
   }
+  for (std::size_t host = 0; host < network.outgoing.size(); ++host)
+    sides_.push_back({tuning::LinkInstance(network.outgoing[host]),
+                      tuning::LinkInstance(network.receiving[host])});
   for (const Link& link : network.links) {
     links_.emplace_back(link.model);
     streams_.emplace_back(link, network.striping);
@@ -354,14 +362,27 @@ void Evaluation::choose(Rank me) {
   Host& host = hosts_[me];
   if (has_credit()) park(me);
   hand_over(me);
-  if (host.is_sending) return;
-  const MessageIndex* oldest = nullptr;
-  for (const MessageIndex& index : host.under_way) {
-    if (!messages_[index].is_prepared || messages_[index].frames_out == messages_[index].frames)
-      continue;
-    if (oldest == nullptr || messages_[index].step < messages_[*oldest].step) oldest = &index;
+  while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
+}
+
+/// The oldest whose way out is free.
+std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
+  std::optional<MessageIndex> oldest;
+  for (const MessageIndex index : host.under_way) {
+    const Message& message = messages_[index];
+    if (!message.is_prepared || message.frames_out == message.frames) continue;
+    if (oldest && message.step > messages_[*oldest].step) continue;
+    const std::size_t way = way_out(message.source, message.target);
+    if (std::find(host.busy.begin(), host.busy.end(), way) == host.busy.end()) oldest = index;
   }
-  if (oldest != nullptr) send_frame(me, *oldest);
+  return oldest;
+}
+
+/// An exit is at the links.
+std::size_t Evaluation::way_out(Rank me, Rank target) const {
+  if (network_.exits.empty() || !network_.is_exit(me) || !network_.crosses(me, target))
+    return own_side;
+  return network_.link_index(me, target);
 }
 
 Bytes Evaluation::frame_bytes(const Message& message, std::uint32_t frame) const {
@@ -375,12 +396,28 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
   const Bytes bytes = frame_bytes(message, frame);
   const bool pays = has_credit() && !has_receiving_ports() && !message.is_granted;
   if (pays) host.credit[message.target] -= bytes + frame_overhead;
-  const auto passage = host.outgoing.carry(now_, Nanos(0), bytes);
-  host.is_sending = true;
-  push({passage.free_again, Kind::frame_out, me, index, frame, message.step});
-  const Kind next = network_.crosses(me, message.target) ? Kind::at_link : Kind::at_host;
-  push({passage.head, next, me, index, frame, message.step, passage.lag,
-        pays ? bytes + frame_overhead : 0});
+  const std::size_t way = way_out(me, message.target);
+  host.busy.push_back(way);
+  Event head{.time = now_,
+             .kind = Kind::at_link,
+             .source = me,
+             .item = index,
+             .frame = frame,
+             .step = message.step,
+             .bytes = pays ? bytes + frame_overhead : 0};
+  Nanos free_again;
+  if (way == own_side) {
+    const auto passage = sides_[me].outgoing.carry(now_, Nanos(0), bytes);
+    free_again = passage.free_again;
+    head.time = passage.head;
+    head.lag = passage.lag;
+    const bool crosses = network_.crosses(me, message.target);
+    head.kind = !crosses ? Kind::at_host : network_.exit_of(me) ? Kind::at_exit : Kind::at_link;
+    push(head);
+  } else {
+    free_again = enter_link(head);
+  }
+  push({free_again, Kind::frame_out, me, index, frame, message.step});
 }
 
 // --- ports ---
@@ -465,8 +502,10 @@ void Evaluation::happen(const Event& event) {
       streams_[event.item].end_of_stream({event.source, target});
       return serve_streams(event.item);
     }
-    case Kind::at_link: return enter_link(event);
-    case Kind::at_host: return enter_host(event);
+    case Kind::at_link: enter_link(event); return;
+    case Kind::at_exit:
+    case Kind::at_entry:
+    case Kind::at_host: return pass_side(event);
   }
 }
 
@@ -480,9 +519,9 @@ void Evaluation::unpark(Host& host) {
 
 void Evaluation::end_frame(const Event& event) {
   Host& host = hosts_[event.source];
-  host.is_sending = false;
   touch(event.source);
   Message& message = messages_[event.item];
+  std::erase(host.busy, way_out(event.source, message.target));
   if (event.frame + 1 < message.frames) return;
   std::erase(host.under_way, event.item);
   const bool crosses = network_.crosses(message.source, message.target);
@@ -500,28 +539,32 @@ void Evaluation::end_frame(const Event& event) {
   recycle(event.item);
 }
 
-void Evaluation::enter_link(const Event& event) {
+/// Answers when the link has taken it; what waits for a stream counts as taken.
+Nanos Evaluation::enter_link(const Event& event) {
   const Message& message = messages_[event.item];
   const std::size_t link = network_.link_index(message.source, message.target);
   const Bytes bytes = frame_bytes(message, event.frame);
   if (network_.links[link].has_streams()) {
     streams_[link].offer({message.source, message.target},
                          {{event.item, event.frame, event.bytes}, bytes, event.time + event.lag});
-    return serve_streams(link);
+    serve_streams(link);
+    return event.time;
   }
   const auto passage = links_[link].carry(event.time, event.lag, bytes);
-  leave_link(message, event.frame, passage);
-  Event next = event;
-  next.time = passage.head;
-  next.kind = Kind::at_host;
-  next.lag = passage.lag;
-  push(next);
+  leave_link(event, passage);
+  return passage.free_again;
 }
 
 /// Who blocks holds its port until the last tail has left the link.
-void Evaluation::leave_link(const Message& message, std::uint32_t frame,
-                            const tuning::LinkInstance::Passage& passage) {
-  if (!message.has_port || !execution_.ports.blocks || frame + 1 < message.frames) return;
+void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
+  const Message& message = messages_[event.item];
+  const auto entry = network_.exit_of(message.target);
+  event.time = passage.head;
+  event.lag = passage.lag;
+  event.kind = !entry ? Kind::at_host : *entry == message.target ? Kind::arrived : Kind::at_entry;
+  if (event.kind == Kind::arrived) event.time += event.lag;
+  push(event);
+  if (!message.has_port || !execution_.ports.blocks || event.frame + 1 < message.frames) return;
   const std::size_t link = network_.link_index(message.source, message.target);
   const Nanos latency = network_.links[link].model.at(now_).latency;
   free_port_at(passage.head + passage.lag - latency, message);
@@ -534,20 +577,31 @@ void Evaluation::serve_streams(std::size_t link) {
     const auto number = static_cast<std::uint32_t>(link);
     push({start->passage.free_again, Kind::link_free, 0, number, 0, 0});
     push({start->stream_free, Kind::stream_free, message.source, number, message.target, 0});
-    leave_link(message, frame.number, start->passage);
-    push({start->passage.head, Kind::at_host, message.source, frame.message, frame.number,
-          message.step, start->passage.lag, frame.credit});
+    leave_link({.time = now_,
+                .kind = Kind::at_link,
+                .source = message.source,
+                .item = frame.message,
+                .frame = frame.number,
+                .step = message.step,
+                .bytes = frame.credit},
+               start->passage);
   }
 }
 
-void Evaluation::enter_host(const Event& event) {
+void Evaluation::pass_side(Event event) {
   const Message& message = messages_[event.item];
-  const auto passage = hosts_[message.target].receiving.carry(event.time, event.lag,
-                                                              frame_bytes(message, event.frame));
-  Event next = event;
-  next.time = passage.head + passage.lag;
-  next.kind = Kind::arrived;
-  push(next);
+  tuning::LinkInstance& side =
+      event.kind == Kind::at_exit    ? sides_[*network_.exit_of(message.source)].receiving
+      : event.kind == Kind::at_entry ? sides_[*network_.exit_of(message.target)].outgoing
+                                     : sides_[message.target].receiving;
+  const auto passage = side.carry(event.time, event.lag, frame_bytes(message, event.frame));
+  event.time = passage.head;
+  event.lag = passage.lag;
+  event.kind = event.kind == Kind::at_exit    ? Kind::at_link
+               : event.kind == Kind::at_entry ? Kind::at_host
+                                              : Kind::arrived;
+  if (event.kind == Kind::arrived) event.time += event.lag;
+  push(event);
 }
 
 void Evaluation::arrive(const Event& event) {

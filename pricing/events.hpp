@@ -20,8 +20,11 @@ enum class Kind : std::uint8_t {
   port_free,  ///< of the source
   link_free,
   stream_free,
-  at_link,  ///< a frame's head
-  at_host,  ///< a frame's head
+  // A frame's head is somewhere.
+  at_exit,  ///< of the source's cluster
+  at_link,
+  at_entry,  ///< the exit of the target's cluster
+  at_host,   ///< the target
 };
 
 struct Event {
@@ -34,7 +37,7 @@ struct Event {
   base::Nanos lag{0};
   std::uint64_t bytes = 0;
 
-  bool is_head() const { return kind >= Kind::at_link; }
+  bool is_head() const { return kind >= Kind::at_exit; }
   auto key() const { return std::tuple(is_head(), source, step, frame, kind, item); }
 };
 

@@ -7,10 +7,14 @@
 namespace pricing {
 
 base::Nanos Network::latency(collectives::Rank from, collectives::Rank to) const {
-  const auto of = [](const tuning::LinkModel& model) { return model.at(base::Nanos(0)).latency; };
-  const base::Nanos link =
-      crosses(from, to) ? of(links[link_index(from, to)].model) : base::Nanos(0);
-  return of(outgoing[from]) + link + of(receiving[to]);
+  base::Nanos sum{0};
+  for_way(from, to, [&](Part part, std::size_t index) {
+    const tuning::LinkModel& model = part == Part::link       ? links[index].model
+                                     : part == Part::outgoing ? outgoing[index]
+                                                              : receiving[index];
+    sum += model.at(base::Nanos(0)).latency;
+  });
+  return sum;
 }
 
 double rate_of(const tuning::LinkModel& model) { return model.at(base::Nanos(0)).bits_per_second; }

@@ -3,6 +3,7 @@
 #pragma once
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "collectives/topology.hpp"
@@ -15,18 +16,21 @@ inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
 using tuning::Link;  ///< one direction between two clusters
 
-/// Every participant is a host with an outgoing and a receiving side to its cluster's network, and
-/// reaches other clusters through a switch: own side, link, the receiver's side, no host between.
-/// Clusters are the outermost groups of the topology.
+/// Every participant is a host with an outgoing and a receiving side to its cluster's network.
+/// Clusters are the outermost groups of the topology. Other clusters are reached through a switch
+/// (own side, link, the receiver's side, no host between), or through a host, the exit: what others
+/// send passes their sides, then the exit's; what the exit sends itself has only the link.
 /// Sharing: a value; anybody may read it.
 struct Network {
   std::shared_ptr<const collectives::Topology> topology;
-  std::vector<tuning::LinkModel> outgoing;   ///< by participant
-  std::vector<tuning::LinkModel> receiving;  ///< by participant
+  std::vector<tuning::LinkModel> outgoing;   ///< by participant; then exits that are none
+  std::vector<tuning::LinkModel> receiving;  ///< likewise
   std::vector<Link> links;                   ///< by clusters: from * clusters + to
-  std::size_t striping = 1;                  ///< streams of an ordered pair of hosts
-  Bytes frame = 64 * 1024;                   ///< the unit in which links serve
-  base::Nanos message_cost{0};               ///< of a host, for each message it sends or receives
+  /// By cluster, where in `outgoing` its exit is; none: a switch. Empty: switches everywhere.
+  std::vector<std::optional<std::uint32_t>> exits = {};
+  std::size_t striping = 1;     ///< streams of an ordered pair of hosts
+  Bytes frame = 64 * 1024;      ///< the unit in which links serve
+  base::Nanos message_cost{0};  ///< of a host, for each message it sends or receives
 
   std::size_t clusters() const { return topology->clusters(); }
   bool crosses(collectives::Rank from, collectives::Rank to) const {
@@ -35,9 +39,31 @@ struct Network {
   std::size_t link_index(collectives::Rank from, collectives::Rank to) const {
     return topology->cluster_of(from) * clusters() + topology->cluster_of(to);
   }
+  /// Of a participant's cluster.
+  std::optional<std::uint32_t> exit_of(collectives::Rank rank) const {
+    return exits.empty() ? std::nullopt : exits[topology->cluster_of(rank)];
+  }
+  bool is_exit(collectives::Rank rank) const { return exit_of(rank) == rank; }
+
+  enum class Part { outgoing, link, receiving };
+  /// What is between two hosts, in order: `see(part, index)`.
+  template <class See>
+  void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
   /// Of all stages from one host to the other, as they are at the start.
   base::Nanos latency(collectives::Rank from, collectives::Rank to) const;
 };
+
+template <class See>
+void Network::for_way(collectives::Rank from, collectives::Rank to, const See& see) const {
+  const bool is_between = crosses(from, to);
+  if (!is_between || !is_exit(from)) see(Part::outgoing, std::size_t{from});
+  if (is_between) {
+    if (const auto exit = exit_of(from); exit && *exit != from) see(Part::receiving, *exit);
+    see(Part::link, link_index(from, to));
+    if (const auto exit = exit_of(to); exit && *exit != to) see(Part::outgoing, *exit);
+  }
+  if (!is_between || !is_exit(to)) see(Part::receiving, std::size_t{to});
+}
 
 /// What it carries in a second at the start; 0: unlimited.
 double rate_of(const tuning::LinkModel& model);

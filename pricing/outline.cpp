@@ -29,9 +29,12 @@ struct Loads {
         received(network.receiving.size()),
         links(network.links.size()) {}
   void add(Rank from, Rank to, Bytes bytes, const Network& network) {
-    sent[from] += bytes;
-    received[to] += bytes;
-    if (network.crosses(from, to)) links[network.link_index(from, to)] += bytes;
+    network.for_way(from, to, [&](Network::Part part, std::size_t index) {
+      std::vector<Bytes>& loads = part == Network::Part::link       ? links
+                                  : part == Network::Part::outgoing ? sent
+                                                                    : received;
+      loads[index] += bytes;
+    });
   }
   Nanos largest(const Network& network) const {
     Nanos largest{0};

@@ -74,3 +74,16 @@ TEST_CASE("bound: slots of slow streams are a link's capacity, too") {
   for (Link& link : network.links) link = {link.model, 25e6, 2};
   CHECK(bound(Collective::broadcast, network, mebibyte) == 177'772'160);
 }
+
+TEST_CASE(
+    "bound: what leaves a cluster by an exit has its sides, what the exit sends only the link") {
+  Network pair = network_of({1, 1});
+  CHECK(bound(Collective::broadcast, pair, mebibyte) == 93'886'080);
+  pair.exits = {0, 1};
+  CHECK(bound(Collective::broadcast, pair, mebibyte) == 10'000'000 - 50'000 + 8'388'608);
+
+  // Four hosts behind an exit have a mebibyte each for the other cluster.
+  Network exits = network_of({5, 1}, 10e9);
+  exits.exits = {0, 5};
+  CHECK(bound(Collective::gather, exits, mebibyte, 5) == 10'000'000 + 4 * 83'886'080);
+}
