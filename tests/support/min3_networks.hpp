@@ -31,9 +31,15 @@ inline Sites five_hosts() {
 inline Sites three_sites() {
   using namespace std::chrono_literals;
   return {{8, 4, 8},
-          {{60us, 85.19e6}, {50ms, 1.44e6}, {50ms, 1.25e6},  //
-           {50ms, 1.28e6}, {60us, 289.33e6}, {76ms, 4.75e6},
-           {50ms, 1.16e6}, {76ms, 4.75e6}, {6us, 81.86e6}}};
+          {{60us, 85.19e6},
+           {50ms, 1.44e6},
+           {50ms, 1.25e6},  //
+           {50ms, 1.28e6},
+           {60us, 289.33e6},
+           {76ms, 4.75e6},
+           {50ms, 1.16e6},
+           {76ms, 4.75e6},
+           {6us, 81.86e6}}};
 }
 
 /// Some of the sites, in that order: of the three, {1, 2} are those of Europe, {2} is one cluster.
@@ -50,8 +56,8 @@ inline Sites some_of(const Sites& all, const std::vector<std::size_t>& chosen) {
 /// each as fast as it says, or any number of them with 0; one takes a whole message.
 inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   pricing::Network network;
-  network.topology = std::make_shared<const collectives::Topology>(
-      collectives::Topology::clustered(sites.hosts));
+  network.topology =
+      std::make_shared<const collectives::Topology>(collectives::Topology::clustered(sites.hosts));
   network.frame = pricing::unlimited;
   for (std::size_t from = 0; from < sites.count(); ++from) {
     const pricing::Side& own = sites.side(from, from);
@@ -74,10 +80,7 @@ inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
 /// A host sends one message at a time and receives one, in the order of its steps, whoever it is
 /// with; sending holds it for a fixed cost more. Grants take no time.
 inline pricing::Execution with_ports(base::Nanos cost, bool is_half_duplex = false) {
-  return {.ports = {.sending = 1,
-                    .receiving = 1,
-                    .cost = cost,
-                    .is_half_duplex = is_half_duplex}};
+  return {.ports = {.sending = 1, .receiving = 1, .cost = cost, .is_half_duplex = is_half_duplex}};
 }
 
 }  // namespace test_support
