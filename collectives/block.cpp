@@ -59,6 +59,24 @@ void Ref::add(Block block) {
   blocks_.push_back(block);
 }
 
+std::vector<Ref> Ref::in_segments(Count segment) const {
+  if (segment == 0) return {*this};
+  std::vector<Ref> segments(1);
+  Count room = segment;
+  for (Block rest : blocks_) {
+    while (rest.cells.count > 0) {
+      const Count count = std::min(room, rest.cells.count);
+      segments.back().add({rest.buffer, {rest.cells.offset, count}});
+      rest.cells = {rest.cells.offset + count, rest.cells.count - count};
+      room -= count;
+      if (room > 0) continue;
+      segments.emplace_back();
+      room = segment;
+    }
+  }
+  return segments;
+}
+
 Count Ref::count() const {
   Count count = 0;
   for (const Block& block : blocks_) count += block.cells.count;

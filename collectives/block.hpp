@@ -79,6 +79,8 @@ class Ref {
     for (const Block& block : more.blocks_) add(block);
   }
   void clear() { blocks_.clear(); }
+  /// In messages of at most that many elements, one after the other; 0: all in one.
+  std::vector<Ref> in_segments(Count segment) const;
   const std::vector<Block>& blocks() const { return blocks_; }
   Count count() const;
 

@@ -170,9 +170,11 @@ void gather_binomial(Steps& steps, const Gathering& gathering) {
   const Team& team = gathering.team;
   const Shape::Node node = Shape{}.node(team.size(), team.me);
   for (const std::size_t child : node.children)
-    steps.receive(team[child], pieces_below(gathering, child), gathering.channel);
+    for (const Ref& message : pieces_below(gathering, child).in_segments(gathering.segment))
+      steps.receive(team[child], message, gathering.channel);
   if (team.me > 0)
-    steps.send(team[node.parent], pieces_below(gathering, team.me), gathering.channel);
+    for (const Ref& message : pieces_below(gathering, team.me).in_segments(gathering.segment))
+      steps.send(team[node.parent], message, gathering.channel);
 }
 
 std::vector<std::string> allgather_words() { return {"ring", "direct", "bruck", "doubling"}; }

@@ -18,6 +18,7 @@ struct Gathering {
   std::span<const Range> pieces;
   Buffer buffer = out;
   Channel channel = 0;
+  Count segment = 0;  ///< up the binomial tree: the elements of a message at most; 0: all in one
 };
 /// ring: round by round each passes on to its right what came from its left.
 void allgather_ring(Steps& steps, const Gathering& gathering);

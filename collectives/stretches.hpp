@@ -21,11 +21,13 @@ class Stretches {
   /// Where scratch has it, which has room for a few stretches and is used anew: hazards order who
   /// writes there next. With room for one, a sum that waits for another cluster's would hold up the
   /// next stretch.
-  Range scratch(Range range) const {
-    return {range.offset % (length_ <= most / slots ? slots * length_ : length_), range.count};
-  }
+  Range scratch(Range range) const { return {range.offset % reach(), range.count}; }
+  /// How many elements of scratch that takes, of a vector that begins at 0.
+  Count room() const { return std::min(reach(), whole_.end()); }
 
  private:
+  Count reach() const { return length_ <= most / slots ? slots * length_ : length_; }
+
   static constexpr Count slots = 8;
   static constexpr Count most = std::numeric_limits<Count>::max();
   Range whole_;

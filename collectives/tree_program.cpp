@@ -125,25 +125,6 @@ void send_up(Steps& steps, const Place& place, Range cells, const Stretches& str
   }
 }
 
-/// A message in segments of at most that many elements.
-std::vector<Ref> in_segments(const Ref& whole, Count segment) {
-  if (segment == 0) return {whole};
-  std::vector<Ref> segments(1);
-  Count room = segment;
-  for (Block rest : whole.blocks()) {
-    while (rest.cells.count > 0) {
-      const Count count = std::min(room, rest.cells.count);
-      segments.back().add({rest.buffer, {rest.cells.offset, count}});
-      rest.cells = {rest.cells.offset + count, rest.cells.count - count};
-      room -= count;
-      if (room > 0) continue;
-      segments.emplace_back();
-      room = segment;
-    }
-  }
-  return segments;
-}
-
 /// The blocks of a subtree: who stands on top has its own in `own`, those below at their places in
 /// `others`.
 Ref blocks_of(const Task& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
@@ -163,12 +144,12 @@ Program gather_program(const Task& task, const Tree& tree, const Segments& segme
             const Node node = tree.node(me);
             if (is_root) steps.copy({out, task.counts.block(me)}, {in, in_range(task, me)});
             for (const Tree::Child& child : node.children)
-              for (const Ref& message : in_segments(
-                       blocks_of(task, tree, child.rank, others, others), segments.at(child.level)))
+              for (const Ref& message : blocks_of(task, tree, child.rank, others, others)
+                                            .in_segments(segments.at(child.level)))
                 steps.receive(child.rank, message);
             if (is_root) return;
             for (const Ref& message :
-                 in_segments(blocks_of(task, tree, me, in, others), segments.at(node.level)))
+                 blocks_of(task, tree, me, in, others).in_segments(segments.at(node.level)))
               steps.send(node.parent, message);
           }};
 }
@@ -180,11 +161,11 @@ Program scatter_program(const Task& task, const Tree& tree, const Segments& segm
             const Node node = tree.node(me);
             if (!is_root)
               for (const Ref& message :
-                   in_segments(blocks_of(task, tree, me, out, others), segments.at(node.level)))
+                   blocks_of(task, tree, me, out, others).in_segments(segments.at(node.level)))
                 steps.receive(node.parent, message);
             for (const Tree::Child& child : node.children)
-              for (const Ref& message : in_segments(
-                       blocks_of(task, tree, child.rank, others, others), segments.at(child.level)))
+              for (const Ref& message : blocks_of(task, tree, child.rank, others, others)
+                                            .in_segments(segments.at(child.level)))
                 steps.send(child.rank, message);
             if (is_root) steps.copy({out, out_range(task, me)}, {in, task.counts.block(me)});
           }};

@@ -16,20 +16,29 @@ constexpr Buffer gathered{Storage::subtree};
 
 // --- gather, then operate ---
 
+/// The vectors of all, cut alike: stretch by stretch they are gathered and summed up.
+Stretches stretches_of(const Task& task, const Parameters& parameters) {
+  return {task.vector(), parameters.number("segment")};
+}
+
 Program gather_operate(const Task& task, const Parameters& parameters, Rank me) {
-  return {1, [=, &task](Count, Steps& steps) {
+  const Stretches stretches = stretches_of(task, parameters);
+  return {stretches.count(), [=, &task](Count portion, Steps& steps) {
             const Topology& group = task.group();
-            const Count count = task.vector().count;
+            const Range cells = stretches[portion];
+            const Range scratch = stretches.scratch(cells);
             const bool is_reduce = task.collective == Collective::reduce;
             const std::size_t first = is_reduce ? group.position(task.root) : 0;
             const std::size_t size = group.size();
             const std::vector<Rank> members = rotated(group.order(), first);
             const Team team{members, (group.position(me) + size - first) % size};
+            const auto place = [&](std::size_t position) {
+              return Range{position * stretches.room() + scratch.offset, scratch.count};
+            };
             std::vector<Range> vectors;
-            for (const Rank rank : members)
-              vectors.push_back({group.position(rank) * count, count});
+            for (const Rank rank : members) vectors.push_back(place(group.position(rank)));
             const Gathering gathering{team, vectors, gathered};
-            steps.copy({gathered, vectors[team.me]}, {in, task.vector()});
+            steps.copy({gathered, vectors[team.me]}, {in, cells});
             if (is_reduce)
               gather_binomial(steps, gathering);
             else
@@ -37,16 +46,16 @@ Program gather_operate(const Task& task, const Parameters& parameters, Rank me) 
             if (is_reduce && me != task.root) return;
             std::vector<Block> operands;
             for (std::size_t position = 0; position < size; ++position)
-              operands.push_back({gathered, {position * count, count}});
-            const Block result{out, task.vector()};
-            steps.copy(result, fold_by_groups(steps, group, group.order(), operands, result,
-                                              task.vector()));
+              operands.push_back({gathered, place(position)});
+            const Block result{out, cells};
+            steps.copy(result,
+                       fold_by_groups(steps, group, group.order(), operands, result, scratch));
           }};
 }
 
 std::string wrong_for_operate(const Task& task, const Parameters& parameters) {
   const Count most = std::numeric_limits<Count>::max();
-  if (task.vector().count > most / task.size())
+  if (stretches_of(task, parameters).room() > most / task.size())
     return "the vectors of all have together more elements than 64 bits can tell";
   return task.collective == Collective::allreduce ? wrong_for_all(task, parameters) : "";
 }
@@ -78,8 +87,8 @@ Program gather_broadcast(const Task& task, const Parameters& parameters, Rank me
 
 // --- gather, then scatter ---
 
-Program gather_scatter(const Task& task, const Parameters&, Rank me) {
-  return {1, [&task, me](Count, Steps& steps) {
+Program gather_scatter(const Task& task, const Parameters& parameters, Rank me) {
+  return {1, [&task, segment = parameters.number("segment"), me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const std::size_t size = team.size();
             const auto row = [&](Rank rank) {
@@ -89,13 +98,18 @@ Program gather_scatter(const Task& task, const Parameters&, Rank me) {
             std::vector<Range> rows;
             for (const Rank rank : team.members) rows.push_back(row(rank));
             steps.copy({gathered, rows[team.me]}, {in, in_range(task, me)});
-            gather_binomial(steps, {team, rows, gathered});
-            if (team.me > 0) return steps.receive(team[0], Block{out, out_range(task, me)});
+            gather_binomial(steps, {team, rows, gathered, 0, segment});
+            if (team.me > 0) {
+              for (const Ref& message : Ref({out, out_range(task, me)}).in_segments(segment))
+                steps.receive(team[0], message);
+              return;
+            }
             for (std::size_t next = 1; next < size; ++next) {
               Ref column;
               for (Rank source = 0; source < size; ++source)
                 column.add({gathered, task.counts.block(source * size + team[next])});
-              steps.send(team[next], column);
+              for (const Ref& message : column.in_segments(segment))
+                steps.send(team[next], message);
             }
             const std::vector<Range> results = taken(task, me);
             for (Rank source = 0; source < size; ++source)
@@ -116,7 +130,11 @@ Algorithm gather_operate_algorithm() {
   return {.name = "gather_operate",
           .help = "Everything is gathered where the sum is wanted, and summed up there.",
           .collectives = {Collective::reduce, Collective::allreduce},
-          .parameters = {allgather_parameter("direct", {Collective::allreduce})},
+          .parameters = {allgather_parameter("direct", {Collective::allreduce}),
+                         {.name = "segment",
+                          .help = "The elements of each vector that are gathered and summed up at "
+                                  "once; 0: all.",
+                          .fallback = "0"}},
           .order = [](const Task&, const Parameters&) { return Order::canonical; },
           .refusal = wrong_for_operate,
           .program = gather_operate};
@@ -142,7 +160,9 @@ Algorithm gather_scatter_algorithm() {
   return {.name = "gather_scatter",
           .help = "Gathered at the first of all, and scattered from there.",
           .collectives = {Collective::alltoall},
-          .parameters = {},
+          .parameters = {{.name = "segment",
+                          .help = "The elements of a message at most; 0: all in one.",
+                          .fallback = "0"}},
           .order = {},
           .refusal = too_many_blocks,
           .program = gather_scatter};

@@ -98,6 +98,20 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   check(allreduce, "stretched", "stretch=64", 896, 128, 2048);
 }
 
+TEST_CASE("costs: segments of composites are as many messages, each way") {
+  const auto messages = [](const std::string& name, const std::string& values,
+                           Collective collective, Count count) {
+    return traffic(name, values, make_task(collective, clustered({4}), count)).all.messages;
+  };
+  // Up the binomial tree of four: three messages for each stretch.
+  CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
+  CHECK(messages("gather_operate", "segment=3,allgather=ring", Collective::allreduce, 8) == 3 * 12);
+  // Rows of 8 elements come as 8, 8 and 16, and go as 8 each.
+  CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
+  CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
+        1 + 2 + 3 + 3 * 4);
+}
+
 TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster, from every root") {
   for (const std::size_t clusters : {2, 4, 8, 16}) {
     const auto group = clustered(std::vector<std::size_t>(clusters, 64 / clusters));

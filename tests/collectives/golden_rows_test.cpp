@@ -56,6 +56,15 @@ TEST_CASE("golden: broadcast with one sender between two clusters, from a root t
   CHECK(text(steps[3]) == "recv<1 out[2:4]; send>2 out[2:4]; recv<2 out[0:2]");
 }
 
+TEST_CASE("golden: all is gathered and summed up a segment at a time, in scratch for eight") {
+  const Task task = make_task(Collective::reduce, clustered({2}), 20);
+  const auto steps = schedule("gather_operate", task, "segment=2");
+  CHECK(text(steps[1]).find("sub[16:18]=in[0:2]; send>0 sub[16:18]; sub[18:20]=in[2:4]; ") == 0);
+  CHECK(
+      text(steps[1]).ends_with("sub[16:18]=in[16:18]; send>0 sub[16:18]; "
+                               "sub[18:20]=in[18:20]; send>0 sub[18:20]"));
+}
+
 TEST_CASE("golden: stretched allreduce, one stretch, operands in the order of the config") {
   const auto steps = schedule("stretched", make_task(Collective::allreduce, clustered({2, 2}), 4));
   CHECK(text(steps[1]) ==
