@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <iostream>
+#include <map>
+#include <set>
 
 #include "collectives/verifier.hpp"
 #include "tests/collectives/every_schedule.hpp"
@@ -110,6 +112,33 @@ TEST_CASE("costs: segments of composites are as many messages, each way") {
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);
+}
+
+TEST_CASE("costs: as many hosts of a cluster send to another as is said for that pair") {
+  const auto group = clustered({4, 6, 3});
+  // 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to 1.
+  const std::string senders = "senders=1/3/2/5/3/2";
+  const std::size_t wanted[3][3] = {{0, 1, 3}, {2, 0, 5}, {3, 2, 0}};
+  const auto check = [&](const std::string& name, const std::string& values, const Task& task,
+                         std::vector<std::size_t> from) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const Parameters parameters = algorithm.read(senders + values);
+    REQUIRE(verify(algorithm, task, parameters).mistake == "");
+    std::map<std::pair<std::size_t, std::size_t>, std::set<Rank>> who;
+    const Schedule schedule = schedule_of(algorithm, task, parameters);
+    for (Rank rank = 0; rank < schedule.size(); ++rank)
+      for (std::size_t step = 0; step < schedule[rank].size(); ++step)
+        if (schedule[rank][step].action == Action::send)
+          who[{group->cluster_of(rank), group->cluster_of(schedule[rank][step].peer)}].insert(rank);
+    for (const std::size_t cluster : from)
+      for (std::size_t to = 0; to < 3; ++to)
+        if (to != cluster) CHECK(who[{cluster, to}].size() == wanted[cluster][to]);
+  };
+  for (Rank root = 0; root < group->size(); ++root)
+    check("modified_van_de_geijn", ",allgather=ring",
+          make_task(Collective::broadcast, group, 60, root), {group->cluster_of(root)});
+  check("modified_rabenseifner", ",reduce_scatter=direct,allgather=ring",
+        make_task(Collective::allreduce, group, 60), {0, 1, 2});
 }
 
 TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster, from every root") {
