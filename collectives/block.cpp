@@ -39,6 +39,7 @@ std::string text(Buffer buffer) {
     case Storage::folded: return fmt::format("f{}", buffer.index);
     case Storage::subtree: return "sub";
     case Storage::slot: return fmt::format("slot{}", buffer.index);
+    case Storage::hand: return fmt::format("hand{}", buffer.index);
   }
   return "?";
 }

@@ -47,6 +47,7 @@ enum class Storage : std::uint32_t {
   folded,     ///< an intermediate sum, numbered
   subtree,    ///< blocks of others on their way
   slot,       ///< the slots of Bruck's exchange, by parity of what they have travelled
+  hand,       ///< the first element of a message of a round, out or in
 };
 
 struct Buffer {

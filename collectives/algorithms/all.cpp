@@ -13,6 +13,7 @@
 #include "collectives/algorithms/composites.hpp"
 #include "collectives/algorithms/exchanges.hpp"
 #include "collectives/algorithms/farfirst.hpp"
+#include "collectives/algorithms/grid_allgathers.hpp"
 #include "collectives/algorithms/matsuda.hpp"
 #include "collectives/algorithms/recursive_doubling.hpp"
 #include "collectives/algorithms/scans.hpp"
@@ -52,6 +53,10 @@ const std::vector<Algorithm>& all_algorithms() {
       gather_operate_algorithm(),
       gather_broadcast_algorithm(),
       gather_scatter_algorithm(),
+      mpich_algorithm(),
+      spreading_algorithm(),
+      magpie_algorithm(),
+      mpich_g2_algorithm(),
   };
   return all;
 }

@@ -58,6 +58,10 @@ TEST_CASE("costs: messages between three sites of two machines of four, root 0")
       {"ring", "", Collective::allgather, 69},
       {"bruck", "", Collective::allgather, 69},
       {"direct", "", Collective::allgather, 384},
+      {"mpich", "", Collective::allgather, 69},
+      {"spreading", "", Collective::allgather, 384},
+      {"magpie", "", Collective::allgather, 6},
+      {"mpich_g2", "", Collective::allgather, 6},
       {"pairwise", "", Collective::alltoall, 384},
       {"rabenseifner", "reduce_scatter=ring,allgather=ring", Collective::allreduce, 138},
       {"chain", "", Collective::scan, 2},
@@ -112,6 +116,15 @@ TEST_CASE("costs: segments of composites are as many messages, each way") {
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);
+}
+
+TEST_CASE("costs: first members of clusters tell each other just what their clusters lack") {
+  for (const auto& group : {clustered({8, 4, 8}), clustered({4, 2, 1, 2}), clustered({5})})
+    for (const Task& task : tasks(Collective::allgather, group)) {
+      const Count others = task.counts.total() * (group->clusters() - 1);
+      CHECK(traffic("magpie", "", task).across.elements == others);
+      CHECK(traffic("mpich_g2", "", task).across.elements == others);
+    }
 }
 
 TEST_CASE("costs: as many hosts of a cluster send to another as is said for that pair") {

@@ -65,6 +65,16 @@ TEST_CASE("golden: all is gathered and summed up a segment at a time, in scratch
                                "sub[18:20]=in[18:20]; send>0 sub[18:20]"));
 }
 
+TEST_CASE("golden: in rounds the first element of a message passes a hand on each side") {
+  const auto steps = schedule("spreading", make_task(Collective::allgather, clustered({3}), 2));
+  CHECK(text(steps[0]) ==
+        "out[0:2]=in[0:2]; "
+        "hand1[0:1]=out[0:1]; hand0[0:1]=hand1[0:1]; send>1 hand0[0:1]+out[1:2]; "
+        "recv<2 hand1[0:1]+out[5:6]; out[4:5]=hand1[0:1]; "
+        "hand1[0:1]=out[0:1]; hand0[0:1]=hand1[0:1]; send>2 hand0[0:1]+out[1:2]; "
+        "recv<1 hand1[0:1]+out[3:4]; out[2:3]=hand1[0:1]");
+}
+
 TEST_CASE("golden: stretched allreduce, one stretch, operands in the order of the config") {
   const auto steps = schedule("stretched", make_task(Collective::allreduce, clustered({2, 2}), 4));
   CHECK(text(steps[1]) ==
