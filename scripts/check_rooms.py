@@ -32,6 +32,7 @@ LIBRARIES = {
     "collectives/algorithms": "base collectives",
     "tuning": "base",
     "pricing": "base collectives collectives/algorithms tuning",
+    "planning": "base collectives collectives/algorithms tuning pricing",
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// planning/port_state.cpp — equations 1 to 3, and what of it never changes.
+#include "planning/port_state.hpp"
+
+#include <map>
+
+#include "base/errors.hpp"
+
+namespace planning {
+
+void PortState::Slots::take(Nanos until) {
+  std::pop_heap(taken_.begin(), taken_.end(), std::greater<>());
+  taken_.back() = until;
+  std::push_heap(taken_.begin(), taken_.end(), std::greater<>());
+}
+
+PortState::PortState(const PairCosts& costs, const std::vector<Piece>& pieces,
+                     const PortModel& model)
+    : costs_(costs), pieces_(pieces), model_(model), hosts_(costs.hosts()) {
+  std::map<Bytes, std::size_t> sizes;
+  for (const Piece& piece : pieces) {
+    const auto [found, is_new] = sizes.try_emplace(piece.bytes, sizes.size());
+    size_of_.push_back(found->second);
+    if (!is_new) continue;
+    std::vector<Nanos>& ways = ways_.emplace_back();
+    for (Rank from = 0; from < hosts_; ++from)
+      for (Rank to = 0; to < hosts_; ++to)
+        ways.push_back(costs.pair(from, to).latency + costs.takes(from, to, piece.bytes));
+  }
+  here_.assign(pieces.size() * hosts_, Nanos(-1));
+  for (std::uint32_t piece = 0; piece < pieces.size(); ++piece)
+    here_[index(piece, pieces[piece].owner)] = Nanos(0);
+  pairs_.assign(hosts_ * hosts_, Nanos(0));
+  for (const bool is_across : {false, true}) {
+    const std::size_t ports = is_across ? model.receiving_across : 1;
+    sending_[is_across].assign(hosts_, Slots(1));
+    receiving_[is_across].assign(hosts_, Slots(std::max<std::size_t>(1, ports)));
+  }
+  const std::size_t clusters = costs.topology().clusters();
+  for (std::size_t path = 0; model.counts_slots && path < clusters * clusters; ++path)
+    paths_.emplace_back(std::max<std::size_t>(1, costs.slots(path)));
+}
+
+Nanos PortState::start(std::uint32_t piece, Rank from, Rank to) const {
+  const Nanos ports = std::max(sending(from, to).free_at(), receiving(from, to).free_at());
+  Nanos start = std::max({pairs_[from * hosts_ + to], ports, here_[index(piece, from)]});
+  if (model_.counts_slots && costs_.crosses(from, to) && costs_.slots(costs_.path(from, to)) > 0)
+    start = std::max(start, paths_[costs_.path(from, to)].free_at());
+  return start;
+}
+
+Transfer PortState::commit(std::uint32_t piece, Rank from, Rank to) {
+  ENSURE(has(piece, from) && !has(piece, to));
+  const Transfer transfer{from, to, piece, start(piece, from, to), end(piece, from, to)};
+  const Bytes bytes = pieces_[piece].bytes;
+  const Nanos sent = transfer.start + costs_.sending(from, bytes);
+  const Nanos passed = transfer.start + costs_.takes(from, to, bytes);
+  pairs_[from * hosts_ + to] = std::max(sent, passed);
+  sending_[is_other(from, to)][from].take(sent);
+  std::vector<Slots>* receiving = model_.is_half_duplex ? sending_ : receiving_;
+  receiving[is_other(from, to)][to].take(transfer.end);
+  here_[index(piece, to)] = transfer.end;
+  if (model_.counts_slots && costs_.crosses(from, to)) paths_[costs_.path(from, to)].take(passed);
+  return transfer;
+}
+
+}  // namespace planning
