@@ -8,6 +8,7 @@
 #include <array>
 #include <deque>
 #include <stdexcept>
+#include <tuple>
 
 #include "base/errors.hpp"
 #include "pricing/admission.hpp"
@@ -63,6 +64,7 @@ struct Host {
   };
   std::array<Receiving, 2> receiving_ports;  // of its own cluster or of all, of other clusters
   std::size_t ports_taken = 0;               // sending ones
+  std::deque<std::uint64_t> in_order;  // steps that have not had their turn, if there are such
   bool is_touched = false;
 };
 
@@ -102,6 +104,7 @@ class Evaluation {
   std::optional<MessageIndex> next_to_send(const Host& host) const;
   std::size_t way_out(Rank me, Rank target) const;
   void hand_over(Rank me);
+  void put_under_way(MessageIndex index);
   void park(Rank me);
   // Ports.
   bool has_receiving_ports() const { return execution_.ports.receiving > 0; }
@@ -114,7 +117,17 @@ class Evaluation {
     return hosts_[message.target].receiving_ports[is_other ? 1 : 0];
   }
   void grant_in_order(Rank me);
-  bool has_older_to_send(const Host& host, const Message& receiving) const;
+  bool has_turn(const Host& host, std::uint64_t step) const {
+    return !execution_.ports.are_in_order || host.in_order.front() == step;
+  }
+  void end_turn(Host& host) const {
+    if (execution_.ports.are_in_order) host.in_order.pop_front();
+  }
+  std::uint64_t receiving_step(const Message& message) const {
+    return hosts_[message.target].admission[message.receiving].number;
+  }
+  bool can_start_half_duplex(const Message& message) const;
+  void start_half_duplex();
   void take_port(Message& message);
   void free_port_at(Nanos time, const Message& message);
   void end_grant(const Message& message);
@@ -180,6 +193,7 @@ std::optional<Price> Evaluation::run(Nanos limit) {
   while (true) {
     std::sort(touched_.begin(), touched_.end());
     for (const Rank rank : touched_) work(rank);
+    if (execution_.ports.is_half_duplex) start_half_duplex();
     for (const Rank rank : touched_) choose(rank);
     for (const Rank rank : touched_) hosts_[rank].is_touched = false;
     touched_.clear();
@@ -262,6 +276,8 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   Message& message = messages_[*index];
   (is_sender ? message.sending : message.receiving) = slot;
   if (is_sender) message.step = step.number;
+  if (execution_.ports.are_in_order && (is_sender || execution_.ports.is_half_duplex))
+    hosts_[me].in_order.push_back(step.number);
   if (!is_sender && has_receiving_ports()) receiving_ports(message).steps.push_back(*index);
 }
 
@@ -337,31 +353,36 @@ void Evaluation::park(Rank me) {
 void Evaluation::hand_over(Rank me) {
   Host& host = hosts_[me];
   while (host.under_way.size() < execution_.under_way && !host.ready.empty() &&
-         has_free_port(host)) {
+         has_free_port(host) && has_turn(host, host.ready.front().step)) {
     std::pop_heap(host.ready.begin(), host.ready.end());
     const MessageIndex index = host.ready.back().message;
     host.ready.pop_back();
-    Message& message = messages_[index];
-    if (!may_move(message)) {
+    if (may_move(messages_[index])) {
+      put_under_way(index);
+    } else {
       host.parked.push_back(index);
-      continue;
     }
-    host.under_way.push_back(index);
-    take_port(message);
-    if (message.is_prepared) continue;
-    if (network_.message_cost == Nanos(0)) {
-      message.is_prepared = true;
-      continue;
-    }
-    host.works_until = std::max(host.works_until, now_) + network_.message_cost;
-    push({host.works_until, Kind::prepared, me, index, 0, message.step});
   }
+}
+
+void Evaluation::put_under_way(MessageIndex index) {
+  Message& message = messages_[index];
+  Host& host = hosts_[message.source];
+  host.under_way.push_back(index);
+  take_port(message);
+  if (message.is_prepared) return;
+  if (network_.message_cost == Nanos(0)) {
+    message.is_prepared = true;
+    return;
+  }
+  host.works_until = std::max(host.works_until, now_) + network_.message_cost;
+  push({host.works_until, Kind::prepared, message.source, index, 0, message.step});
 }
 
 void Evaluation::choose(Rank me) {
   Host& host = hosts_[me];
   if (has_credit()) park(me);
-  hand_over(me);
+  if (!execution_.ports.is_half_duplex) hand_over(me);
   while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
 }
 
@@ -430,10 +451,6 @@ void Evaluation::grant_in_order(Rank me) {
       const MessageIndex index = ports.steps.front();
       Message& message = messages_[index];
       if (!message.can_be_received) break;
-      if (execution_.ports.is_half_duplex) {
-        if (!has_free_port(host) || has_older_to_send(host, message)) break;
-        ++host.ports_taken;
-      }
       ports.steps.pop_front();
       ++ports.granted;
       const Nanos way =
@@ -447,11 +464,33 @@ void Evaluation::grant_in_order(Rank me) {
     }
 }
 
-bool Evaluation::has_older_to_send(const Host& host, const Message& receiving) const {
-  const std::uint64_t step = host.admission[receiving.receiving].number;
-  return std::any_of(host.ready.begin(), host.ready.end(), [&](const Ready& ready) {
-    return ready.step < step && may_move(messages_[ready.message]);
-  });
+bool Evaluation::can_start_half_duplex(const Message& message) const {
+  const Host& source = hosts_[message.source];
+  const Host& target = hosts_[message.target];
+  return may_move(message) && source.under_way.size() < execution_.under_way &&
+         has_free_port(source) && has_free_port(target) && has_turn(source, message.step) &&
+         (!has_receiving_ports() || has_turn(target, receiving_step(message)));
+}
+
+/// Whatever has a port at both ends, until nothing has.
+void Evaluation::start_half_duplex() {
+  while (true) {
+    std::vector<std::tuple<std::uint64_t, Rank, MessageIndex>> candidates;
+    for (const Host& host : hosts_)
+      for (const Ready& ready : host.ready) {
+        const Message& message = messages_[ready.message];
+        if (can_start_half_duplex(message))
+          candidates.emplace_back(std::max(message.step, receiving_step(message)), message.source,
+                                  ready.message);
+      }
+    if (candidates.empty()) return;
+    const MessageIndex first = std::get<2>(*std::min_element(candidates.begin(), candidates.end()));
+    Host& source = hosts_[messages_[first].source];
+    std::erase_if(source.ready, [&](const Ready& ready) { return ready.message == first; });
+    std::make_heap(source.ready.begin(), source.ready.end());
+    put_under_way(first);
+    touch(messages_[first].source);
+  }
 }
 
 void Evaluation::end_grant(const Message& message) {
@@ -461,6 +500,11 @@ void Evaluation::end_grant(const Message& message) {
 }
 
 void Evaluation::take_port(Message& message) {
+  end_turn(hosts_[message.source]);
+  if (execution_.ports.is_half_duplex) {
+    end_turn(hosts_[message.target]);
+    ++hosts_[message.target].ports_taken;
+  }
   if (execution_.ports.sending == 0) return;
   message.has_port = true;
   ++hosts_[message.source].ports_taken;

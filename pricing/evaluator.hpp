@@ -19,7 +19,12 @@ struct Ports {
   bool are_apart = false;  ///< receiving ones and their order: of other clusters and of its own
   bool blocks = false;     ///< held until the tail has left the link, else until it is sent
   base::Nanos cost{0};     ///< for which one is held on; the message is not delayed
-  bool is_half_duplex = false;      ///< sending ones are for receiving, too, the older step first
+  /// Sending ones are for receiving, too. A message takes those of both hosts when it starts, of
+  /// several that could the one whose later step is the oldest.
+  bool is_half_duplex = false;
+  /// Sending steps take them in their order: one that cannot move holds up those behind it. With
+  /// half duplex all steps of a host are in one order. What a plan predicts is then what happens.
+  bool are_in_order = false;
   bool are_grants_carried = false;  ///< with the latency of the way back, else in no time
 };
 

@@ -304,7 +304,7 @@ TEST_CASE("evaluator: with half duplex a host sends or receives") {
   CHECK(time_of(parts, network, {.ports = ports}) == 500);
   ports.is_half_duplex = true;
   CHECK(time_of(parts, network, {.ports = ports}) == 1000);
-  // Two that want to send to each other first and have both granted hold each other up.
+  // Two that exchange take turns. In order, both wait to receive first.
   const std::vector<Part> exchange{[](Steps& steps) {
                                      steps.receive(1, cells(0, 100));
                                      steps.send(1, cells(100, 100));
@@ -313,5 +313,35 @@ TEST_CASE("evaluator: with half duplex a host sends or receives") {
                                      steps.receive(0, cells(0, 100));
                                      steps.send(0, cells(100, 100));
                                    }};
+  CHECK(time_of(exchange, nanoseconds({2}), {.ports = ports}) == 400);
+  ports.are_in_order = true;
   CHECK_THROWS_AS(time_of(exchange, nanoseconds({2}), {.ports = ports}), std::invalid_argument);
+  CHECK(time_of(parts, network, {.ports = ports}) == 1000);
+}
+
+TEST_CASE("evaluator: in order, a step that cannot move holds up those behind it") {
+  // 2 takes what 1 sends before what 0 does, and 1 sends it behind 300 bytes to 3.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(2, cells(0, 100));
+                                  steps.send(3, cells(0, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.send(3, cells(0, 300));
+                                  steps.send(2, cells(0, 300));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(1, cells(0, 300));
+                                  steps.receive(0, cells(300, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.receive(1, cells(100, 300));
+                                }};
+  const Network network = nanoseconds({4});
+  Ports ports{.sending = 1, .receiving = 1};
+  // 0 begins with 3 and 1 with 2, who take them first: 200 and 400. What 1 has for 3 leaves at 300.
+  CHECK(time_of(parts, network, {.ports = ports}) == 300 + 400);
+  // 0 waits for 2, which waits for 1, which waits for 3, which waits for 0.
+  ports.are_in_order = true;
+  CHECK_THROWS_AS(time_of(parts, network, {.ports = ports}), std::invalid_argument);
 }
