@@ -9,6 +9,7 @@
 
 #include "base/reduce.hpp"
 #include "collectives/task.hpp"
+#include "pricing/ports.hpp"
 
 namespace groups {
 
@@ -30,6 +31,9 @@ struct Call {
   /// Of a host's part of the schedule: unfinished steps admitted at once; 0: 256, or as many as
   /// hosts. Not what members have to agree on.
   std::size_t window = 0;
+  /// How many messages a host sends and asks for at once; 0: as many as its schedule lets it. Plans
+  /// bring their own.
+  pricing::Ports ports = {};
 };
 
 }  // namespace groups

@@ -67,7 +67,9 @@ struct Choices::Answers {
 };
 
 Choices::Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts)
-    : network_(with_cost(network_of(plan, hosts))), answers_(std::make_unique<Answers>()) {}
+    : hosts_(hosts),
+      network_(with_cost(network_of(plan, hosts))),
+      answers_(std::make_unique<Answers>()) {}
 
 Choices::~Choices() = default;
 

@@ -55,9 +55,12 @@ class Choices {
 
   std::shared_ptr<const Choice> answer(const Question& question);
   const pricing::Network& network() const { return network_; }
+  /// The participants, as the run's plan counts them.
+  const std::vector<std::uint32_t>& hosts() const { return hosts_; }
 
  private:
   std::shared_ptr<const Choice> decide(const Question& question) const;
+  const std::vector<std::uint32_t> hosts_;
   const pricing::Network network_;
   struct Answers;
   const std::unique_ptr<Answers> answers_;

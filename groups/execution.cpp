@@ -56,12 +56,13 @@ std::size_t size_of(const Pieces& pieces) {
 
 Execution::Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
                      const std::vector<std::uint32_t>& hosts, const OperationName& name,
-                     collectives::Program program, Memory& memory, Fold& fold,
-                     ExecutionLimits limits, ShareTrace* trace)
+                     collectives::Program program, const ExecutionPlan& plan, Memory& memory,
+                     Fold& fold, ExecutionLimits limits, ShareTrace* trace)
     : runtime_(runtime),
       lanes_(lanes),
       hosts_(hosts),
       name_(name),
+      plan_(plan),
       memory_(memory),
       fold_(fold),
       limits_(limits),
@@ -92,6 +93,7 @@ void Execution::admit() {
     for (std::size_t next = 0; next < free_.size(); ++next) begin(free_[next]);
     free_.clear();
   }
+  if (has_receiving_ports()) receive_in_order();
   send_ready();
 }
 
@@ -106,6 +108,19 @@ void Execution::keep(Slot slot) {
   const std::uint64_t ordinal = ordinals_[stream]++;
   kept.message = {name_.number, std::uint64_t{step.channel} << 32 | ordinal, name_.meaning,
                   name_.number << 32 | steps_[slot].number};
+  kept.can_be_received = false;
+  kept.message.waits_for_grant = has_receiving_ports();
+  kept.message.is_grant_at_once = has_receiving_ports() && !plan_.ports.are_grants_carried;
+  if (step.action == Action::send && plan_.ports.are_in_order)
+    turns_.push_back(steps_[slot].number);
+  if (step.action == Action::receive && has_receiving_ports())
+    ports_of(steps_[slot]).steps.push_back(slot);
+}
+
+Execution::Ports& Execution::ports_of(const pricing::Admitted& step) {
+  const bool is_other = plan_.ports.are_apart && plan_.topology->cluster_of(plan_.me) !=
+                                                     plan_.topology->cluster_of(step.peer);
+  return receiving_[is_other ? 1 : 0];
 }
 
 void Execution::begin(Slot slot) {
@@ -114,8 +129,8 @@ void Execution::begin(Slot slot) {
   switch (steps_[slot].action) {
     case Action::send: ready_[steps_[slot].number] = slot; return;
     case Action::receive:
-      step.receiving = lanes_->receive(hosts_[steps_[slot].peer], step.message);
-      of_[waits_.add(step.receiving)] = slot;
+      step.can_be_received = true;
+      if (!has_receiving_ports()) receive(slot);
       return;
     case Action::reduce: fold(step); break;
     case Action::copy: copy(step); break;
@@ -125,18 +140,40 @@ void Execution::begin(Slot slot) {
 }
 
 /// All of it: lanes choose frame by frame, the oldest step first. If only some were handed over,
-/// these might wait for grants that one of the others would bring about.
+/// these might wait for grants that one of the others would bring about. With ports that are taken
+/// in order a plan says that this does not happen.
 void Execution::send_ready() {
-  while (!ready_.empty()) {
-    const Slot slot = ready_.extract(ready_.begin()).mapped();
-    Step& step = kept_[slot];
-    base::Payload message = gathered(step);
-    if (trace_) step.began_nanos = trace_->now(), step.bytes = message.size();
-    Sent& sent = sent_[steps_[slot].peer];
-    ++sent.messages, sent.bytes += message.size();
-    step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, std::move(message));
-    of_[waits_.add(step.sending)] = slot;
+  while (!ready_.empty() && has_turn(ready_.begin()->first)) {
+    if (plan_.ports.are_in_order) turns_.pop_front(), ++sending_taken_;
+    send(ready_.extract(ready_.begin()).mapped());
   }
+}
+
+void Execution::send(Slot slot) {
+  Step& step = kept_[slot];
+  base::Payload message = gathered(step);
+  if (trace_) step.began_nanos = trace_->now(), step.bytes = message.size();
+  Sent& sent = sent_[steps_[slot].peer];
+  ++sent.messages, sent.bytes += message.size();
+  step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, std::move(message));
+  of_[waits_.add(step.sending)] = slot;
+}
+
+void Execution::receive(Slot slot) {
+  Step& step = kept_[slot];
+  step.receiving = lanes_->receive(hosts_[steps_[slot].peer], step.message);
+  of_[waits_.add(step.receiving)] = slot;
+}
+
+/// Receiving steps in their order, as far as they are free of hazards and there are ports.
+void Execution::receive_in_order() {
+  for (Ports& ports : receiving_)
+    while (!ports.steps.empty() && ports.taken < plan_.ports.receiving &&
+           kept_[ports.steps.front()].can_be_received) {
+      receive(ports.steps.front());
+      ports.steps.pop_front();
+      ++ports.taken;
+    }
 }
 
 /// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies.
@@ -154,10 +191,13 @@ base::Payload Execution::gathered(const Step& step) {
 void Execution::finish(std::size_t member) {
   const Slot slot = of_.extract(member).mapped();
   Step& step = kept_[slot];
-  if (steps_[slot].action == Action::send)
+  if (steps_[slot].action == Action::send) {
     std::exchange(step.sending, {}).wait();
-  else
+    if (plan_.ports.are_in_order) --sending_taken_;
+  } else {
     take(slot);
+    if (has_receiving_ports()) --ports_of(steps_[slot]).taken;
+  }
   if (trace_) trace(slot);
   steps_.finish(slot, free_);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/execution.hpp — one participant's steps, done as messages come.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "groups/tracing.hpp"
 #include "paths/lanes/group.hpp"
 #include "pricing/admission.hpp"
+#include "pricing/ports.hpp"
 #include "runtime/completion.hpp"
 
 namespace groups {
@@ -23,6 +26,15 @@ struct OperationName {
   std::uint64_t number = 0;   ///< in its group; the lanes' channel
   std::uint64_t meaning = 0;  ///< what all must agree on
   std::string text;           ///< for messages: "operation 7 of group world, allreduce"
+};
+
+/// What one executes for: who it is, and what its schedule plans.
+struct ExecutionPlan {
+  collectives::Rank me = 0;
+  const collectives::Topology* topology = nullptr;
+  /// Half duplex, and until when a port is held, are left out: hosts of a run send and receive at
+  /// once. Sending ports count where they are taken in order; else links choose, frame by frame.
+  pricing::Ports ports = {};
 };
 
 struct ExecutionLimits {
@@ -44,8 +56,8 @@ class Execution {
   /// outlive it.
   Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
             const std::vector<std::uint32_t>& hosts, const OperationName& name,
-            collectives::Program program, Memory& memory, Fold& fold, ExecutionLimits limits,
-            ShareTrace* trace = nullptr);
+            collectives::Program program, const ExecutionPlan& plan, Memory& memory, Fold& fold,
+            ExecutionLimits limits, ShareTrace* trace = nullptr);
   void run();
   struct Sent {
     std::uint64_t messages = 0, bytes = 0;
@@ -60,6 +72,7 @@ class Execution {
     paths::NamedMessage message;
     paths::Sending sending;
     paths::Receiving receiving;
+    bool can_be_received = false;
     std::uint64_t bytes = 0;  // of a message, where it is traced
     std::int64_t began_nanos = 0;
   };
@@ -67,6 +80,20 @@ class Execution {
   void keep(Slot slot);
   void begin(Slot slot);
   void send_ready();
+  void send(Slot slot);
+  void receive(Slot slot);
+  /// Receiving steps that wait for a port, in their order.
+  struct Ports {
+    std::deque<Slot> steps;
+    std::size_t taken = 0;
+  };
+  Ports& ports_of(const pricing::Admitted& step);
+  bool has_receiving_ports() const { return lanes_ != nullptr && plan_.ports.receiving > 0; }
+  void receive_in_order();
+  bool has_turn(std::uint64_t step) const {
+    return !plan_.ports.are_in_order ||
+           (sending_taken_ < plan_.ports.sending && turns_.front() == step);
+  }
   void finish(std::size_t member);
   void take(Slot slot);
   base::Payload gathered(const Step& step);
@@ -79,6 +106,7 @@ class Execution {
   paths::LaneGroup* const lanes_;
   const std::vector<std::uint32_t>& hosts_;
   const OperationName& name_;
+  const ExecutionPlan plan_;
   Memory& memory_;
   Fold& fold_;
   const ExecutionLimits limits_;
@@ -87,6 +115,9 @@ class Execution {
   std::vector<Step> kept_;                    // by slot
   std::vector<Slot> free_;                    // to be done
   std::map<std::uint64_t, Slot> ready_;       // to be sent, by number, when all is admitted
+  std::deque<std::uint64_t> turns_;           // steps that will be sent, where they are in order
+  std::size_t sending_taken_ = 0;             // ports
+  std::array<Ports, 2> receiving_;            // of its own cluster or of all, of other clusters
   std::unordered_map<std::size_t, Slot> of_;  // by member of the waits
   struct Stream {
     bool is_sent = false;

@@ -17,14 +17,6 @@ namespace {
 
 using collectives::Collective;
 
-std::vector<std::uint32_t> all_threads(const paths::Plan& plan) {
-  std::uint32_t count = 0;
-  for (const auto& host : plan.hosts) count += host.threads;
-  std::vector<std::uint32_t> ranks(count);
-  for (std::uint32_t rank = 0; rank < count; ++rank) ranks[rank] = rank;
-  return ranks;
-}
-
 const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std::string& name) {
   std::vector<std::string_view> names;
   for (const auto& group : plan.groups) {
@@ -85,16 +77,21 @@ std::size_t element_bytes_of(const Call& call) {
 
 }  // namespace
 
-Group::Group(paths::Thread& thread, std::string name)
-    : Group(thread, std::move(name), all_threads(thread.wiring().plan())) {}
+Group::Group(paths::Thread& thread, std::string name) : Group(thread, std::move(name), nullptr) {}
 
 Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads)
+    : Group(thread, std::move(name), &threads) {}
+
+Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads)
     : thread_(thread), exceptions_(std::uncaught_exceptions()) {
-  const std::uint32_t me = rank_in_plan(thread);
-  const auto place = std::find(threads.begin(), threads.end(), me);
-  if (place == threads.end())
-    throw base::UsageError(fmt::format("group {}: the thread of rank {} is not in it", name, me));
-  rank_ = static_cast<std::uint32_t>(place - threads.begin());
+  rank_ = rank_in_plan(thread);
+  if (threads != nullptr) {
+    const auto place = std::find(threads->begin(), threads->end(), rank_);
+    if (place == threads->end())
+      throw base::UsageError(
+          fmt::format("group {}: the thread of rank {} is not in it", name, rank_));
+    rank_ = static_cast<std::uint32_t>(place - threads->begin());
+  }
   const std::string& label = thread.wiring().label();
   if (!label.empty()) name = label + "/" + name;
   group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads);

@@ -200,6 +200,7 @@ class Group {
   std::string last_algorithm() const;
 
  private:
+  Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads);
   void check(Call& call) const;
   paths::Thread& thread_;
   std::shared_ptr<HostGroup> group_;

@@ -16,6 +16,7 @@ namespace {
 
 /// A wiring's hosts as the run counts them.
 std::vector<std::uint32_t> run_hosts(const paths::Wiring& wiring, const Layout& layout) {
+  if (&wiring.plan() == &wiring.host().plan()) return layout.hosts();
   std::vector<std::uint32_t> hosts;
   for (const std::uint32_t host : layout.hosts())
     hosts.push_back(*wiring.host().plan().host_named(wiring.plan().hosts[host].name));
@@ -24,7 +25,8 @@ std::vector<std::uint32_t> run_hosts(const paths::Wiring& wiring, const Layout& 
 
 std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   const auto& hosts = layout.hosts();
-  return static_cast<std::uint32_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin());
+  const auto found = std::lower_bound(hosts.begin(), hosts.end(), host);
+  return static_cast<std::uint32_t>(found - hosts.begin());
 }
 
 /// The operation of a reduction; null of everything else.
@@ -44,18 +46,19 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
 }  // namespace
 
 HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
-                     const std::vector<std::uint32_t>& threads, Failing failing)
+                     const std::vector<std::uint32_t>* threads, Failing failing)
     : wiring_(wiring),
       name_(std::move(name)),
-      layout_(wiring.plan(), threads),
-      hosts_(run_hosts(wiring, layout_)),
+      shared_layout_(Layout::of(wiring.plan(), threads)),
+      layout_(*shared_layout_),
       me_(participant_at(layout_, wiring.index())),
       failing_(failing),
-      choices_(Choices::of(wiring.host().shared_plan(), hosts_)),
+      choices_(Choices::of(wiring.host().shared_plan(), run_hosts(wiring, layout_))),
+      hosts_(choices_->hosts()),
       trace_(GroupTrace::of(wiring, layout_, me_, name_)) {
   if (layout_.hosts().size() > 1)
-    lanes_ = wiring.host().lanes().group(name_, hosts_,
-                                         {.channels = std::numeric_limits<std::uint64_t>::max()});
+    lanes_ = wiring.host().lanes().join(name_, {choices_, &hosts_},
+                                        {.channels = std::numeric_limits<std::uint64_t>::max()});
 }
 
 HostGroup::~HostGroup() = default;
@@ -217,8 +220,9 @@ void HostGroup::execute(Running& running) {
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
   Execution execution(runtime(), lanes_.get(), hosts_, running.name,
-                      choice->algorithm->program(choice->task, choice->parameters, me_), memory,
-                      fold,
+                      choice->algorithm->program(choice->task, choice->parameters, me_),
+                      {.me = me_, .topology = choice->task.topology.get(), .ports = call.ports},
+                      memory, fold,
                       {.window = call.window,
                        .patience = wiring_.plan().deadline,
                        .is_patience_written = wiring_.plan().deadline_written},
@@ -318,7 +322,7 @@ std::string HostGroup::last_algorithm() const {
 }
 
 std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
-                                            const std::vector<std::uint32_t>& threads) {
+                                            const std::vector<std::uint32_t>* threads) {
   runtime::Lock lock(mutex_);
   std::shared_ptr<HostGroup>& group = groups_[name];
   if (group == nullptr) {
@@ -329,7 +333,7 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::st
       throw;
     }
   }
-  if (group->layout().threads() != threads)
+  if (!group->layout().has(threads))
     throw base::UsageError(fmt::format("group {}: a group of that name has other members", name));
   return group;
 }

@@ -48,15 +48,15 @@ enum class Failing {
 /// Sharing: any context.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
-  /// `threads` are ranks of the wiring's plan, which outlives it.
-  HostGroup(paths::Wiring& wiring, std::string name, const std::vector<std::uint32_t>& threads,
+  /// `threads` are ranks of the wiring's plan, which outlives it; null: all of them.
+  HostGroup(paths::Wiring& wiring, std::string name, const std::vector<std::uint32_t>* threads,
             Failing failing = Failing::all_behind);
   ~HostGroup();
   HostGroup(const HostGroup&) = delete;
   HostGroup& operator=(const HostGroup&) = delete;
 
   const std::string& name() const { return name_; }
-  const Layout& layout() const { return layout_; }
+  const Layout& layout() const { return *shared_layout_; }
   const Choices& choices() const { return *choices_; }
   std::uint32_t participant() const { return me_; }
   runtime::Runtime& runtime() const { return wiring_.runtime(); }
@@ -97,11 +97,12 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 
   paths::Wiring& wiring_;
   const std::string name_;
-  const Layout layout_;
-  const std::vector<std::uint32_t> hosts_;  // of the run, by participant
+  const std::shared_ptr<const Layout> shared_layout_;
+  const Layout& layout_;
   const std::uint32_t me_;
   const Failing failing_;
   const std::shared_ptr<Choices> choices_;
+  const std::vector<std::uint32_t>& hosts_;  // of the run, by participant
   const std::unique_ptr<GroupTrace> trace_;  // null where nothing is recorded
   std::unique_ptr<paths::LaneGroup> lanes_;  // null where the group is on one host
   mutable runtime::Mutex mutex_;
@@ -116,8 +117,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 /// The groups that members of one host are in, by name.
 class HostGroups {
  public:
+  /// `threads`: null for all.
   std::shared_ptr<HostGroup> join(paths::Wiring& wiring, const std::string& name,
-                                  const std::vector<std::uint32_t>& threads);
+                                  const std::vector<std::uint32_t>* threads);
   /// After HostGroup::leave().
   void left(const std::shared_ptr<HostGroup>& group);
 

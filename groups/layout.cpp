@@ -9,17 +9,31 @@
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
+#include "runtime/wait.hpp"
 
 namespace groups {
 
 using collectives::Collective;
 
-Layout::Layout(const paths::Plan& plan, const std::vector<std::uint32_t>& threads)
-    : threads_(threads) {
+namespace {
+
+bool are_all(const std::vector<std::uint32_t>& threads, std::uint32_t count) {
+  if (threads.size() != count) return false;
+  for (std::uint32_t rank = 0; rank < count; ++rank)
+    if (threads[rank] != rank) return false;
+  return true;
+}
+
+}  // namespace
+
+Layout::Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads) {
+  if (threads != nullptr && !are_all(*threads, plan.thread_count())) threads_ = *threads;
+  if (threads != nullptr && threads->empty()) throw base::UsageError("a group of no threads");
+  const std::size_t count = threads == nullptr ? plan.thread_count() : threads->size();
   std::uint32_t rank = 0, next = 0;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
     for (std::uint32_t index = 0; index < plan.hosts[host].threads; ++index, ++rank) {
-      if (next == threads.size() || threads[next] != rank) continue;
+      if (next == count || thread(next) != rank) continue;
       if (hosts_.empty() || hosts_.back() != host) {
         hosts_.push_back(host);
         first_.push_back(next);
@@ -27,10 +41,30 @@ Layout::Layout(const paths::Plan& plan, const std::vector<std::uint32_t>& thread
       ++next;
     }
   first_.push_back(next);
-  if (next == 0 || next != threads.size())
+  if (next == 0 || next != count)
     throw base::UsageError(
         fmt::format("a group of some of the {} threads, in their order, has none of number {}",
-                    rank, next == threads.size() ? 0 : threads[next]));
+                    rank, next == count ? 0 : thread(next)));
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    is_even_ = is_even_ && members_on(host) == members_on(0);
+}
+
+std::shared_ptr<const Layout> Layout::of(const paths::Plan& plan,
+                                         const std::vector<std::uint32_t>* threads) {
+  static runtime::Mutex mutex;
+  static std::vector<std::weak_ptr<const Layout>> all;
+  auto made = std::make_shared<const Layout>(plan, threads);
+  runtime::Lock lock(mutex);
+  std::erase_if(all, [](const auto& one) { return one.expired(); });
+  for (const auto& one : all)
+    if (const auto known = one.lock(); known && *known == *made) return known;
+  all.push_back(made);
+  return made;
+}
+
+bool Layout::has(const std::vector<std::uint32_t>* threads) const {
+  if (!threads_.empty()) return threads != nullptr && *threads == threads_;
+  return threads == nullptr || are_all(*threads, size());
 }
 
 std::uint32_t Layout::participant_of(std::uint32_t rank) const {
@@ -118,9 +152,7 @@ std::uint64_t CallCounts::out(std::uint32_t rank) const {
 collectives::Counts CallCounts::between_hosts(const Layout& layout) const {
   using collectives::Counts;
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
-  bool are_alike = is_even_;
-  for (std::uint32_t host = 0; host < hosts; ++host)
-    are_alike = are_alike && layout.members_on(host) == layout.members_on(0);
+  const bool are_alike = is_even_ && layout.is_even();
   if (call_.collective == Collective::barrier) return Counts::each(1, 1);
   if (call_.collective == Collective::alltoall) {
     const std::uint64_t members = layout.members_on(0);

@@ -2,6 +2,7 @@
 // groups/layout.hpp — who is in a group, host by host, and what each gives and gets.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,13 @@ namespace groups {
 /// Sharing: never changes; anybody may read it.
 class Layout {
  public:
-  /// `threads`: ranks of the plan's threads, rising. Throws: UsageError where they are not, or
-  /// none.
-  Layout(const paths::Plan& plan, const std::vector<std::uint32_t>& threads);
+  /// `threads`: ranks of the plan's threads, rising; null: all of them. Throws: UsageError where
+  /// they are not rising, or none.
+  Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads);
+  /// The same object for all of this process who have such a group: one of all of very many
+  /// threads is large.
+  static std::shared_ptr<const Layout> of(const paths::Plan& plan,
+                                          const std::vector<std::uint32_t>* threads);
 
   std::uint32_t size() const { return first_.back(); }
   /// Hosts of the plan, by participant.
@@ -30,12 +35,20 @@ class Layout {
   std::uint32_t participant_of(std::uint32_t rank) const;
   /// Every host has one member.
   bool has_one_each() const { return size() == hosts_.size(); }
+  /// Every host has as many.
+  bool is_even() const { return is_even_; }
   /// The thread of the plan.
-  std::uint32_t thread(std::uint32_t rank) const { return threads_[rank]; }
-  const std::vector<std::uint32_t>& threads() const { return threads_; }
+  std::uint32_t thread(std::uint32_t rank) const {
+    return threads_.empty() ? rank : threads_[rank];
+  }
+  /// Of which members; null: of all threads of the plan.
+  bool has(const std::vector<std::uint32_t>* threads) const;
+
+  friend bool operator==(const Layout&, const Layout&) = default;
 
  private:
-  std::vector<std::uint32_t> threads_;
+  std::vector<std::uint32_t> threads_;  // none: all of the plan
+  bool is_even_ = true;
   std::vector<std::uint32_t> hosts_;
   std::vector<std::uint32_t> first_;  // rank of the first member, and behind the last one
 };

@@ -108,9 +108,10 @@ Schedule::Schedule(paths::Wiring& wiring, std::string collective, std::string by
 
 void Schedule::start() {
   const std::string& label = wiring_.label();
+  const std::vector<std::uint32_t> members = members_of(wiring_.plan());
   group_ = std::make_shared<groups::HostGroup>(
       wiring_, fmt::format("{}{}collective {}", label, label.empty() ? "" : "/", collective_),
-      members_of(wiring_.plan()), groups::Failing::alone);
+      &members, groups::Failing::alone);
   group_->check(call_of(reduction_, by_));
 }
 

@@ -181,6 +181,10 @@ base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
   return base::Nanos(out.front());
 }
 
+pricing::Ports ports_of(const CollectiveOptions& options) {
+  return {.sending = options.ports, .receiving = options.ports};
+}
+
 /// What one member gives and gets, and what has to come.
 class CollectiveTimes::Arrays {
  public:
@@ -198,6 +202,7 @@ class CollectiveTimes::Arrays {
     call.counts = {collective == collectives::Collective::barrier ? 0 : count_};
     call.algorithm = options.schedule;
     call.window = options.window;
+    call.ports = ports_of(options);
   }
   void fill(std::uint64_t salt) {
     salt_ = salt;
@@ -381,7 +386,9 @@ void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   const std::size_t window =
       options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
   row.prices.push_back(pricing::price(algorithm, task, parameters, element_bytes, *network_,
-                                      {.window = window, .under_way = all_that_is_ready}));
+                                      {.window = window,
+                                       .under_way = all_that_is_ready,
+                                       .ports = ports_of(options_)}));
   row.bound += pricing::bound_of(task, element_bytes, *network_).time;
 }
 

@@ -33,6 +33,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("--window", options.window,
                  "Unfinished steps that a host admits; 0: 256, or as many as hosts")
       ->capture_default_str();
+  app.add_option("--ports", options.ports,
+                 "Messages that a host sends and asks for at once, none unasked; 0: all")
+      ->capture_default_str();
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(
       app,

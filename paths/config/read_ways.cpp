@@ -2,6 +2,7 @@
 // paths/config/read_ways.cpp — what lanes may take, and the ways between hosts.
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "paths/config/link_text.hpp"
@@ -26,7 +27,10 @@ Settings read_link(const Settings& link, base::Mistakes& mistakes) {
 
 class WayReader {
  public:
-  WayReader(Plan& plan, base::Mistakes& mistakes) : plan_(plan), mistakes_(mistakes) {}
+  WayReader(Plan& plan, base::Mistakes& mistakes) : plan_(plan), mistakes_(mistakes) {
+    for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
+      numbers_.try_emplace(plan.clusters[cluster], cluster);
+  }
 
   void read(const Settings& section) {
     plan_.ways.emplace();
@@ -42,8 +46,8 @@ class WayReader {
 
  private:
   std::optional<std::uint32_t> cluster_of(const Settings& name) {
-    for (std::uint32_t cluster = 0; cluster < plan_.clusters.size(); ++cluster)
-      if (plan_.clusters[cluster] == name.text()) return cluster;
+    if (const auto found = numbers_.find(name.text()); found != numbers_.end())
+      return found->second;
     mistakes_.add(name.position(),
                   "ways: " + not_named("the name of a cluster", name,
                                        {plan_.clusters.begin(), plan_.clusters.end()}));
@@ -79,6 +83,7 @@ class WayReader {
 
   Plan& plan_;
   base::Mistakes& mistakes_;
+  std::map<std::string, std::uint32_t> numbers_;  // of clusters
 };
 
 void read_lanes(const Settings& section, Plan& plan, base::Mistakes& mistakes) {

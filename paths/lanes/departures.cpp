@@ -47,7 +47,7 @@ base::Nanos Departures::came_at(const LaneFrame& frame) {
 
 base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
   const Step& step = step_to(frame.target);
-  if (step.link == nullptr) {
+  if (step.link == nullptr || frame.is_at_once) {
     leave(step.to, std::move(frame), head);
     return head;
   }

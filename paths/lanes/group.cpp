@@ -33,7 +33,7 @@ Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
   };
   Lanes& lanes = lanes_of(lanes_, "group " + name_);
   if (peer == lanes.host_) refuse("a host has no lane to itself");
-  if (!std::binary_search(hosts_.begin(), hosts_.end(), peer))
+  if (!std::binary_search(hosts_->begin(), hosts_->end(), peer))
     refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
   if (channel >= options_.channels)
     refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));

@@ -17,6 +17,9 @@ namespace paths {
 
 class Lanes;
 
+/// Hosts of a group, as the run's plan counts them.
+using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
+
 /// What comes of a message, at its sender or its receiver. Shared by the handle and the lanes.
 struct LaneWait {
   runtime::Completion completion;
@@ -34,6 +37,12 @@ struct NamedMessage {
                               ///< all with higher numbers fail
   /// Of all that waits to be sent in this group, whatever channel and target, the least goes first.
   std::uint64_t order = 0;
+  /// Of what is sent: nothing of it moves before its receiver asks for it, whatever credit there
+  /// is.
+  bool waits_for_grant = false;
+  /// Of what is received: to ask for it takes no time over emulated links, as where receivers keep
+  /// to a plan that has room for asking.
+  bool is_grant_at_once = false;
 };
 
 /// Numbers of channels, both included.
@@ -105,7 +114,7 @@ class LaneGroup {
   LaneGroup& operator=(const LaneGroup&) = delete;
 
   const std::string& name() const { return name_; }
-  const std::vector<std::uint32_t>& hosts() const { return hosts_; }
+  const std::vector<std::uint32_t>& hosts() const { return *hosts_; }
   /// For messages to people.
   std::string host_name(std::uint32_t host) const;
 
@@ -129,8 +138,8 @@ class LaneGroup {
 
  private:
   friend class Lanes;
-  LaneGroup(std::weak_ptr<Lanes> lanes, std::string name, std::uint64_t id,
-            std::vector<std::uint32_t> hosts, GroupOptions options)
+  LaneGroup(std::weak_ptr<Lanes> lanes, std::string name, std::uint64_t id, SharedHosts hosts,
+            GroupOptions options)
       : lanes_(std::move(lanes)),
         name_(std::move(name)),
         id_(id),
@@ -142,7 +151,7 @@ class LaneGroup {
   const std::weak_ptr<Lanes> lanes_;
   const std::string name_;
   const std::uint64_t id_;
-  const std::vector<std::uint32_t> hosts_;  // as the run's plan counts them
+  const SharedHosts hosts_;
   const GroupOptions options_;
 };
 

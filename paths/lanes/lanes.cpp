@@ -78,7 +78,7 @@ Lanes::~Lanes() {
 // ---- groups and handles --------------------------------------------------------------------
 
 bool Lanes::Group::has(std::uint32_t host) const {
-  return std::binary_search(hosts.begin(), hosts.end(), host);
+  return std::binary_search(hosts->begin(), hosts->end(), host);
 }
 
 std::unique_ptr<LaneGroup> Lanes::group_of(std::string_view name,
@@ -96,19 +96,27 @@ std::unique_ptr<LaneGroup> Lanes::group_of(std::string_view name,
 
 std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::uint32_t> hosts,
                                         GroupOptions options) {
+  std::sort(hosts.begin(), hosts.end());
+  return join(name, std::make_shared<const std::vector<std::uint32_t>>(std::move(hosts)), options);
+}
+
+std::unique_ptr<LaneGroup> Lanes::join(std::string_view name, SharedHosts shared,
+                                       GroupOptions options) {
+  if (!std::is_sorted(shared->begin(), shared->end())) return group(name, *shared, options);
+  const std::vector<std::uint32_t>& hosts = *shared;
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(fmt::format("group {}: {}", name, why));
   };
-  std::sort(hosts.begin(), hosts.end());
   const auto twice = std::adjacent_find(hosts.begin(), hosts.end());
   if (hosts.empty() || hosts.back() >= plan_->hosts.size())
     refuse(fmt::format("expected some of the {} hosts of the run", plan_->hosts.size()));
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan_->hosts[*twice].name));
   if (!std::binary_search(hosts.begin(), hosts.end(), host_))
     refuse(fmt::format("host {} is not in it", name_));
-  std::set<std::uint32_t> clusters;  // all hosts of one are reached alike
+  std::vector<bool> is_reached(plan_->clusters.size());  // all hosts of a cluster are alike
   for (const std::uint32_t peer : hosts) {
-    if (!clusters.insert(plan_->hosts[peer].cluster).second) continue;
+    if (is_reached[plan_->hosts[peer].cluster]) continue;
+    is_reached[plan_->hosts[peer].cluster] = true;
     for (const auto& [from, to] : {std::pair(host_, peer), std::pair(peer, host_)})
       if (const std::string why = missing_way(*plan_, from, to); !why.empty())
         refuse(fmt::format("no way from host {} to host {}: {}", plan_->hosts[from].name,
@@ -121,11 +129,11 @@ std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::
   Group& group = *made;
   group.id = base::digest_of(fmt::format("{}\n{}", uses_[std::string(name)]++, name)).low;
   group.name = name;
-  group.hosts = std::move(hosts);
+  group.hosts = std::move(shared);
   group.options = options;
   groups_[group.id] = std::move(made);
-  if (group.hosts.size() <= told_hosts_max)
-    for (const std::uint32_t peer : group.hosts)
+  if (group.hosts->size() <= told_hosts_max)
+    for (const std::uint32_t peer : *group.hosts)
       if (peer != host_) issue(group, peer);
   for (const auto& [host, why] : std::map(lost_)) end_lanes_over(group, host, why);
   if (auto early = early_.extract(group.id)) {
@@ -180,7 +188,7 @@ void Lanes::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& whic
     fail_as_said({wait}, *why);
   } else {
     LaneOut& lane = lane_to(group, to);
-    const bool asks = group.hosts.size() > told_hosts_max && !std::exchange(lane.has_asked, true);
+    const bool asks = group.hosts->size() > told_hosts_max && !std::exchange(lane.has_asked, true);
     if (asks) post(control(LaneKind::ask, to, id));
     send(lane);
   }
@@ -233,6 +241,7 @@ void Lanes::receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage&
     grant.channel = asked.name.channel;
     grant.ordinal = asked.name.ordinal;
     grant.meaning = which.meaning;
+    grant.is_at_once = which.is_grant_at_once;
     post(std::move(grant));
   }
   issue_returned(group, from);
@@ -253,8 +262,10 @@ void Lanes::leave(std::uint64_t id, const std::string& why) {
   runtime::Lock lock(mutex_);
   Group* group = find(id);
   if (group == nullptr) return;
-  for (const std::uint32_t peer : group->hosts) {
-    if (!group->out.contains(peer) && !group->in.contains(peer)) continue;
+  std::set<std::uint32_t> peers;
+  for (const auto& [peer, lane] : group->out) peers.insert(peer);
+  for (const auto& [peer, lane] : group->in) peers.insert(peer);
+  for (const std::uint32_t peer : peers) {
     LaneFrame left = control(LaneKind::left, peer, id);
     left.text = why;
     if (const auto lane = group->out.find(peer); lane != group->out.end()) {

@@ -54,6 +54,9 @@ class Lanes {
   /// twice, or not this one; while the host is in one of that name; and where there is no way.
   std::unique_ptr<LaneGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                    GroupOptions options = {});
+  /// The same; what is rising already is shared, which counts where thousands are in one process.
+  std::unique_ptr<LaneGroup> join(std::string_view name, SharedHosts hosts,
+                                  GroupOptions options = {});
   /// The same of hosts by name.
   std::unique_ptr<LaneGroup> group_of(std::string_view name, const std::vector<std::string>& hosts,
                                       GroupOptions options = {});
@@ -104,7 +107,7 @@ class Lanes {
   struct Group {
     std::uint64_t id = 0;
     std::string name;
-    std::vector<std::uint32_t> hosts;  // sorted
+    SharedHosts hosts;  // sorted
     GroupOptions options;
     std::map<std::uint32_t, LaneOut> out;                 // by target; nodes do not move
     std::map<std::uint32_t, std::unique_ptr<LaneIn>> in;  // by source
@@ -203,6 +206,7 @@ class Lanes {
   void keep_for_later(LaneFrame frame);
   void take_done(const LaneFrame& frame);
   void see_who_is_done();
+  void tell_cluster_is_done();
   void tell_all_are_done();
   void look_at_undone();
   bool is_cluster_done(std::uint32_t cluster) const;
@@ -244,7 +248,8 @@ class Lanes {
   struct End {
     // Of this cluster, whose threads have ended, if this is its exit; of a switch, that have ended.
     std::set<std::uint32_t> hosts;
-    std::set<std::uint32_t> clusters;  // likewise
+    std::vector<std::uint32_t> mine;   // the hosts of this cluster, if this is its exit
+    std::set<std::uint32_t> clusters;  // whose threads have ended
     bool is_here = false;              // those of this host
     bool is_told = false;              // by this host
     bool is_everywhere = false;        // of a switch: its hosts, that came

@@ -97,10 +97,10 @@ std::uint32_t Lanes::exit_of(std::uint32_t cluster) const {
 }
 
 bool Lanes::is_cluster_done(std::uint32_t cluster) const {
+  if (end_.clusters.contains(cluster)) return true;
   const std::uint32_t exit = exit_of(cluster);
-  return end_.clusters.contains(cluster) || lost_.contains(exit) ||
-         !missing_way(*plan_, host_, exit).empty() || !missing_way(*plan_, exit, host_).empty() ||
-         is_behind_lost_switch(exit);
+  return lost_.contains(exit) || !missing_way(*plan_, host_, exit).empty() ||
+         !missing_way(*plan_, exit, host_).empty() || is_behind_lost_switch(exit);
 }
 
 bool Lanes::is_behind_lost_switch(std::uint32_t host) const {
@@ -120,31 +120,34 @@ void Lanes::see_who_is_done() {
     if (lost_.contains(exit)) tell_all_are_done();
     return;
   }
-  for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host)
-    if (plan_->hosts[host].cluster == here && !end_.hosts.contains(host) && !lost_.contains(host))
-      return;
+  if (end_.mine.empty())
+    for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host)
+      if (plan_->hosts[host].cluster == here) end_.mine.push_back(host);
+  for (const std::uint32_t host : end_.mine)
+    if (!end_.hosts.contains(host) && !lost_.contains(host)) return;
   end_.clusters.insert(here);
-  const bool tells = !std::exchange(end_.is_told, true);
-  bool are_all_done = true;
+  if (!std::exchange(end_.is_told, true)) tell_cluster_is_done();
+  for (std::uint32_t cluster = 0; cluster < plan_->clusters.size(); ++cluster)
+    if (!is_cluster_done(cluster)) return;
+  tell_all_are_done();
+}
+
+void Lanes::tell_cluster_is_done() {
+  const std::uint32_t here = plan_->hosts[host_].cluster;
   for (std::uint32_t cluster = 0; cluster < plan_->clusters.size(); ++cluster) {
-    const bool is_reached = cluster != here && missing_way(*plan_, host_, exit_of(cluster)).empty();
-    if (tells && is_reached && !lost_.contains(exit_of(cluster))) {
-      LaneFrame done = control(LaneKind::done, exit_of(cluster), 0);
-      done.bytes = 1;
-      post(std::move(done));
-    }
-    are_all_done = are_all_done && is_cluster_done(cluster);
+    const std::uint32_t exit = exit_of(cluster);
+    if (cluster == here || lost_.contains(exit) || !missing_way(*plan_, host_, exit).empty())
+      continue;
+    LaneFrame done = control(LaneKind::done, exit, 0);
+    done.bytes = 1;
+    post(std::move(done));
   }
-  if (are_all_done) tell_all_are_done();
 }
 
 void Lanes::tell_all_are_done() {
   end_.is_everywhere = true;
-  const std::uint32_t here = plan_->hosts[host_].cluster;
-  for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host) {
-    if (host_ != exit_of(here) || host == host_ || plan_->hosts[host].cluster != here ||
-        lost_.contains(host))
-      continue;
+  for (const std::uint32_t host : end_.mine) {
+    if (host == host_ || lost_.contains(host)) continue;
     LaneFrame done = control(LaneKind::done, host, 0);
     done.bytes = 2;
     post(std::move(done));

@@ -57,7 +57,7 @@ void Lanes::fail_channels(std::uint64_t id, const Channels& which, const std::st
   for (auto& [first, failed] : group->failed) {
     const bool is_meant = first <= which.last && which.first <= failed.last;
     if (!is_meant || std::exchange(failed.is_told, true)) continue;
-    for (const std::uint32_t peer : group->hosts) {
+    for (const std::uint32_t peer : *group->hosts) {
       const bool has_lane = group->out.contains(peer) || group->in.contains(peer);
       if (has_lane && !group->over.contains(peer) && !failed.knowing.contains(peer))
         tell_failed(*group, peer, first);
@@ -92,7 +92,7 @@ void Lanes::end_lanes(Group& group, std::uint32_t peer, const std::string& reaso
 
 /// The same for all whose way leads to or through a host that is gone.
 void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& reason) {
-  for (const std::uint32_t peer : group.hosts)
+  for (const std::uint32_t peer : *group.hosts)
     if (peer != host_ && !group.over.contains(peer) &&
         (peer == host || way_leads_through(*plan_, host_, peer, host) ||
          way_leads_through(*plan_, peer, host_, host)))

@@ -38,7 +38,8 @@ void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payl
   LaneOut::Channel& channel = lane.channels[number];
   channel.lane = &lane;
   const MessageName name{number, channel.next_ordinal++};
-  channel.messages.push_back({name, 0, 0, std::move(payload), 0, runtime_.now(), std::move(wait)});
+  channel.messages.push_back(
+      {name, 0, 0, std::move(payload), 0, false, runtime_.now(), std::move(wait)});
   list(channel);
   want(outlet_to(lane.target));
 }
@@ -56,6 +57,7 @@ void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload
                                   which.order,
                                   std::move(payload),
                                   0,
+                                  which.waits_for_grant,
                                   runtime_.now(),
                                   std::move(wait)});
   list(channel);
@@ -90,6 +92,7 @@ LaneOut::Message* OutgoingLanes::movable(LaneOut::Channel& channel) const {
   bool may_pay = true;
   for (LaneOut::Message& message : channel.messages) {
     if (window.is_granted(message.name)) return &message;
+    if (message.waits_for_grant) continue;
     if (may_pay && window.can_pay(charge_of(next_bytes(message)))) return &message;
     may_pay = false;
   }

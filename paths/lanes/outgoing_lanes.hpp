@@ -23,6 +23,7 @@ struct LaneOut {
     std::uint64_t order = 0;  ///< of a named one
     base::Payload payload;
     std::uint64_t sent = 0;  ///< bytes of it
+    bool waits_for_grant = false;
     base::Nanos ready_at{0};
     std::shared_ptr<LaneWait> wait;
   };

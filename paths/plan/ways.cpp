@@ -63,6 +63,8 @@ std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to) 
   if (!plan.ways)
     return "the config is at the low level and has several clusters, but no ways between them "
            "(key `ways`, which `paths expand` writes of a config with the key `lanes`)";
+  const std::size_t clusters = plan.clusters.size();
+  if (plan.ways->links.size() == clusters * (clusters - 1)) return {};
   if (plan.ways->links.contains({here, there})) return {};
   return fmt::format("the config has no link from cluster {} to cluster {}", plan.clusters[here],
                      plan.clusters[there]);

@@ -30,6 +30,7 @@ constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
 constexpr std::size_t lane_bytes = 74;
 constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
+constexpr std::uint8_t flag_at_once = 2;
 constexpr std::size_t has_wiring_bytes = 1;
 constexpr std::size_t wiring_bytes = 34;  // without the label
 
@@ -204,7 +205,8 @@ void get_result(ByteReader& reader, Frame& frame) {
 
 void put_lane(ByteWriter& writer, const LaneFrame& lane) {
   writer.put(static_cast<std::uint8_t>(lane.kind));
-  writer.put(lane.is_granted ? flag_granted : std::uint8_t{0});
+  writer.put(static_cast<std::uint8_t>((lane.is_granted ? flag_granted : 0) |
+                                       (lane.is_at_once ? flag_at_once : 0)));
   writer.put(lane.source);
   writer.put(lane.target);
   for (const std::uint64_t number :
@@ -224,7 +226,9 @@ base::Nanos get_span(ByteReader& reader) {
 LaneFrame get_lane(ByteReader& reader) {
   LaneFrame lane;
   lane.kind = reader.known(reader.get<std::uint8_t>(), last_lane_kind);
-  lane.is_granted = reader.known_flags(reader.get<std::uint8_t>(), flag_granted) != 0;
+  const auto flags = reader.known_flags(reader.get<std::uint8_t>(), flag_granted | flag_at_once);
+  lane.is_granted = (flags & flag_granted) != 0;
+  lane.is_at_once = (flags & flag_at_once) != 0;
   lane.source = reader.get<std::uint32_t>();
   lane.target = reader.get<std::uint32_t>();
   for (std::uint64_t* number :

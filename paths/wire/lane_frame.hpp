@@ -32,6 +32,7 @@ inline constexpr LaneKind last_lane_kind = LaneKind::goodbye;
 struct LaneFrame {
   LaneKind kind = LaneKind::data;
   bool is_granted = false;     ///< of data: a grant pays for it, not credit
+  bool is_at_once = false;     ///< of a grant: emulated links do not delay it
   std::uint32_t source = 0;    ///< host, as the run's plan counts them
   std::uint32_t target = 0;    ///< likewise
   std::uint64_t group = 0;     ///< its id

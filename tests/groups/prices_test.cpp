@@ -42,13 +42,12 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
   return end - begin;
 }
 
-}  // namespace
-
-TEST_CASE("groups: on the virtual clock operations take what prices say") {
-  const std::uint64_t seed = 5;
+/// Random operations on random networks: whether they take what prices say.
+void compare(std::uint64_t seed, bool has_ports) {
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  int equal = 0, all = 0;
+  std::string others;
+  int unequal = 0, near = 0, all = 0;
   for (int round = 0; round < 300; ++round) {
     const std::size_t clusters = 1 + random() % 3;
     std::string config = "clusters:\n";
@@ -77,15 +76,34 @@ TEST_CASE("groups: on the virtual clock operations take what prices say") {
         algorithm.order(task, parameters) > collectives::Order::by_block)
       continue;
     call.algorithm = algorithm.name;
-    const base::Nanos price = pricing::price(algorithm, task, parameters, 1, network).time;
+    if (has_ports)
+      call.ports = {.receiving = 1 + random() % 3,
+                    .are_apart = random() % 2 == 0,
+                    .are_grants_carried = random() % 2 == 0};
+    const base::Nanos price =
+        pricing::price(algorithm, task, parameters, 1, network, {.ports = call.ports}).time;
     const base::Nanos time = time_of(sim, call, count);
     ++all;
-    if (time != price)
-      UNSCOPED_INFO(config << algorithm.name << ' ' << name_of(call.collective) << ' ' << count
-                           << " from " << call.root << ": " << time.count() << ", not "
-                           << price.count());
-    equal += time == price ? 1 : 0;
+    if (time == price) continue;
+    ++unequal;
+    others += fmt::format("{}{} {} of {} from {}: {}, not {}\n", config, algorithm.name,
+                          name_of(call.collective), count, call.root, time.count(), price.count());
+    // Of what meets at an exit in one instant either may be first.
+    const bool has_exits = std::any_of(network.exits.begin(), network.exits.end(),
+                                       [](const auto& exit) { return exit.has_value(); });
+    const double ratio = static_cast<double>(time.count()) / static_cast<double>(price.count());
+    if (has_exits && std::abs(ratio - 1) < 0.01) ++near;
   }
+  INFO(others);
   CHECK(all > 200);
-  CHECK(equal == all);
+  CHECK(unequal == near);
+  CHECK(near <= all / 100);
+}
+
+}  // namespace
+
+TEST_CASE("groups: on the virtual clock operations take what prices say") { compare(5, false); }
+
+TEST_CASE("groups: with ports messages come as their receivers plan, and take what prices say") {
+  compare(6, true);
 }

@@ -31,8 +31,8 @@ void take_part(runtime::Runtime& runtime, paths::LaneGroup& group, const Task& t
   memory.lend(collectives::out, out_range(task, me), out);
   groups::Fold fold(*base::reduce_operation("max"), base::Scalar::u8, base::Values::checked);
   const groups::OperationName name{.number = 0, .meaning = 1, .text = "it"};
-  groups::Execution(runtime, &group, group.hosts(), name, std::move(program), memory, fold,
-                    {.patience = 60s})
+  groups::Execution(runtime, &group, group.hosts(), name, std::move(program), {.me = me}, memory,
+                    fold, {.patience = 60s})
       .run();
 }
 

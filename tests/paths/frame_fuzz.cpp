@@ -46,6 +46,7 @@ Frame random_frame(runtime::Random& random) {
     frame.lane = std::make_shared<LaneFrame>();
     frame.lane->kind = static_cast<LaneKind>(random.below(13));
     frame.lane->is_granted = random.chance(0.5);
+    frame.lane->is_at_once = random.chance(0.5);
     frame.lane->source = small();
     frame.lane->target = small();
     frame.lane->group = random.next();
