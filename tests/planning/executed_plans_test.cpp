@@ -28,12 +28,6 @@ base::Nanos executed(const std::shared_ptr<const Plan>& plan, const pricing::Net
   return pricing::price(algorithm_of(plan, "planned", ""), task, {}, 1, network, execution).time;
 }
 
-/// As plans are meant.
-pricing::Execution in_order(pricing::Execution execution) {
-  execution.ports.are_in_order = true;
-  return execution;
-}
-
 }  // namespace
 
 TEST_CASE("executed plans: five hosts take what was predicted while a path has streams for all") {

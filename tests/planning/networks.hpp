@@ -22,6 +22,12 @@ inline constexpr base::Nanos three_sites_overhead = std::chrono::microseconds(50
 test_support::Sites random_sites(std::mt19937_64& chance, std::size_t sites,
                                  std::size_t most_hosts);
 
+/// As plans are meant.
+inline pricing::Execution in_order(pricing::Execution execution) {
+  execution.ports.are_in_order = true;
+  return execution;
+}
+
 /// The same on every machine, which those of the standard library are not.
 inline std::uint64_t below(std::mt19937_64& chance, std::uint64_t end) { return chance() % end; }
 inline double between(std::mt19937_64& chance, double least, double most) {
