@@ -111,16 +111,15 @@ void Execution::keep(Slot slot) {
   kept.can_be_received = false;
   kept.message.waits_for_grant = has_receiving_ports();
   kept.message.is_grant_at_once = has_receiving_ports() && !plan_.ports.are_grants_carried;
-  if (step.action == Action::send && plan_.ports.are_in_order)
-    turns_.push_back(steps_[slot].number);
+  if (step.action == Action::send && has_sending_ports())
+    ports_of(sending_, slot).steps.push_back(slot);
   if (step.action == Action::receive && has_receiving_ports())
-    ports_of(steps_[slot]).steps.push_back(slot);
+    ports_of(receiving_, slot).steps.push_back(slot);
 }
 
-Execution::Ports& Execution::ports_of(const pricing::Admitted& step) {
-  const bool is_other = plan_.ports.are_apart && plan_.topology->cluster_of(plan_.me) !=
-                                                     plan_.topology->cluster_of(step.peer);
-  return receiving_[is_other ? 1 : 0];
+bool Execution::is_across(Slot slot) const {
+  return plan_.ports.are_apart &&
+         plan_.topology->cluster_of(plan_.me) != plan_.topology->cluster_of(steps_[slot].peer);
 }
 
 void Execution::begin(Slot slot) {
@@ -143,10 +142,18 @@ void Execution::begin(Slot slot) {
 /// these might wait for grants that one of the others would bring about. With ports that are taken
 /// in order a plan says that this does not happen.
 void Execution::send_ready() {
-  while (!ready_.empty() && has_turn(ready_.begin()->first)) {
-    if (plan_.ports.are_in_order) turns_.pop_front(), ++sending_taken_;
-    send(ready_.extract(ready_.begin()).mapped());
-  }
+  if (has_sending_ports()) return send_in_order();
+  while (!ready_.empty()) send(ready_.extract(ready_.begin()).mapped());
+}
+
+void Execution::send_in_order() {
+  for (Ports& ports : sending_)
+    while (!ports.steps.empty() && ports.taken < plan_.ports.sending &&
+           ready_.erase(steps_[ports.steps.front()].number) > 0) {
+      send(ports.steps.front());
+      ports.steps.pop_front();
+      ++ports.taken;
+    }
 }
 
 void Execution::send(Slot slot) {
@@ -167,13 +174,15 @@ void Execution::receive(Slot slot) {
 
 /// Receiving steps in their order, as far as they are free of hazards and there are ports.
 void Execution::receive_in_order() {
-  for (Ports& ports : receiving_)
-    while (!ports.steps.empty() && ports.taken < plan_.ports.receiving &&
+  for (std::size_t across = 0; across < receiving_.size(); ++across) {
+    Ports& ports = receiving_[across];
+    while (!ports.steps.empty() && ports.taken < receiving_ports(across) &&
            kept_[ports.steps.front()].can_be_received) {
       receive(ports.steps.front());
       ports.steps.pop_front();
       ++ports.taken;
     }
+  }
 }
 
 /// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies.
@@ -193,10 +202,10 @@ void Execution::finish(std::size_t member) {
   Step& step = kept_[slot];
   if (steps_[slot].action == Action::send) {
     std::exchange(step.sending, {}).wait();
-    if (plan_.ports.are_in_order) --sending_taken_;
+    if (has_sending_ports()) --ports_of(sending_, slot).taken;
   } else {
     take(slot);
-    if (has_receiving_ports()) --ports_of(steps_[slot]).taken;
+    if (has_receiving_ports()) --ports_of(receiving_, slot).taken;
   }
   if (trace_) trace(slot);
   steps_.finish(slot, free_);

@@ -82,18 +82,22 @@ class Execution {
   void send_ready();
   void send(Slot slot);
   void receive(Slot slot);
-  /// Receiving steps that wait for a port, in their order.
+  /// Steps that wait for a port, in their order.
   struct Ports {
     std::deque<Slot> steps;
     std::size_t taken = 0;
   };
-  Ports& ports_of(const pricing::Admitted& step);
+  using PortsApart = std::array<Ports, 2>;  // of its own cluster or of all, of other clusters
+  Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
+  bool is_across(Slot slot) const;
+  std::size_t receiving_ports(std::size_t across) const {
+    return across == 1 && plan_.ports.receiving_across > 0 ? plan_.ports.receiving_across
+                                                           : plan_.ports.receiving;
+  }
   bool has_receiving_ports() const { return lanes_ != nullptr && plan_.ports.receiving > 0; }
   void receive_in_order();
-  bool has_turn(std::uint64_t step) const {
-    return !plan_.ports.are_in_order ||
-           (sending_taken_ < plan_.ports.sending && turns_.front() == step);
-  }
+  bool has_sending_ports() const { return plan_.ports.are_in_order && plan_.ports.sending > 0; }
+  void send_in_order();
   void finish(std::size_t member);
   void take(Slot slot);
   base::Payload gathered(const Step& step);
@@ -112,12 +116,10 @@ class Execution {
   const ExecutionLimits limits_;
   ShareTrace* const trace_;  // null where nothing is recorded
   pricing::Admission steps_;
-  std::vector<Step> kept_;                    // by slot
-  std::vector<Slot> free_;                    // to be done
-  std::map<std::uint64_t, Slot> ready_;       // to be sent, by number, when all is admitted
-  std::deque<std::uint64_t> turns_;           // steps that will be sent, where they are in order
-  std::size_t sending_taken_ = 0;             // ports
-  std::array<Ports, 2> receiving_;            // of its own cluster or of all, of other clusters
+  std::vector<Step> kept_;               // by slot
+  std::vector<Slot> free_;               // to be done
+  std::map<std::uint64_t, Slot> ready_;  // to be sent, by number, when all is admitted
+  PortsApart sending_, receiving_;
   std::unordered_map<std::size_t, Slot> of_;  // by member of the waits
   struct Stream {
     bool is_sent = false;

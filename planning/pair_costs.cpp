@@ -36,6 +36,18 @@ double link_rate(const pricing::Network& network, const pricing::Link& link) {
   return slower(rate, link.stream_rate * static_cast<double>(stripes(network, link)));
 }
 
+/// The slowest of all on the way.
+double way_rate(const pricing::Network& network, Rank from, Rank to) {
+  using Part = pricing::Network::Part;
+  double rate = 0;
+  network.for_way(from, to, [&](Part part, std::size_t index) {
+    rate = slower(rate, part == Part::link       ? link_rate(network, network.links[index])
+                        : part == Part::outgoing ? pricing::rate_of(network.outgoing[index])
+                                                 : pricing::rate_of(network.receiving[index]));
+  });
+  return rate;
+}
+
 /// A link that all share is one queue.
 std::size_t slots_of(const pricing::Network& network, const pricing::Link& link) {
   if (link.has_streams())
@@ -80,12 +92,8 @@ PairCosts PairCosts::of(const pricing::Network& network, Nanos overhead) {
   const Rank hosts = network.topology->size();
   for (Rank from = 0; from < hosts; ++from) {
     costs.nics_.push_back(pricing::rate_of(network.outgoing[from]));
-    for (Rank to = 0; to < hosts; ++to) {
-      double rate = slower(costs.nics_[from], pricing::rate_of(network.receiving[to]));
-      if (network.crosses(from, to))
-        rate = slower(rate, link_rate(network, network.links[network.link_index(from, to)]));
-      costs.pairs_.push_back({network.latency(from, to), rate});
-    }
+    for (Rank to = 0; to < hosts; ++to)
+      costs.pairs_.push_back({network.latency(from, to), way_rate(network, from, to)});
   }
   for (const pricing::Link& link : network.links) costs.slots_.push_back(slots_of(network, link));
   return costs;

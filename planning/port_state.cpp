@@ -37,16 +37,26 @@ PortState::PortState(const PairCosts& costs, const std::vector<Piece>& pieces,
     receiving_[is_across].assign(hosts_, Slots(std::max<std::size_t>(1, ports)));
   }
   const std::size_t clusters = costs.topology().clusters();
-  for (std::size_t path = 0; model.counts_slots && path < clusters * clusters; ++path)
+  for (std::size_t path = 0; path < clusters * clusters; ++path)
     paths_.emplace_back(std::max<std::size_t>(1, costs.slots(path)));
+  for (Rank from = 0; from < hosts_; ++from)
+    for (Rank to = 0; to < hosts_; ++to) {
+      Takes& takes = takes_.emplace_back();
+      if (!costs.crosses(from, to)) continue;
+      const std::size_t path = costs.path(from, to);
+      takes.ports = model.are_apart ? 1 : 0;
+      if (model.counts_slots && costs.slots(path) > 0)
+        takes.path = static_cast<std::uint32_t>(path);
+    }
 }
 
 Nanos PortState::start(std::uint32_t piece, Rank from, Rank to) const {
-  const Nanos ports = std::max(sending(from, to).free_at(), receiving(from, to).free_at());
-  Nanos start = std::max({pairs_[from * hosts_ + to], ports, here_[index(piece, from)]});
-  if (model_.counts_slots && costs_.crosses(from, to) && costs_.slots(costs_.path(from, to)) > 0)
-    start = std::max(start, paths_[costs_.path(from, to)].free_at());
-  return start;
+  const Takes takes = takes_[pair(from, to)];
+  const auto& receiving = model_.is_half_duplex ? sending_ : receiving_;
+  const Nanos start =
+      std::max({pairs_[pair(from, to)], here_[index(piece, from)],
+                sending_[takes.ports][from].free_at(), receiving[takes.ports][to].free_at()});
+  return takes.path == Takes::any ? start : std::max(start, paths_[takes.path].free_at());
 }
 
 Transfer PortState::commit(std::uint32_t piece, Rank from, Rank to) {
@@ -55,12 +65,13 @@ Transfer PortState::commit(std::uint32_t piece, Rank from, Rank to) {
   const Bytes bytes = pieces_[piece].bytes;
   const Nanos sent = transfer.start + costs_.sending(from, bytes);
   const Nanos passed = transfer.start + costs_.takes(from, to, bytes);
-  pairs_[from * hosts_ + to] = std::max(sent, passed);
-  sending_[is_other(from, to)][from].take(sent);
-  std::vector<Slots>* receiving = model_.is_half_duplex ? sending_ : receiving_;
-  receiving[is_other(from, to)][to].take(transfer.end);
+  const Takes takes = takes_[pair(from, to)];
+  pairs_[pair(from, to)] = std::max(sent, passed);
+  sending_[takes.ports][from].take(sent);
+  auto& receiving = model_.is_half_duplex ? sending_ : receiving_;
+  receiving[takes.ports][to].take(transfer.end);
   here_[index(piece, to)] = transfer.end;
-  if (model_.counts_slots && costs_.crosses(from, to)) paths_[costs_.path(from, to)].take(passed);
+  if (takes.path != Takes::any) paths_[takes.path].take(passed);
   return transfer;
 }
 

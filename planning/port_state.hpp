@@ -52,15 +52,10 @@ class PortState {
     std::vector<Nanos> taken_;  // a heap, the first one to be free on top
   };
   std::size_t index(std::uint32_t piece, Rank host) const { return piece * hosts_ + host; }
-  bool is_other(Rank from, Rank to) const { return model_.are_apart && costs_.crosses(from, to); }
-  const Slots& sending(Rank from, Rank to) const { return sending_[is_other(from, to)][from]; }
-  const Slots& receiving(Rank from, Rank to) const {
-    return model_.is_half_duplex ? sending_[is_other(from, to)][to]
-                                 : receiving_[is_other(from, to)][to];
-  }
+  std::size_t pair(Rank from, Rank to) const { return from * hosts_ + to; }
   /// L + m / B.
   Nanos way(std::uint32_t piece, Rank from, Rank to) const {
-    return ways_[size_of_[piece]][from * hosts_ + to];
+    return ways_[size_of_[piece]][pair(from, to)];
   }
 
   const PairCosts& costs_;
@@ -71,7 +66,14 @@ class PortState {
   std::vector<std::size_t> size_of_;      // by piece
   std::vector<Nanos> here_;               // by piece and host; below 0: not at all
   std::vector<Nanos> pairs_;
-  std::vector<Slots> sending_[2], receiving_[2];  // in a cluster or all; to other clusters
+  /// Of a pair: which ports it takes, and which path's slots.
+  struct Takes {
+    std::uint8_t ports = 0;  // 1: those for other clusters
+    std::uint32_t path = any;
+    static constexpr std::uint32_t any = ~std::uint32_t{0};
+  };
+  std::vector<Takes> takes_;
+  std::vector<Slots> sending_[2], receiving_[2];  // by Takes::ports, by host
   std::vector<Slots> paths_;
 };
 

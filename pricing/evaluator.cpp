@@ -58,13 +58,13 @@ struct Host {
   std::vector<MessageIndex> under_way;
   std::vector<MessageIndex> parked;  // without credit
   std::vector<Bytes> credit;         // by target
-  struct Receiving {
-    std::deque<MessageIndex> steps;  // not granted, in order
-    std::size_t granted = 0;         // and not there
+  struct Class {
+    std::size_t sending = 0;             // ports taken
+    std::size_t granted = 0;             // and not there
+    std::deque<MessageIndex> receiving;  // steps that are not granted, in order
+    std::deque<std::uint64_t> in_order;  // steps that have not had their turn, if there are such
   };
-  std::array<Receiving, 2> receiving_ports;  // of its own cluster or of all, of other clusters
-  std::size_t ports_taken = 0;               // sending ones
-  std::deque<std::uint64_t> in_order;  // steps that have not had their turn, if there are such
+  std::array<Class, 2> ports;  // for its own cluster or all, for other clusters
   bool is_touched = false;
 };
 
@@ -108,22 +108,32 @@ class Evaluation {
   void park(Rank me);
   // Ports.
   bool has_receiving_ports() const { return execution_.ports.receiving > 0; }
-  bool has_free_port(const Host& host) const {
-    return execution_.ports.sending == 0 || host.ports_taken < execution_.ports.sending;
+  bool has_free_port(const Host::Class& ports) const {
+    return execution_.ports.sending == 0 || ports.sending < execution_.ports.sending;
   }
-  Host::Receiving& receiving_ports(const Message& message) {
-    const bool is_other =
-        execution_.ports.are_apart && network_.crosses(message.source, message.target);
-    return hosts_[message.target].receiving_ports[is_other ? 1 : 0];
+  std::size_t class_of(const Message& message) const {
+    return execution_.ports.are_apart && network_.crosses(message.source, message.target) ? 1 : 0;
+  }
+  Host::Class& ports_at(Rank rank, const Message& message) {
+    return hosts_[rank].ports[class_of(message)];
+  }
+  const Host::Class& ports_at(Rank rank, const Message& message) const {
+    return hosts_[rank].ports[class_of(message)];
+  }
+  /// How many messages of a class may be granted.
+  std::size_t most_granted(std::size_t of_class) const {
+    const Ports& ports = execution_.ports;
+    return of_class == 1 && ports.receiving_across > 0 ? ports.receiving_across : ports.receiving;
   }
   void grant_in_order(Rank me);
-  bool has_turn(const Host& host, std::uint64_t step) const {
-    return !execution_.ports.are_in_order || host.in_order.front() == step;
+  bool has_turn(const Host::Class& ports, std::uint64_t step) const {
+    return ports.in_order.empty() || step <= ports.in_order.front();
   }
-  void end_turn(Host& host) const {
-    if (execution_.ports.are_in_order) host.in_order.pop_front();
+  void end_turn(Host::Class& ports, std::uint64_t step) const {
+    if (!ports.in_order.empty() && ports.in_order.front() == step) ports.in_order.pop_front();
   }
   std::uint64_t receiving_step(const Message& message) const {
+    if (!message.is_granted) return 0;  // perhaps it is not even admitted
     return hosts_[message.target].admission[message.receiving].number;
   }
   bool can_start_half_duplex(const Message& message) const;
@@ -276,9 +286,10 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   Message& message = messages_[*index];
   (is_sender ? message.sending : message.receiving) = slot;
   if (is_sender) message.step = step.number;
+  Host::Class& ports = ports_at(me, message);
   if (execution_.ports.are_in_order && (is_sender || execution_.ports.is_half_duplex))
-    hosts_[me].in_order.push_back(step.number);
-  if (!is_sender && has_receiving_ports()) receiving_ports(message).steps.push_back(*index);
+    ports.in_order.push_back(step.number);
+  if (!is_sender && has_receiving_ports()) ports.receiving.push_back(*index);
 }
 
 /// A step that is free of hazards.
@@ -344,7 +355,7 @@ void Evaluation::park(Rank me) {
     Message& message = messages_[index];
     if (message.frames_out == message.frames || may_move(message)) return false;
     host.parked.push_back(index);
-    if (message.has_port) --host.ports_taken;
+    if (message.has_port) --ports_at(me, message).sending;
     message.has_port = false;
     return true;
   });
@@ -352,16 +363,25 @@ void Evaluation::park(Rank me) {
 
 void Evaluation::hand_over(Rank me) {
   Host& host = hosts_[me];
-  while (host.under_way.size() < execution_.under_way && !host.ready.empty() &&
-         has_free_port(host) && has_turn(host, host.ready.front().step)) {
+  std::vector<Ready> wait_for_ports;
+  while (host.under_way.size() < execution_.under_way && !host.ready.empty()) {
+    const Ready first = host.ready.front();
+    const Host::Class& ports = ports_at(me, messages_[first.message]);
+    const bool has_port = has_free_port(ports) && has_turn(ports, first.step);
+    if (!has_port && !execution_.ports.are_apart) break;
     std::pop_heap(host.ready.begin(), host.ready.end());
-    const MessageIndex index = host.ready.back().message;
     host.ready.pop_back();
-    if (may_move(messages_[index])) {
-      put_under_way(index);
+    if (!has_port) {
+      wait_for_ports.push_back(first);
+    } else if (may_move(messages_[first.message])) {
+      put_under_way(first.message);
     } else {
-      host.parked.push_back(index);
+      host.parked.push_back(first.message);
     }
+  }
+  for (const Ready& ready : wait_for_ports) {
+    host.ready.push_back(ready);
+    std::push_heap(host.ready.begin(), host.ready.end());
   }
 }
 
@@ -446,12 +466,13 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
 /// Receiving steps in their order, as far as they are free of hazards and there are ports.
 void Evaluation::grant_in_order(Rank me) {
   Host& host = hosts_[me];
-  for (Host::Receiving& ports : host.receiving_ports)
-    while (!ports.steps.empty() && ports.granted < execution_.ports.receiving) {
-      const MessageIndex index = ports.steps.front();
+  for (std::size_t of_class = 0; of_class < host.ports.size(); ++of_class) {
+    Host::Class& ports = host.ports[of_class];
+    while (!ports.receiving.empty() && ports.granted < most_granted(of_class)) {
+      const MessageIndex index = ports.receiving.front();
       Message& message = messages_[index];
       if (!message.can_be_received) break;
-      ports.steps.pop_front();
+      ports.receiving.pop_front();
       ++ports.granted;
       const Nanos way =
           execution_.ports.are_grants_carried ? network_.latency(me, message.source) : Nanos(0);
@@ -462,14 +483,15 @@ void Evaluation::grant_in_order(Rank me) {
             .frame = 0,
             .step = message.serial});
     }
+  }
 }
 
 bool Evaluation::can_start_half_duplex(const Message& message) const {
-  const Host& source = hosts_[message.source];
-  const Host& target = hosts_[message.target];
-  return may_move(message) && source.under_way.size() < execution_.under_way &&
+  const Host::Class& source = ports_at(message.source, message);
+  const Host::Class& target = ports_at(message.target, message);
+  return may_move(message) && hosts_[message.source].under_way.size() < execution_.under_way &&
          has_free_port(source) && has_free_port(target) && has_turn(source, message.step) &&
-         (!has_receiving_ports() || has_turn(target, receiving_step(message)));
+         has_turn(target, receiving_step(message));
 }
 
 /// Whatever has a port at both ends, until nothing has.
@@ -494,27 +516,30 @@ void Evaluation::start_half_duplex() {
 }
 
 void Evaluation::end_grant(const Message& message) {
-  --receiving_ports(message).granted;
-  if (execution_.ports.is_half_duplex) --hosts_[message.target].ports_taken;
+  Host::Class& ports = ports_at(message.target, message);
+  --ports.granted;
+  if (execution_.ports.is_half_duplex) --ports.sending;
   touch(message.target);
 }
 
 void Evaluation::take_port(Message& message) {
-  end_turn(hosts_[message.source]);
+  Host::Class& source = ports_at(message.source, message);
+  end_turn(source, message.step);
   if (execution_.ports.is_half_duplex) {
-    end_turn(hosts_[message.target]);
-    ++hosts_[message.target].ports_taken;
+    Host::Class& target = ports_at(message.target, message);
+    end_turn(target, receiving_step(message));
+    ++target.sending;
   }
   if (execution_.ports.sending == 0) return;
   message.has_port = true;
-  ++hosts_[message.source].ports_taken;
+  ++source.sending;
 }
 
 void Evaluation::free_port_at(Nanos time, const Message& message) {
   push({.time = time + execution_.ports.cost,
         .kind = Kind::port_free,
         .source = message.source,
-        .item = 0,
+        .item = static_cast<std::uint32_t>(class_of(message)),
         .frame = 0,
         .step = message.step});
 }
@@ -539,7 +564,9 @@ void Evaluation::happen(const Event& event) {
     case Kind::credited:
       hosts_[event.source].credit[event.item] += event.bytes;
       return unpark(hosts_[event.source]), touch(event.source);
-    case Kind::port_free: --hosts_[event.source].ports_taken; return touch(event.source);
+    case Kind::port_free:
+      --hosts_[event.source].ports[event.item].sending;
+      return touch(event.source);
     case Kind::link_free: return serve_streams(event.item);
     case Kind::stream_free: {
       const Rank target = event.frame;

@@ -14,9 +14,10 @@ struct Ports {
   /// Messages granted and not there yet. Grants are given in the order of the receiving steps, and
   /// no message moves without one.
   std::size_t receiving = 0;
-  bool are_apart = false;  ///< receiving ones and their order: of other clusters and of its own
-  bool blocks = false;     ///< held until the tail has left the link, else until it is sent
-  base::Nanos cost{0};     ///< for which one is held on; the message is not delayed
+  bool are_apart = false;  ///< all of them, and their orders: for other clusters and for its own
+  std::size_t receiving_across = 0;  ///< for other clusters, if that is another number
+  bool blocks = false;  ///< held until the tail has left the link, else until it is sent
+  base::Nanos cost{0};  ///< for which one is held on; the message is not delayed
   /// Sending ones are for receiving, too. A message takes those of both hosts when it starts, of
   /// several that could the one whose later step is the oldest.
   bool is_half_duplex = false;

@@ -274,6 +274,30 @@ TEST_CASE("evaluator: receiving ports for other clusters leave those of its own 
   const Network network = nanoseconds({2, 1});
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
+  // Two of 400 from another cluster, one after the other or, by one receiving side, both at once.
+  const std::vector<Part> far{[](Steps& steps) {
+                                steps.receive(1, cells(0, 400));
+                                steps.receive(2, cells(400, 400));
+                              },
+                              sends(0, cells(0, 400)), sends(0, cells(400, 400))};
+  const Network two = nanoseconds({1, 2});
+  CHECK(time_of(far, two, {.ports = {.receiving = 1, .are_apart = true}}) == 2 * 1500);
+  CHECK(time_of(far, two, {.ports = {.receiving = 1, .are_apart = true, .receiving_across = 2}}) ==
+        1900);
+}
+
+TEST_CASE("evaluator: sending ports for other clusters leave those of its own alone") {
+  // Each port is held for 1000 longer than the message takes to leave.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(2, cells(0, 100));
+                                  steps.send(1, cells(0, 100));
+                                },
+                                receives(0, cells(0, 100)), receives(0, cells(0, 100))};
+  const Network network = nanoseconds({2, 1});
+  Ports ports{.sending = 1, .cost = 1000ns};
+  CHECK(time_of(parts, network, {.ports = ports}) == 1100 + 200);
+  ports.are_apart = true;
+  CHECK(time_of(parts, network, {.ports = ports}) == 1200);
 }
 
 TEST_CASE("evaluator: a sending port is held until the message is sent, and as long as it costs") {
