@@ -10,6 +10,7 @@
 #include "paths/config/config.hpp"
 #include "pricing/evaluator.hpp"
 #include "tests/support/lane_hosts.hpp"
+#include "tests/support/min3_networks.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -43,13 +44,14 @@ std::shared_ptr<paths::Plan> plan_of(const std::string& config, std::uint64_t fr
   return plan;
 }
 
-/// Of a collective of 1 MiB over all hosts of a plan, with windows that hold it.
+/// Of a collective of vectors, or blocks, of so many bytes over all hosts of a plan, with windows
+/// that hold them.
 std::int64_t time_over_lanes(const std::shared_ptr<paths::Plan>& plan, Collective collective,
                              const std::string& name, const std::string& parameters,
-                             const std::vector<std::size_t>& clusters) {
+                             const std::vector<std::size_t>& clusters, Count count = mebibyte) {
   const auto topology = std::make_shared<const Topology>(Topology::clustered(clusters));
   const Algorithm& algorithm = algorithm_named(name);
-  const Task task = make_task(collective, topology, mebibyte);
+  const Task task = make_task(collective, topology, count);
   std::vector<Program> programs = pricing::programs_of(algorithm, task, algorithm.read(parameters));
   base::Nanos end{0};
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
@@ -119,5 +121,39 @@ TEST_CASE("schedules: in frames they take over lanes what prices of the same con
       INFO(config << ", " << name << ' ' << parameters);
       CHECK(time == price.time.count());
     }
+  }
+}
+
+TEST_CASE(
+    "schedules: three-sites.yaml is table 2 of Gupta and Vadhiyar 2007, and so are its parts") {
+  const test_support::Sites sites = test_support::three_sites();
+  for (const auto& [config, chosen] :
+       {std::pair("three-sites.yaml", std::vector<std::size_t>{0, 1, 2}),
+        std::pair("europe.yaml", std::vector<std::size_t>{1, 2}),
+        std::pair("one-cluster.yaml", std::vector<std::size_t>{2})}) {
+    const auto plan = plan_of(config, 0);
+    const pricing::Network network = groups::network_of(*plan);
+    const pricing::Network known = network_of(some_of(sites, chosen), 8);
+    INFO(config);
+    CHECK(network.outgoing == known.outgoing);
+    CHECK(network.receiving == known.receiving);
+    CHECK(network.links == known.links);
+    const auto shipped =
+        paths::load_plan(std::string(PATHS_SOURCE_DIR "/configs/") + config, wrappers::all_kinds());
+    CHECK(shipped.lanes.frame_bytes == 0);
+  }
+}
+
+TEST_CASE("schedules: allgathers of grid libraries take over lanes what prices say") {
+  const auto plan = plan_of("three-sites.yaml", 0);
+  const pricing::Network network = groups::network_of(*plan);
+  constexpr Count block = 16 << 10;
+  for (const std::string name : {"ring", "mpich", "spreading", "magpie", "mpich_g2"}) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const Task task = make_task(Collective::allgather, network.topology, block);
+    const auto price = pricing::price(algorithm, task, algorithm.read(""), 1, network);
+    INFO(name);
+    CHECK(time_over_lanes(plan, Collective::allgather, name, "", {8, 4, 8}, block) ==
+          price.time.count());
   }
 }
