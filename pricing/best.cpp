@@ -48,7 +48,10 @@ std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
   return values;
 }
 
-std::vector<std::string> numbers(const Parameter& parameter, const Task& task) {
+/// Powers of two; of an element's bytes there is nothing to try.
+std::vector<std::string> numbers(const Parameter& parameter, const Task& task,
+                                 Bytes element_bytes) {
+  if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
   std::vector<std::string> values{parameter.fallback};
   for (Count number = 1; number < task.size(); number *= 2)
     if (const std::string value = fmt::format("{}", number);
@@ -89,7 +92,10 @@ bool matters(const Parameter& parameter, const Task& task, const Parameters& cho
 class Families {
  public:
   Families(const Task& task, Bytes element_bytes, Order worst)
-      : task_(task), lengths_(lengths(task, element_bytes)), worst_(worst) {}
+      : task_(task),
+        element_bytes_(element_bytes),
+        lengths_(lengths(task, element_bytes)),
+        worst_(worst) {}
 
   std::vector<Family> all() {
     for (const Algorithm& algorithm : collectives::all_algorithms())
@@ -102,6 +108,7 @@ class Families {
   void add(const Algorithm& algorithm, const Parameters& chosen);
 
   const Task& task_;
+  Bytes element_bytes_;
   std::vector<std::string> lengths_;
   Order worst_;
   std::vector<Family> families_;
@@ -112,8 +119,9 @@ void Families::choose(const Algorithm& algorithm, std::size_t next, const Parame
   const Parameter& parameter = algorithm.parameters[next];
   if (is_length(parameter) || !matters(parameter, task_, chosen, algorithm))
     return choose(algorithm, next + 1, chosen);
-  for (const std::string& value :
-       parameter.words.empty() ? numbers(parameter, task_) : words(parameter, task_)) {
+  for (const std::string& value : parameter.words.empty()
+                                      ? numbers(parameter, task_, element_bytes_)
+                                      : words(parameter, task_)) {
     Parameters with = chosen;
     choose(algorithm, next + 1, with.set(parameter.name, value));
   }

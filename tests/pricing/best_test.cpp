@@ -50,6 +50,18 @@ TEST_CASE("best: 32 MiB are nearest, over unequal and over many clusters, too") 
   CHECK(ratio(Collective::allreduce, 32 * mebibyte, clusters({3, 7})) <= 1.08);
 }
 
+TEST_CASE("best: who has limits in bytes is told what an element has") {
+  const Task task = make_task(Collective::allgather, two_by_four().topology, 1000);
+  std::size_t found = 0;
+  for (const Family& family : families_of(task, 8, Order::by_block))
+    for (const Candidate& candidate : family) {
+      if (candidate.algorithm->name != "mpich") continue;
+      ++found;
+      CHECK(candidate.parameters.number("element") == 8);
+    }
+  CHECK(found == 1);
+}
+
 TEST_CASE("best: 1 MiB for each participant within a quarter of the bound") {
   for (const Collective collective :
        {Collective::allgather, Collective::alltoall, Collective::reduce_scatter, Collective::gather,
