@@ -20,7 +20,60 @@ namespace {
 
 constexpr Buffer forwarded{Storage::forwarded};
 
-/// A cluster's hosts with their pieces, and who of them sends for whom to which other cluster.
+/// A cluster's members in groups as even as can be, whose first ones own what crosses. Groups are
+/// of one, unless the scatter stops early so that few send (§2.4); it goes on inside groups then.
+class Cluster {
+ public:
+  Cluster(std::vector<Rank> members, std::size_t groups)
+      : members_(std::move(members)), groups_(groups) {
+    for (std::size_t group = 0; group < groups_; ++group) owners_.push_back(members_[begin(group)]);
+  }
+
+  const std::vector<Rank>& members() const { return members_; }
+  const std::vector<Rank>& owners() const { return owners_; }
+  std::size_t begin(std::size_t group) const { return group * members_.size() / groups_; }
+  std::size_t group_of(std::size_t member) const {
+    return ((member + 1) * groups_ - 1) / members_.size();
+  }
+  bool owns(std::size_t member) const { return begin(group_of(member)) == member; }
+
+  /// Of each member: the pieces of owners cut again.
+  std::vector<Range> pieces(Range whole) const {
+    std::vector<Range> all;
+    for (std::size_t group = 0; group < groups_; ++group)
+      for (const Range& piece :
+           cut(piece_of(whole, groups_, group), begin(group + 1) - begin(group)))
+        all.push_back(piece);
+    return all;
+  }
+  /// What the group of a member scatters or gathers.
+  Gathering inside(std::size_t member, std::span<const Range> pieces, Buffer buffer) const {
+    const std::size_t first = begin(group_of(member));
+    const std::size_t size = begin(group_of(member) + 1) - first;
+    return {{std::span(members_).subspan(first, size), member - first},
+            pieces.subspan(first, size),
+            buffer};
+  }
+
+ private:
+  std::vector<Rank> members_;
+  std::size_t groups_;
+  std::vector<Rank> owners_;
+};
+
+bool stops_early(const Parameters& parameters) { return parameters.word("limiting") == "halving"; }
+
+/// Beginning with the member at `first`, going round.
+Cluster cluster_of(const Topology& topology, const Parameters& parameters, std::size_t number,
+                   std::size_t first = 0) {
+  const std::span<const Rank> members = topology.cluster(number);
+  const Count senders = parameters.numbers("senders").front();
+  const bool is_parted = stops_early(parameters) && senders > 0 && topology.clusters() > 1;
+  return {rotated(members, first),
+          is_parted ? std::min<std::size_t>(senders, members.size()) : members.size()};
+}
+
+/// The owners of a cluster with their pieces, and who of them sends for whom to which other one.
 struct Side {
   std::vector<Rank> members;
   std::vector<std::size_t> senders;  // by cluster that they send to
@@ -47,6 +100,7 @@ std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t fro
                                    std::size_t clusters) {
   const std::vector<Count> numbers = parameters.numbers("senders");
   std::vector<std::size_t> limits(clusters, 0);
+  if (stops_early(parameters)) return limits;  // owners are as few
   for (std::size_t to = 0; to < clusters; ++to) {
     if (to == from) continue;
     const std::size_t pair = from * (clusters - 1) + (to < from ? to : to - 1);
@@ -109,35 +163,38 @@ void broadcast(Steps& steps, const Task& task, const Parameters& parameters, Ran
   const std::size_t home = group.cluster_of(task.root);
   const std::size_t mine = group.cluster_of(me);
   const std::size_t first = group.index_in_cluster(task.root);
-  const Side here(rotated(group.cluster(home), first), limits_of(parameters, home, clusters),
-                  whole);
-  const std::size_t size = group.cluster(mine).size();
+  std::vector<Cluster> all;
+  for (std::size_t number = 0; number < clusters; ++number)
+    all.push_back(cluster_of(group, parameters, number, number == home ? first : 0));
+  const Side here(all[home].owners(), limits_of(parameters, home, clusters), whole);
+  const std::size_t size = all[mine].members().size();
   const std::size_t index = (group.index_in_cluster(me) + size - (mine == home ? first : 0)) % size;
-  const std::vector<Range> pieces = cut(whole, size);
-  if (mine == home) {
-    const Team team{here.members, index};
-    scatter_binomial(steps, {team, pieces, out});
-    const Forwarding across(here, home, index);
-    const auto send = [&](std::size_t member, Block block) {
-      const Range piece = here.pieces.piece(member);
+  const std::size_t owner = all[mine].group_of(index);
+  const Range owned = piece_of(whole, all[mine].owners().size(), owner);
+  if (mine == home && all[mine].owns(index)) {
+    scatter_binomial(steps, {{here.members, owner}, here.pieces.pieces(), out});
+    const Forwarding across(here, home, owner);
+    const auto send = [&](std::size_t from, Block block) {
+      const Range piece = here.pieces.piece(from);
       for (std::size_t next = 1; next < clusters; ++next) {
         const std::size_t to = (home + next) % clusters;
-        if (!across.sends(member, to)) continue;
-        const std::vector<Dealing> there{Dealing(whole, group.cluster(to), 0)};
+        if (!across.sends(from, to)) continue;
+        const std::vector<Dealing> there{Dealing(whole, all[to].owners(), 0)};
         for_common_ranges(piece, there, [&](Range range) {
           steps.send(there[0].owner(range.offset), within(block, piece, range));
         });
       }
     };
-    if (clusters > 1) across.forward(steps, {out, pieces[index]}, send);
-    allgather(parameters.word("allgather"), steps, {team, pieces, out});
-    return;
+    if (clusters > 1) across.forward(steps, {out, owned}, send);
+  } else if (all[mine].owns(index)) {
+    for_common_ranges(owned, std::span(&here.pieces, 1), [&](Range range) {
+      const std::size_t from = here.pieces.owner_index(range.offset);
+      steps.receive(here.members[here.sender_for(from, mine)], Block{out, range});
+    });
   }
-  for_common_ranges(pieces[index], std::span(&here.pieces, 1), [&](Range range) {
-    const std::size_t owner = here.pieces.owner_index(range.offset);
-    steps.receive(here.members[here.sender_for(owner, mine)], Block{out, range});
-  });
-  allgather(parameters.word("allgather"), steps, {my_cluster(group, me), pieces, out});
+  const std::vector<Range> pieces = all[mine].pieces(whole);
+  scatter_binomial(steps, all[mine].inside(index, pieces, out));
+  allgather(parameters.word("allgather"), steps, {{all[mine].members(), index}, pieces, out});
 }
 
 // --- allreduce ---
@@ -166,34 +223,49 @@ void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range 
   });
 }
 
-void allreduce(Steps& steps, const Task& task, const Parameters& parameters, Rank me) {
-  const Topology& group = task.group();
-  const Range whole = task.vector();
-  const std::size_t clusters = group.clusters();
-  const std::size_t mine = group.cluster_of(me);
-  Sides sides;
-  for (std::size_t number = 0; number < clusters; ++number)
-    sides.push_back(std::make_unique<Side>(rotated(group.cluster(number), 0),
-                                           limits_of(parameters, number, clusters), whole));
-  const Team team = my_cluster(group, me);
-  const std::vector<Range> pieces = cut(whole, team.size());
-  const Stretches stretches(whole, 0);
-  const Block sum =
-      reduce_scatter(parameters.word("reduce_scatter"), steps,
-                     {team, pieces, &stretches, in, clusters == 1 ? out : part, 0, &group});
-  const Forwarding across(*sides[mine], mine, team.me);
-  const auto send = [&](std::size_t member, Block block) {
-    const Range piece = sides[mine]->pieces.piece(member);
+/// An owner's part of it, who has the sum of its piece in its cluster.
+void exchange_and_fold(Steps& steps, const Sides& sides, std::size_t mine, std::size_t owner,
+                       Block sum) {
+  const std::size_t clusters = sides.size();
+  const Forwarding across(*sides[mine], mine, owner);
+  const auto send = [&](std::size_t from, Block block) {
+    const Range piece = sides[mine]->pieces.piece(from);
     for_common_ranges(piece, cuts_of(sides), [&](Range range) {
       for (std::size_t next = 1; next < clusters; ++next) {
         const std::size_t to = (mine + next) % clusters;
-        if (across.sends(member, to))
+        if (across.sends(from, to))
           steps.send(sides[to]->pieces.owner(range.offset), within(block, piece, range));
       }
     });
   };
   if (clusters > 1) across.forward(steps, sum, send);
-  receive_and_fold(steps, sides, mine, pieces[team.me], sum);
+  receive_and_fold(steps, sides, mine, sides[mine]->pieces.piece(owner), sum);
+}
+
+void allreduce(Steps& steps, const Task& task, const Parameters& parameters, Rank me) {
+  const Topology& group = task.group();
+  const Range whole = task.vector();
+  const std::size_t clusters = group.clusters();
+  const std::size_t mine = group.cluster_of(me);
+  std::vector<Cluster> all;
+  Sides sides;
+  for (std::size_t number = 0; number < clusters; ++number) {
+    all.push_back(cluster_of(group, parameters, number));
+    sides.push_back(std::make_unique<Side>(all.back().owners(),
+                                           limits_of(parameters, number, clusters), whole));
+  }
+  const Team team = my_cluster(group, me);
+  const std::vector<Range> pieces = all[mine].pieces(whole);
+  const Stretches stretches(whole, 0);
+  Block sum = reduce_scatter(parameters.word("reduce_scatter"), steps,
+                             {team, pieces, &stretches, in, clusters == 1 ? out : part, 0, &group});
+  gather_binomial(steps, all[mine].inside(team.me, pieces, sum.buffer));
+  if (all[mine].owns(team.me)) {
+    const std::size_t owner = all[mine].group_of(team.me);
+    sum.cells.count = sides[mine]->pieces.piece(owner).count;
+    exchange_and_fold(steps, sides, mine, owner, sum);
+  }
+  scatter_binomial(steps, all[mine].inside(team.me, pieces, out));
   allgather(parameters.word("allgather"), steps, {team, pieces, out});
 }
 
@@ -207,6 +279,21 @@ Parameter senders_parameter() {
           .is_list = true};
 }
 
+Parameter limiting_parameter() {
+  return {.name = "limiting",
+          .help =
+              "How so few send: others forward their pieces to them, or the scatter stops before "
+              "all have one and goes on when all has crossed.",
+          .fallback = "forwarding",
+          .words = {"forwarding", "halving"}};
+}
+
+std::string wrong_for_senders(const Task& task, const Parameters& parameters) {
+  if (stops_early(parameters) && parameters.numbers("senders").size() > 1)
+    return "halving needs one number of senders for all pairs of clusters";
+  return wrong_for_clusters(task, parameters);
+}
+
 }  // namespace
 
 Algorithm modified_van_de_geijn_algorithm() {
@@ -215,9 +302,9 @@ Algorithm modified_van_de_geijn_algorithm() {
               "Scatter in the root's cluster, copy pieces across, allgather in each cluster "
               "(Matsuda et al. 2006).",
           .collectives = {Collective::broadcast},
-          .parameters = {senders_parameter(), allgather_parameter()},
+          .parameters = {senders_parameter(), limiting_parameter(), allgather_parameter()},
           .order = {},
-          .refusal = wrong_for_clusters,
+          .refusal = wrong_for_senders,
           .program = [](const Task& task, const Parameters& parameters, Rank me) {
             return Program(
                 1, [=, &task](Count, Steps& steps) { broadcast(steps, task, parameters, me); });
@@ -230,9 +317,10 @@ Algorithm modified_rabenseifner_algorithm() {
               "Reduce-scatter in each cluster, exchange of pieces across, allgather in each "
               "(Matsuda et al. 2006).",
           .collectives = {Collective::allreduce},
-          .parameters = {senders_parameter(), reduce_scatter_parameter(), allgather_parameter()},
+          .parameters = {senders_parameter(), limiting_parameter(), reduce_scatter_parameter(),
+                         allgather_parameter()},
           .order = order_of_sums,
-          .refusal = wrong_for_clusters,
+          .refusal = wrong_for_senders,
           .program = [](const Task& task, const Parameters& parameters, Rank me) {
             return Program(
                 1, [=, &task](Count, Steps& steps) { allreduce(steps, task, parameters, me); });

@@ -92,6 +92,7 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   check(broadcast, "modified_van_de_geijn", "senders=1", 26, 4, 1024);
   check(broadcast, "modified_van_de_geijn", "senders=2", 25, 4, 1024);
   check(broadcast, "modified_van_de_geijn", "senders=4", 23, 4, 1024);
+  check(broadcast, "modified_van_de_geijn", "senders=2,limiting=halving", 23, 2, 1024);
   check(broadcast, "tree", "shape=chain,segment=16", 448, 64, 1024);
   const Collective allreduce = Collective::allreduce;
   check(allreduce, "recursive_doubling", "", 24, 8, 8192);
@@ -100,6 +101,8 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   check(allreduce, "modified_rabenseifner", "senders=1", 46, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=2", 44, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=4", 40, 8, 2048);
+  // Two rounds each way in clusters; every second one hands its sum to another and gets it back.
+  check(allreduce, "modified_rabenseifner", "senders=2,limiting=halving", 44, 4, 2048);
   check(allreduce, "clusters", "", 14, 2, 2048);
   check(allreduce, "stretched", "stretch=64", 896, 128, 2048);
 }
@@ -129,13 +132,11 @@ TEST_CASE("costs: first members of clusters tell each other just what their clus
 
 TEST_CASE("costs: as many hosts of a cluster send to another as is said for that pair") {
   const auto group = clustered({4, 6, 3});
-  // 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to 1.
-  const std::string senders = "senders=1/3/2/5/3/2";
-  const std::size_t wanted[3][3] = {{0, 1, 3}, {2, 0, 5}, {3, 2, 0}};
+  using Wanted = std::vector<std::vector<std::size_t>>;
   const auto check = [&](const std::string& name, const std::string& values, const Task& task,
-                         std::vector<std::size_t> from) {
+                         const std::vector<std::size_t>& from, const Wanted& wanted) {
     const Algorithm& algorithm = algorithm_named(name);
-    const Parameters parameters = algorithm.read(senders + values);
+    const Parameters parameters = algorithm.read(values);
     REQUIRE(verify(algorithm, task, parameters).mistake == "");
     std::map<std::pair<std::size_t, std::size_t>, std::set<Rank>> who;
     const Schedule schedule = schedule_of(algorithm, task, parameters);
@@ -147,11 +148,17 @@ TEST_CASE("costs: as many hosts of a cluster send to another as is said for that
       for (std::size_t to = 0; to < 3; ++to)
         if (to != cluster) CHECK(who[{cluster, to}].size() == wanted[cluster][to]);
   };
-  for (Rank root = 0; root < group->size(); ++root)
-    check("modified_van_de_geijn", ",allgather=ring",
-          make_task(Collective::broadcast, group, 60, root), {group->cluster_of(root)});
-  check("modified_rabenseifner", ",reduce_scatter=direct,allgather=ring",
-        make_task(Collective::allreduce, group, 60), {0, 1, 2});
+  // 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to 1.
+  const Wanted each{{0, 1, 3}, {2, 0, 5}, {3, 2, 0}};
+  const Wanted four{{0, 4, 4}, {4, 0, 4}, {3, 3, 0}};
+  for (const auto& [senders, wanted] :
+       {std::pair("senders=1/3/2/5/3/2", each), std::pair("senders=4,limiting=halving", four)}) {
+    for (Rank root = 0; root < group->size(); ++root)
+      check("modified_van_de_geijn", senders + std::string(",allgather=ring"),
+            make_task(Collective::broadcast, group, 60, root), {group->cluster_of(root)}, wanted);
+    check("modified_rabenseifner", senders + std::string(",reduce_scatter=direct,allgather=ring"),
+          make_task(Collective::allreduce, group, 60), {0, 1, 2}, wanted);
+  }
 }
 
 TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster, from every root") {

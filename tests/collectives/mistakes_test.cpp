@@ -142,6 +142,10 @@ TEST_CASE("algorithms: what one cannot do it refuses, with the reason") {
         "doubling needs as many participants as a power of two, not 3");
   CHECK(why_not("farfirst", make_task(Collective::broadcast, clustered({4, 3}), 1)) ==
         "doubling needs clusters of as many participants as a power of two; 1 has 3");
+  const Algorithm& modified = algorithm_named("modified_van_de_geijn");
+  CHECK(modified.why_not(make_task(Collective::broadcast, clustered({2, 2, 2}), 1),
+                         modified.read("senders=1/2,limiting=halving")) ==
+        "halving needs one number of senders for all pairs of clusters");
   CHECK(why_not("gather_operate", make_task(Collective::reduce, clustered({4}), Count{1} << 62)) ==
         "the vectors of all have together more elements than 64 bits can tell");
 }
