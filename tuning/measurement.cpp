@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning/measurement.cpp — medians, the two lowest of them, and whether these agree.
+#include "tuning/measurement.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/errors.hpp"
+
+namespace tuning {
+namespace {
+
+/// Of an even number the lower of the two in the middle, which is one that was taken.
+base::Nanos median(std::vector<base::Nanos> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+double nanos(base::Nanos time) { return static_cast<double>(time.count()); }
+
+}  // namespace
+
+bool Interference::disturbs() const {
+  constexpr auto switch_each = std::chrono::milliseconds(20);
+  constexpr double own_least = 0.9;
+  if (steal_ticks > 0) return true;
+  if (nanos(wall) < static_cast<double>(involuntary_switches) * nanos(switch_each)) return true;
+  return never_waits && nanos(cpu) < own_least * nanos(wall);
+}
+
+Measurement::Measurement(std::vector<double> weights, StopRule rule) : rule_(rule) {
+  ENSURE(!weights.empty());
+  for (const double weight : weights) things_.push_back({weight});
+}
+
+void Measurement::add(const std::vector<std::vector<base::Nanos>>& batch) {
+  ENSURE_EQ(batch.size(), things_.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    ENSURE(!batch[i].empty());
+    for (const base::Nanos sample : batch[i]) time_ += sample;
+    Lowest& lowest = things_[i];
+    const base::Nanos middle = median(batch[i]);
+    lowest.second = std::min(lowest.second, std::max(lowest.first, middle));
+    lowest.first = std::min(lowest.first, middle);
+  }
+  ++batches_;
+}
+
+Measurement::State Measurement::state() const {
+  if (batches_ >= rule_.batches_least && spread() <= rule_.agreement) return State::agreed;
+  const bool is_over = batches_ + rejected_ >= rule_.batches_most || time_ >= rule_.time_most;
+  return is_over ? State::over : State::more;
+}
+
+double Measurement::figure() const {
+  if (batches_ == 0) return 0;
+  double sum = 0;
+  for (const Lowest& one : things_) sum += one.weight * nanos(one.first);
+  return sum;
+}
+
+double Measurement::spread() const {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  if (batches_ < 2) return infinite;
+  double off = 0;
+  for (const Lowest& one : things_) off += std::abs(one.weight) * nanos(one.second - one.first);
+  if (off == 0) return 0;
+  return figure() > 0 ? off / figure() : infinite;
+}
+
+bool Measurement::is_usable() const {
+  return batches_ >= rule_.batches_least && spread() <= rule_.usable;
+}
+
+std::size_t samples_of_batch(base::Nanos sample, base::Nanos batch, std::size_t least,
+                             std::size_t most) {
+  const auto fit = sample.count() > 0 ? static_cast<std::size_t>(batch / sample) : most;
+  return std::clamp(fit, least, most);
+}
+
+}  // namespace tuning
