@@ -3,6 +3,7 @@
 #include "base/text_file.hpp"
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -24,6 +25,10 @@ std::string load_text(const std::string& file, std::size_t bytes_max) {
   if (text.size() > bytes_max)
     throw ConfigError({{{file}, fmt::format("larger than {} bytes", bytes_max)}});
   return text;
+}
+
+std::string file_beside(const std::string& name, const std::string& other) {
+  return (std::filesystem::path(other).parent_path() / name).lexically_normal().string();
 }
 
 }  // namespace base

@@ -13,4 +13,7 @@ inline constexpr std::size_t table_bytes_max = 256u << 20;
 /// `bytes_max`.
 std::string load_text(const std::string& file, std::size_t bytes_max);
 
+/// A file that another one names: a relative name counts from the folder of that.
+std::string file_beside(const std::string& name, const std::string& other);
+
 }  // namespace base

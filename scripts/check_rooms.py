@@ -37,8 +37,8 @@ LIBRARIES = {
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
-    "paths/config": "base runtime pastset collectives collectives/algorithms paths paths/plan "
-                    "paths/rounds",
+    "paths/config": "base runtime pastset collectives collectives/algorithms tuning paths "
+                    "paths/plan paths/rounds",
     "paths/lanes": "base runtime tuning paths paths/plan paths/wire",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "

@@ -15,13 +15,8 @@
 namespace tuning {
 namespace {
 
-/// A relative name counts from the folder of the config that names it.
-std::string trace_file(const std::string& name, const std::string& config) {
-  return (std::filesystem::path(config).parent_path() / name).lexically_normal().string();
-}
-
 LinkModel read_trace(base::MapReader& reader, const std::string& name, double bits_per_second) {
-  const std::string file = trace_file(name, reader.position_of("trace").file);
+  const std::string file = base::file_beside(name, reader.position_of("trace").file);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) {
     reader.mistake("trace", fmt::format("expected a file that can be read, found '{}'", file));

@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <unordered_map>
 
 #include "base/near_match.hpp"
+#include "base/text_file.hpp"
 #include "paths/config/low_level.hpp"
+#include "tuning/measured_network.hpp"
 
 namespace paths {
 namespace {
@@ -254,11 +259,18 @@ class LinkReader {
     }
   }
 
-  /// One link for every two clusters.
-  void read_all(const Settings& section) {
+  /// One link for every two clusters, or those of a file, which also has the networks of clusters.
+  void read_map(const Settings& section, const Settings& cluster_section) {
     base::MapReader reader(section, mistakes_, "links");
-    const Settings all = reader.take_required("all", "a link, as those of every two clusters are");
+    const auto file = reader.word("from");
+    const bool has_both = file && reader.has("all");
+    if (has_both) reader.mistake("all", "expected either all or from, found both");
+    const Settings all =
+        file ? Settings()
+             : reader.take_required("all", "a link, as those of every two clusters are, or from");
     reader.finish();
+    if (has_both) return;
+    if (file) return read_from(reader, *file, cluster_section);
     base::MapReader inside(all, mistakes_, "link");
     const MultiCluster::Link link = read_link_text(inside, true);
     inside.finish();
@@ -273,6 +285,56 @@ class LinkReader {
   }
 
  private:
+  void read_from(base::MapReader& reader, const std::string& name, const Settings& clusters) {
+    const std::string file = base::file_beside(name, reader.position_of("from").file);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored))
+      return reader.mistake("from",
+                            fmt::format("expected a file that can be read, found '{}'", file));
+    try {
+      take(tuning::load_measured_network(file), clusters);
+    } catch (const base::ConfigError& error) {
+      for (const auto& [position, message] : error.mistakes()) mistakes_.add(position, message);
+    }
+  }
+
+  void take(const tuning::MeasuredNetwork& network, const Settings& clusters) {
+    if (!are_clusters_of(network)) return;
+    for (const auto& [pair, link] : network.links) {
+      base::MapReader inside(link.text(), mistakes_, "link");
+      all_.links.emplace(
+          std::pair(*all_.cluster_named(pair.first), *all_.cluster_named(pair.second)),
+          read_link_text(inside, true));
+      inside.finish();
+    }
+    for (const auto& [cluster, found, position] : network.clusters)
+      if (found && clusters.find(cluster)->find("network") == nullptr)
+        read_network_text(found->text(), all_.clusters[*all_.cluster_named(cluster)].way,
+                          mistakes_);
+  }
+
+  /// Whether the file is of the clusters that there are, and all of them.
+  bool are_clusters_of(const tuning::MeasuredNetwork& network) {
+    bool are = true;
+    std::set<std::string_view> found;
+    for (const auto& cluster : network.clusters) {
+      found.insert(cluster.name);
+      if (all_.cluster_named(cluster.name)) continue;
+      mistakes_.add(cluster.position, not_named("a cluster of the config that takes this file",
+                                                Settings::scalar(cluster.name, cluster.position),
+                                                written_names(all_.clusters)));
+      are = false;
+    }
+    for (const auto& cluster : all_.clusters) {
+      if (found.contains(cluster.name.text())) continue;
+      mistakes_.add(network.position,
+                    fmt::format("clusters: no {}, which the config has{}", cluster.name.text(),
+                                also_at(cluster.name.position())));
+      are = false;
+    }
+    return are;
+  }
+
   std::optional<std::uint32_t> cluster(const Settings& name, const Settings& link) {
     const auto found = all_.cluster_named(name.text());
     if (!found)
@@ -458,7 +520,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   const Settings clusters = section(reader, "clusters", Settings::Kind::map);
   const Settings links = reader.take("links");
   if (!links.is_null() && !links.is_list() && !links.is_map())
-    reader.mistake("links", "expected a list, or a map with all, found " + links.describe());
+    reader.mistake("links",
+                   "expected a list, or a map with all or from, found " + links.describe());
   const Settings collectives = section(reader, "collectives", Settings::Kind::map);
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
@@ -486,7 +549,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   cluster_reader.check_names();
   LinkReader link_reader(all, mistakes);
   for (const Settings& link : links.items()) link_reader.read(link);
-  if (links.is_map()) link_reader.read_all(links);
+  if (links.is_map()) link_reader.read_map(links, clusters);
   read_collectives(collectives, kinds, overrides, all, mistakes);
   const auto refuse_name_of = [&](const Settings& others, std::string_view other,
                                   const Settings& name, std::string_view what) {

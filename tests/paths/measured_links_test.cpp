@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/measured_links_test.cpp — `links: {from: FILE}`: links and networks as they were
+// measured.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "base/errors.hpp"
+#include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+/// A folder with a config and beside it the file of a network.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directories(path_ / "measured"); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return path_ / name;
+  }
+  std::string path(const std::string& name) const { return path_ / name; }
+
+ private:
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("paths-measured-links-" + std::to_string(getpid()));
+};
+
+const char* const network =
+    "clusters:\n"
+    "  beta: {latency: 70us, bandwidth: 900Mbit}\n"
+    "  alpha: {latency: 60us, bandwidth: 940Mbit}\n"
+    "links:\n"
+    "  - {from: alpha, to: beta, latency: 50ms, bandwidth: 10Mbit, streams: 8}\n"
+    "  - {from: beta, to: alpha, latency: 40ms, bandwidth: 20Mbit, streams: 1}\n";
+
+std::string config(const std::string& links, const std::string& beta = "") {
+  return "clusters:\n"
+         "  alpha: {hosts: 2}\n"
+         "  beta: {hosts: 2" +
+         beta + "}\nlinks: " + links + "\nlanes: {}\ncollectives: {sum: {template: f64}}\n";
+}
+
+std::string printed(const std::string& file) {
+  return paths::print_plan(paths::load_plan(file, wrappers::all_kinds()), wrappers::all_kinds());
+}
+
+std::string mistakes_of(const std::string& file) {
+  try {
+    paths::load_plan(file, wrappers::all_kinds());
+  } catch (const base::ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("links from a file are those that say the same, and so are networks not written") {
+  const Folder folder;
+  folder.write("measured/network.yaml", network);
+  const std::string measured = folder.write(
+      "measured.yaml", config("{from: measured/network.yaml}", ", network: {latency: 1ms}"));
+  const std::string said =
+      folder.write("said.yaml",
+                   "clusters:\n"
+                   "  alpha: {hosts: 2, network: {latency: 60us, bandwidth: 940Mbit}}\n"
+                   "  beta: {hosts: 2, network: {latency: 1ms}}\n"
+                   "links:\n"
+                   "  - {from: alpha, to: beta, latency: 50ms, stream_rate: 10Mbit, streams: 8}\n"
+                   "  - {from: beta, to: alpha, latency: 40ms, bandwidth: 20Mbit}\n"
+                   "lanes: {}\ncollectives: {sum: {template: f64}}\n");
+  CHECK(printed(measured) == printed(said));
+}
+
+TEST_CASE("a file of other clusters is refused, each that is missing or too many named") {
+  const Folder folder;
+  folder.write("network.yaml",
+               "clusters: {alpha: {}, betta: {}}\n"
+               "links:\n"
+               "  - {from: alpha, to: betta, latency: 50ms, bandwidth: 10Mbit}\n"
+               "  - {from: betta, to: alpha, latency: 40ms, bandwidth: 20Mbit}\n");
+  const std::string file = folder.write("config.yaml", config("{from: network.yaml}"));
+  const std::string wrong = mistakes_of(file);
+  CAPTURE(wrong);
+  CHECK_THAT(wrong,
+             Catch::Contains("network.yaml:1:23: expected a cluster of the config that takes "
+                             "this file, found 'betta'; did you mean 'beta'?"));
+  CHECK_THAT(wrong, Catch::Contains("network.yaml:1:11: clusters: no beta, which the config has"));
+}
+
+TEST_CASE("mistakes of the file and of who names it are told with their places") {
+  const Folder folder;
+  folder.write("network.yaml",
+               "clusters: {alpha: {}, beta: {}}\n"
+               "links:\n"
+               "  - {from: alpha, to: beta, latency: 50ms, bandwidth: 0bit}\n");
+  const std::string file = folder.write("config.yaml", config("{from: network.yaml}"));
+  CHECK_THAT(mistakes_of(file), Catch::Contains(folder.path("network.yaml:3:55")) &&
+                                    Catch::Contains("expected a rate above 0"));
+  CHECK_THAT(mistakes_of(folder.write("config.yaml", config("{from: nowhere.yaml}"))),
+             Catch::Contains("config.yaml:4:15: from: expected a file that can be read, found '" +
+                             folder.path("nowhere.yaml")));
+  CHECK_THAT(
+      mistakes_of(folder.write("config.yaml", config("{from: a.yaml, all: {latency: 1ms}}"))),
+      Catch::Contains("expected either all or from, found both"));
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/tuning/measured_network_test.cpp — the file of measured links: written, read, compared.
+#include "tuning/measured_network.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "base/errors.hpp"
+
+using tuning::MeasuredLink;
+using tuning::MeasuredNetwork;
+using namespace std::chrono_literals;
+
+namespace {
+
+MeasuredLink link(base::Nanos latency, double rate, std::size_t streams = 1) {
+  MeasuredLink one;
+  one.latency = latency;
+  one.bits_per_second = rate;
+  one.streams = streams;
+  return one;
+}
+
+MeasuredNetwork two_sites() {
+  MeasuredNetwork network;
+  network.clusters = {{"alpha", link(60us, 940e6), {}}, {"beta", {}, {}}};
+  network.links[{"alpha", "beta"}] = link(50ms, 10e6, 8);
+  network.links[{"beta", "alpha"}] = link(51234567ns, 9'876'543);
+  network.links[{"beta", "alpha"}].latency_spread = 0.0123;
+  return network;
+}
+
+MeasuredNetwork read(const std::string& text, const std::string& name = "network.yaml") {
+  base::Mistakes mistakes;
+  MeasuredNetwork network =
+      tuning::read_measured_network(base::parse_settings(text, name), mistakes);
+  mistakes.throw_if_any();
+  return network;
+}
+
+std::string mistakes_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const base::ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a measured network is written for people, with four digits") {
+  CHECK(
+      tuning::print(two_sites(), "two.yaml") ==
+      "# What `paths measure` found between the hosts of two.yaml.\n"
+      "# `links: {from: FILE}` in a config reads it. A bandwidth is that of one stream; so many\n"
+      "# streams go at that rate at once. Spreads are parts of what they stand behind.\n"
+      "clusters:\n"
+      "  alpha: {latency: 60us, latency_spread: 0.0000, bandwidth: 940Mbit, bandwidth_spread: "
+      "0.0000}\n"
+      "  beta: {}\n"
+      "links:\n"
+      "  - {from: alpha, to: beta, latency: 50ms, latency_spread: 0.0000, bandwidth: 10Mbit, "
+      "bandwidth_spread: 0.0000, streams: 8}\n"
+      "  - {from: beta, to: alpha, latency: 51230us, latency_spread: 0.0123, bandwidth: 9877kbit, "
+      "bandwidth_spread: 0.0000, streams: 1}\n");
+}
+
+TEST_CASE("what was written is read, and written again with the same bytes") {
+  const std::uint64_t seed = GENERATE(range(1, 101));
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto number = [&](double least, double most) {
+    return std::uniform_real_distribution<double>(least, most)(random);
+  };
+  MeasuredNetwork network;
+  const int clusters = 1 + static_cast<int>(seed % 5);
+  for (int i = 0; i < clusters; ++i) {
+    network.clusters.push_back({"site-" + std::to_string(i), {}, {}});
+    if (random() % 2 == 0)
+      network.clusters.back().network =
+          link(base::Nanos(static_cast<std::int64_t>(number(1, 1e6))), number(1, 1e11));
+  }
+  for (int from = 0; from < clusters; ++from)
+    for (int to = 0; to < clusters; ++to) {
+      if (from == to) continue;
+      MeasuredLink& one = network.links[{network.clusters[from].name, network.clusters[to].name}];
+      one = link(base::Nanos(static_cast<std::int64_t>(number(1, 1e9))), number(1, 1e10),
+                 1 + random() % 20);
+      one.is_least = random() % 4 == 0;
+      one.latency_spread = number(0, 0.25);
+      if (random() % 8 == 0) one.bits_per_second = 0;
+    }
+  const std::string text = tuning::print(network, "some.yaml");
+  const MeasuredNetwork again = read(text);
+  CHECK(tuning::print(again, "some.yaml") == text);
+  CHECK(again.links.size() == network.links.size());
+  for (const auto& [pair, one] : network.links) {
+    const MeasuredLink& other = again.links.at(pair);
+    CHECK(other.streams == one.streams);
+    CHECK(other.is_least == one.is_least);
+    CHECK(static_cast<double>(other.latency.count()) ==
+          Approx(static_cast<double>(one.latency.count())).epsilon(0.0006));
+    CHECK(other.bits_per_second == Approx(one.bits_per_second).epsilon(0.0006).margin(1));
+  }
+}
+
+TEST_CASE("a file of a network that is wrong is told all that is, with its places") {
+  CHECK(mistakes_of("links: []\n") ==
+        "network.yaml:1:1: clusters: missing in the file of a network, expected a map of clusters");
+  CHECK(mistakes_of("clusters: {a: {}, b: {}, c: {}}\n"
+                    "links:\n"
+                    "  - {from: a, to: b, latency: 1ms, bandwidth: 1Mbit}\n"
+                    "  - {from: b, to: a, latency: 1ms, bandwidth: 1Mbit}\n"
+                    "  - {from: a, to: c, latency: 1ms, bandwidth: 1Mbit}\n"
+                    "  - {from: b, to: c, latency: 1ms, bandwidth: 1Mbit}\n"
+                    "  - {from: c, to: b, latency: 1ms, bandwidth: 1Mbit}\n") ==
+        "network.yaml:3:3: links: none from c to a; expected one for every two clusters, each way");
+  const std::string wrong = mistakes_of(
+      "clusters: {alpha: {latency: 1ms}, beta: {}}\n"
+      "links:\n"
+      "  - {from: alpha, to: betta, latency: 1ms, bandwidth: 0Mbit}\n"
+      "  - {from: beta, to: beta, latency: fast, bandwidth: 1Mbit, streams: 0}\n"
+      "  - {from: beta, to: alpha, bandwidth: 1Mbit, streams: 2, streams_at_least: 2}\n"
+      "  - {from: beta, to: alpha, latency: 1ms, bandwidth: 1Mbit, spread: 1}\n");
+  for (const char* part :
+       {"network.yaml:1:19: bandwidth: missing in cluster alpha, expected a rate",
+        "network.yaml:3:23: link: expected a cluster of this file, found 'betta'; did you mean "
+        "'beta'?",
+        "network.yaml:3:55: bandwidth: expected a rate above 0",
+        "network.yaml:4:22: link: expected two clusters, found beta twice",
+        "network.yaml:4:37: latency: expected a time",
+        "streams: expected an integer from 1 to 1000000",
+        "network.yaml:5:5: latency: missing in link",
+        "streams: expected either streams or streams_at_least, found both",
+        "network.yaml:6:5: link: a second one from beta to alpha, besides that at "
+        "network.yaml:5:5",
+        "network.yaml:6:61: unknown key 'spread'"}) {
+    CAPTURE(wrong);
+    CHECK_THAT(wrong, Catch::Contains(part));
+  }
+}
+
+TEST_CASE("a link of one stream is its bandwidth, one of several is its streams") {
+  const auto key = [](const MeasuredLink& one, const char* name) {
+    const base::Settings text = one.text();
+    const base::Settings* const found = text.find(name);
+    return found == nullptr ? std::string() : found->text();
+  };
+  CHECK(key(link(5ms, 10e6), "bandwidth") == "10Mbit");
+  CHECK(key(link(5ms, 10e6), "streams").empty());
+  CHECK(key(link(5ms, 10e6, 3), "stream_rate") == "10Mbit");
+  CHECK(key(link(5ms, 10e6, 3), "streams") == "3");
+  CHECK(key(link(5ms, 10e6, 3), "bandwidth").empty());
+  CHECK(key(link(5ms, 0, 1), "bandwidth") == "unlimited");
+}
+
+TEST_CASE("what has changed is what differs by more than its spreads") {
+  const MeasuredNetwork before = two_sites();
+  CHECK(tuning::changes(before, before).empty());
+  MeasuredNetwork now = two_sites();
+  now.links[{"alpha", "beta"}].latency = 50'400us;  // 0.8 %
+  now.links[{"beta", "alpha"}].latency = 52ms;      // 1.5 %, and 1.2 % its spread
+  CHECK(tuning::changes(before, now).empty());
+  now.links[{"alpha", "beta"}].streams = 4;
+  now.links[{"beta", "alpha"}].latency = 54ms;
+  now.clusters[0].network.reset();
+  now.clusters[1].network = link(10us, 1e9);
+  CHECK(tuning::changes(before, now) ==
+        std::vector<std::string>{
+            "beta: new: 10us, 1Gbit", "alpha: gone; was 60us, 940Mbit",
+            "alpha to beta: 50400us, 10Mbit a stream, 4 streams; was 50ms, 10Mbit a stream, 8 "
+            "streams",
+            "beta to alpha: 54ms, 9877kbit; was 51230us, 9877kbit"});
+}
