@@ -57,6 +57,7 @@ int run_program(int argc, const char* const* argv) {
   add_expand_command(app, exit_code);
   add_run_command(app, exit_code);
   add_switch_command(app, exit_code);
+  add_measure_command(app, exit_code);
   add_analyze_command(app, exit_code);
   add_kinds_command(app, exit_code);
   add_algorithms_command(app, exit_code);

@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "paths/config/config.hpp"
 #include "paths/run/command_line.hpp"
@@ -20,6 +21,7 @@ void add_check_command(CLI::App& app, int& exit_code);
 void add_show_command(CLI::App& app, int& exit_code);
 void add_expand_command(CLI::App& app, int& exit_code);
 void add_run_command(CLI::App& app, int& exit_code);
+void add_measure_command(CLI::App& app, int& exit_code);
 void add_switch_command(CLI::App& app, int& exit_code);
 void add_analyze_command(CLI::App& app, int& exit_code);
 void add_kinds_command(CLI::App& app, int& exit_code);
@@ -29,6 +31,19 @@ void add_explain_command(CLI::App& app, int& exit_code);
 
 /// The options that say something else than the config does; `overrides` must outlive parsing.
 void add_override_options(CLI::App& command, paths::Overrides& overrides);
+
+/// What `paths run` is told.
+struct RunOptions {
+  std::string file;
+  std::string clock = "steady";
+  std::string trace;
+  std::vector<std::string> program;
+  paths::Overrides overrides;
+};
+
+/// Runs a program on every host of the config that belongs on this machine; returns its exit code.
+/// On the virtual clock the program takes the place of this one.
+int run_hosts(RunOptions& options);
 
 /// The whole program.
 int run_program(int argc, const char* const* argv);

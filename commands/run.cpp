@@ -25,14 +25,6 @@
 namespace commands {
 namespace {
 
-struct RunOptions {
-  std::string file;
-  std::string clock = "steady";
-  std::string trace;
-  std::vector<std::string> program;
-  paths::Overrides overrides;
-};
-
 [[noreturn]] void refuse(const std::string& place, const std::string& message) {
   throw base::ConfigError({{base::Position{place, 0, 0}, message}});
 }
@@ -136,7 +128,9 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   return paths::launch(processes);
 }
 
-int run(RunOptions& options) {
+}  // namespace
+
+int run_hosts(RunOptions& options) {
   options.overrides.traced = !options.trace.empty();
   // Mistakes in the config are said once and before anything has started.
   const paths::Plan plan = paths::load_plan(options.file, wrappers::all_kinds(), options.overrides);
@@ -145,8 +139,6 @@ int run(RunOptions& options) {
   if (options.clock == "virtual") run_virtual(options, std::move(words));
   return run_steady(options, plan, words);
 }
-
-}  // namespace
 
 void add_run_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
@@ -177,7 +169,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
                "  paths run configs/multicluster.yaml --clock virtual -- noise_allreduce\n"
                "\nOn several machines, start the program on each with ssh, Slurm or an MPI\n"
                "launcher, or `paths run` once per machine.");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback([options, &exit_code] { exit_code = run_hosts(*options); });
 }
 
 }  // namespace commands

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/bursts.cpp — orders to those who send and receive, and what they answer.
+#include "commands/bursts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "paths/host/host.hpp"
+
+namespace commands {
+namespace {
+
+/// Orders, and answers to them; what is timed.
+constexpr std::uint64_t words = 0, data = 1;
+
+enum class What : std::uint64_t { end, receive, send };
+
+struct Order {
+  What what = What::end;
+  std::uint64_t number = 0;  ///< of rounds, or of bytes
+  std::vector<std::uint32_t> peers = {};
+};
+
+base::Payload payload_of(const Order& order) {
+  std::vector<std::uint64_t> text = {static_cast<std::uint64_t>(order.what), order.number};
+  text.insert(text.end(), order.peers.begin(), order.peers.end());
+  return base::Payload::of(std::move(text));
+}
+
+Order order_of(const base::Payload& payload) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  Order order{static_cast<What>(payload.read<std::uint64_t>()), payload.read<std::uint64_t>(word)};
+  for (std::size_t at = 2 * word; at < payload.size(); at += word)
+    order.peers.push_back(static_cast<std::uint32_t>(payload.read<std::uint64_t>(at)));
+  return order;
+}
+
+/// Touched before they are sent.
+base::Payload bytes_of(std::uint64_t size) {
+  return base::Payload::filled(
+      size, [](std::span<std::byte> place) { std::memset(place.data(), 0x55, place.size()); });
+}
+
+/// Of the run, or of the machine.
+base::Nanos clock(const paths::Thread& thread) {
+  const runtime::Runtime& runtime = thread.host().runtime();
+  return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
+}
+
+void send_to(paths::LaneGroup& group, const std::vector<std::uint32_t>& targets,
+             std::uint64_t size) {
+  const base::Payload message = bytes_of(size);
+  for (const std::uint32_t target : targets) group.send(target, data, message);
+}
+
+/// The next messages are asked for before those that came are answered, so that all are granted.
+void receive_from(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator,
+                  const Order& order) {
+  const auto ask = [&] {
+    std::vector<paths::Receiving> coming;
+    for (const std::uint32_t source : order.peers) coming.push_back(group.receive(source, data));
+    return coming;
+  };
+  std::vector<paths::Receiving> coming = ask();
+  group.send(initiator, words, {});
+  for (std::uint64_t round = 1; round <= order.number; ++round) {
+    for (paths::Receiving& one : coming) one.wait();
+    const base::Nanos came = clock(thread);
+    if (round < order.number) coming = ask();
+    group.send(initiator, words, base::Payload::of(came));
+  }
+}
+
+}  // namespace
+
+base::Payload patiently(paths::Receiving receiving) {
+  receiving.completion()->wait(runtime::Deadline::never(), {"word from another host"});
+  return receiving.wait();
+}
+
+Bursts::Bursts(paths::Thread& thread, paths::LaneGroup& group, bool is_one_clock)
+    : thread_(thread), group_(group), is_one_clock_(is_one_clock) {}
+
+void Bursts::make_ready(const Peers& sources_of, std::uint64_t rounds) {
+  for (const auto& [target, sources] : sources_of)
+    group_.send(target, words, payload_of({What::receive, rounds, sources}));
+  for (const auto& [target, sources] : sources_of) group_.receive(target, words).wait();
+}
+
+base::Nanos Bursts::one(const Peers& sources_of, const Peers& targets_of, std::uint64_t size) {
+  const std::uint32_t self = thread_.host().index();
+  const base::Nanos begin = clock(thread_);
+  for (const auto& [source, targets] : targets_of)
+    if (source != self) group_.send(source, words, payload_of({What::send, size, targets}));
+  if (const auto mine = targets_of.find(self); mine != targets_of.end())
+    send_to(group_, mine->second, size);
+  base::Nanos last = begin;
+  for (const auto& [target, sources] : sources_of) {
+    last = std::max(last, group_.receive(target, words).wait().read<base::Nanos>());
+    bytes_ += size * sources.size();
+  }
+  return (is_one_clock_ ? last : clock(thread_)) - begin;
+}
+
+std::vector<std::vector<base::Nanos>> Bursts::batch(const std::vector<HostPair>& pairs,
+                                                    const std::vector<std::uint64_t>& sizes,
+                                                    std::size_t samples) {
+  Peers sources_of, targets_of;
+  for (const auto& [from, to] : pairs) {
+    sources_of[to].push_back(from);
+    targets_of[from].push_back(to);
+  }
+  make_ready(sources_of, samples * sizes.size());
+  std::vector<std::vector<base::Nanos>> times(sizes.size());
+  for (std::size_t i = 0; i < samples; ++i)
+    for (std::size_t size = 0; size < sizes.size(); ++size)
+      times[size].push_back(one(sources_of, targets_of, sizes[size]));
+  return times;
+}
+
+void Bursts::release(const std::vector<std::uint32_t>& hosts) {
+  for (const std::uint32_t host : hosts)
+    if (host != thread_.host().index()) group_.send(host, words, payload_of({What::end}));
+}
+
+void help(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator) {
+  for (;;) {
+    const Order order = order_of(patiently(group.receive(initiator, words)));
+    if (order.what == What::end) return;
+    if (order.what == What::send)
+      send_to(group, order.peers, order.number);
+    else
+      receive_from(thread, group, initiator, order);
+  }
+}
+
+}  // namespace commands

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/link_measurement.cpp — how large messages are, when they are enough, how many streams.
+#include "commands/link_measurement.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <string>
+
+#include "paths/host/host.hpp"
+#include "tuning/measurement.hpp"
+
+namespace commands {
+namespace {
+
+using base::Nanos;
+using State = tuning::Measurement::State;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
+constexpr Nanos apart = 100ms;      // of batches, from begin to begin
+constexpr Nanos batch_time = 60ms;  // which samples fill
+constexpr std::size_t samples_most = 10;
+constexpr Nanos spoilt_below = 1ms;  // by one time slice of another process
+constexpr tuning::StopRule streams_rule{.batches_least = 3};
+
+/// How long messages have to take beyond a byte, so that what hosts add does not count.
+Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
+
+/// Of messages that several streams carry: so long that it does not count that those of a host
+/// begin one frame after the other.
+std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
+  constexpr double seconds_least = 0.07;
+  while (size < largest && static_cast<double>(size) * 8 < seconds_least * bits_per_second)
+    size *= 2;
+  return size;
+}
+
+/// What only this process knows of the machine. Column 8 of the first line: stolen.
+tuning::Interference interference_so_far() {
+  tuning::Interference so_far;
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  so_far.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
+  std::ifstream file("/proc/stat");
+  std::string word;
+  file >> word;
+  for (int column = 1; column <= 8 && file; ++column) file >> so_far.steal_ticks;
+  return so_far;
+}
+
+class LinkMeasurement {
+ public:
+  LinkMeasurement(Bursts& bursts, const LinkTask& task)
+      : bursts_(bursts), task_(task), thread_(bursts.thread()) {}
+
+  LinkFigures measure() {
+    const Nanos began = thread_.now();
+    const std::uint64_t bytes = bursts_.bytes();
+    warm_up();
+    find_size();
+    measure_one_stream();
+    if (figures_.is_usable && figures_.bits_per_second > 0) find_streams();
+    figures_.bytes = bursts_.bytes() - bytes;
+    figures_.took = thread_.now() - began;
+    return figures_;
+  }
+
+ private:
+  using Batch = std::vector<std::vector<Nanos>>;
+
+  std::vector<HostPair> first_pair() const { return pairs_of(task_, 1); }
+
+  static Nanos least(const std::vector<Nanos>& samples) {
+    return *std::min_element(samples.begin(), samples.end());
+  }
+
+  /// Connections are made, and pages touched.
+  void warm_up() {
+    constexpr std::size_t least_echoes = 3, most_echoes = 20;
+    byte_ = least(bursts_.batch(first_pair(), {1}, least_echoes).front());
+    const std::size_t echoes = tuning::samples_of_batch(byte_, 20ms, least_echoes, most_echoes);
+    byte_ = least(bursts_.batch(first_pair(), {1}, echoes).front());
+  }
+
+  void find_size() {
+    constexpr std::size_t looks = 2;
+    for (;; size_ *= 2) {
+      message_ = least(bursts_.batch(first_pair(), {size_}, looks).front());
+      const Nanos beyond = message_ - byte_;
+      if (size_ == largest || beyond >= enough(byte_)) return;
+      if (beyond < enough(byte_) / 4 && size_ * 2 < largest) size_ *= 2;
+    }
+  }
+
+  /// Not sooner than `apart` after the one before.
+  template <class Add>
+  void add_batch(const std::vector<HostPair>& pairs, const std::vector<std::uint64_t>& sizes,
+                 std::size_t samples, Add add) {
+    const Nanos now = thread_.now();
+    if (now < next_batch_) thread_.sleep_for(next_batch_ - now);
+    next_batch_ = thread_.now() + apart;
+    const tuning::Interference before = look();
+    const Nanos began = thread_.now();
+    const Batch batch = bursts_.batch(pairs, sizes, samples);
+    tuning::Interference after = look();
+    after.wall = thread_.now() - began;
+    after.steal_ticks -= before.steal_ticks;
+    after.involuntary_switches -= before.involuntary_switches;
+    add(batch, is_spoilt_easily() && after.disturbs());
+  }
+
+  /// A machine that is simulated is disturbed by nobody.
+  bool is_spoilt_easily() const {
+    return byte_ < spoilt_below && !thread_.host().runtime().is_virtual();
+  }
+  tuning::Interference look() const {
+    return is_spoilt_easily() ? interference_so_far() : tuning::Interference();
+  }
+
+  struct OneStream {
+    explicit OneStream(tuning::StopRule rule) : latency({1}, rule), rate({-1, 1}, rule) {}
+    tuning::Measurement latency, rate;
+    bool needs_more() const {
+      return latency.state() == State::more || rate.state() == State::more;
+    }
+    bool is_usable() const { return latency.is_usable() && rate.is_usable(); }
+    void add(const Batch& batch) {
+      latency.add({batch[0]});
+      rate.add({batch[1], batch[2]});
+    }
+  };
+
+  /// Where too few batches were undisturbed, all of them tell as much as they agree.
+  void measure_one_stream() {
+    tuning::StopRule rule;
+    if (is_spoilt_easily()) rule.batches_most *= 2;
+    OneStream undisturbed(rule), all(rule);
+    const std::size_t samples =
+        tuning::samples_of_batch(byte_ + 3 * message_, batch_time, 1, samples_most);
+    while (undisturbed.needs_more())
+      add_batch(first_pair(), {1, size_, 2 * size_}, samples,
+                [&](const Batch& batch, bool is_spoilt) {
+                  all.add(batch);
+                  if (!is_spoilt) return undisturbed.add(batch);
+                  undisturbed.latency.reject();
+                  undisturbed.rate.reject();
+                });
+    const OneStream& found = undisturbed.is_usable() ? undisturbed : all;
+    take_latency(found.latency);
+    take_rate(found.rate);
+    figures_.is_usable = found.is_usable();
+  }
+
+  /// Without one clock the way there and back, halved.
+  void take_latency(const tuning::Measurement& latency) {
+    const double ways = bursts_.is_one_clock() ? 1 : 2;
+    figures_.latency = Nanos(std::llround(latency.figure() / ways));
+    figures_.latency_spread = latency.spread();
+  }
+
+  void take_rate(const tuning::Measurement& rate) {
+    if (rate.figure() <= 0) return;  // no byte takes time
+    figures_.bits_per_second = static_cast<double>(size_) * 8e9 / rate.figure();
+    figures_.bandwidth_spread = rate.spread();
+  }
+
+  /// How long a message of each pair takes beyond a byte of each.
+  double together(std::size_t streams) {
+    tuning::StopRule rule = streams_rule;
+    rule.agreement = 1 / static_cast<double>(4 * streams);
+    tuning::Measurement beyond({-1, 1}, rule);
+    while (beyond.state() == State::more)
+      add_batch(pairs_of(task_, streams), {1, size_}, 1,
+                [&](const Batch& batch, bool) { beyond.add(batch); });
+    return beyond.figure();
+  }
+
+  void find_streams() {
+    const std::size_t most =
+        std::min(task_.streams_most, task_.sources.size() * task_.targets.size());
+    size_ = size_of_stream(size_, figures_.bits_per_second);
+    const double alone = most > 1 ? together(1) : 0;
+    const std::size_t full = most_streams(most, [&](std::size_t streams) {
+      return together(streams) <= (1 + 0.5 / static_cast<double>(streams)) * alone;
+    });
+    figures_.streams = full;
+    figures_.is_least = full == most;
+  }
+
+  Bursts& bursts_;
+  const LinkTask& task_;
+  paths::Thread& thread_;
+  LinkFigures figures_;
+  Nanos byte_{0}, message_{0};
+  std::uint64_t size_ = smallest;
+  Nanos next_batch_{0};
+};
+
+}  // namespace
+
+LinkFigures measure_link(Bursts& bursts, const LinkTask& task) {
+  return LinkMeasurement(bursts, task).measure();
+}
+
+std::vector<HostPair> pairs_of(const LinkTask& task, std::size_t streams) {
+  std::vector<HostPair> pairs;
+  const std::size_t sources = task.sources.size(), targets = task.targets.size();
+  for (std::size_t i = 0; i < streams; ++i)
+    pairs.push_back(
+        {task.sources[i % sources], task.targets[(i % sources + i / sources) % targets]});
+  return pairs;
+}
+
+std::size_t most_streams(std::size_t most, const std::function<bool(std::size_t)>& is_full) {
+  std::size_t full = 1, beyond = most + 1;
+  while (full + 1 < beyond) {
+    const std::size_t next = beyond > most ? std::min(full * 2, most) : std::midpoint(full, beyond);
+    (is_full(next) ? full : beyond) = next;
+  }
+  return full;
+}
+
+Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::size_t streams) {
+  constexpr double looks = 2, batches = 5, stream_batches = 3;
+  Cost cost;
+  const auto time_of = [&](double bytes) {
+    return bits_per_second > 0 ? Nanos(std::llround(bytes * 8e9 / bits_per_second)) : Nanos(0);
+  };
+  const auto add = [&](double times, double messages, double bytes, double slower, Nanos least) {
+    const Nanos words = 2 * latency * std::llround(messages + 1);
+    const Nanos sending(std::llround(static_cast<double>(time_of(bytes).count()) * slower));
+    cost.time += std::max(least, words + sending) * std::llround(times);
+    cost.bytes += times * bytes;
+  };
+  std::uint64_t size = smallest;
+  const auto bytes = [&size] { return static_cast<double>(size); };
+  while (size < largest && time_of(bytes()) < enough(latency)) {
+    add(1, looks, looks * bytes(), 1, Nanos(0));
+    size *= 2;
+  }
+  add(1, looks, looks * bytes(), 1, Nanos(0));
+  const auto samples = static_cast<double>(
+      tuning::samples_of_batch(3 * latency + time_of(3 * bytes()), batch_time, 1, samples_most));
+  add(batches, 3 * samples, 3 * samples * bytes(), 1, apart);
+  if (bits_per_second <= 0) return cost;
+  size = size_of_stream(size, bits_per_second);
+  const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
+  const auto add_streams = [&](std::size_t tried) {
+    const auto pairs = static_cast<double>(tried);
+    // The time is that of a stream, unless they share.
+    add(stream_batches, 2, pairs * bytes(),
+        std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), apart);
+    return tried <= streams;
+  };
+  if (most > 1) add_streams(1);
+  most_streams(most, add_streams);
+  return cost;
+}
+
+}  // namespace commands

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/measure.cpp — `paths measure`: what the links between a config's hosts are, in a file.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "commands/network_measurement.hpp"
+#include "wrappers/main.hpp"
+
+namespace commands {
+namespace {
+
+/// What `paths` is called with for the process of a host.
+constexpr const char* of_host = "measuring";
+constexpr std::size_t streams_limit = 1024;
+
+struct MeasureCommand {
+  RunOptions run;
+  MeasureOptions measure;
+};
+
+void add_measure_options(CLI::App& command, MeasureOptions& options) {
+  command.add_option("-o,--output", options.output, "the file, for `links: {from: FILE}`")
+      ->type_name("FILE")
+      ->required();
+  command
+      .add_option("--streams", options.streams_most,
+                  "how many streams between two clusters are tried at once, at most")
+      ->check(CLI::Range(std::size_t{1}, streams_limit))
+      ->capture_default_str();
+}
+
+int measure(MeasureCommand& command) {
+  command.run.program = {std::filesystem::read_symlink("/proc/self/exe").string(),
+                         of_host,
+                         "--output",
+                         command.measure.output,
+                         "--streams",
+                         std::to_string(command.measure.streams_most)};
+  return run_hosts(command.run);
+}
+
+/// The program of a host, which `paths run` starts as any other.
+int measure_as_host(const MeasureOptions& options) {
+  NetworkMeasurement measurement(options);
+  paths::Program program;
+  program.name = "measure";
+  program.help = "One host's part of `paths measure`.";
+  program.prepare = [&](const paths::Plan& plan, const paths::RunOptions& run) {
+    measurement.prepare(plan, run);
+  };
+  program.thread = [&](paths::Thread& thread) { measurement.run(thread); };
+  program.finish = [&](const paths::RunSummary& run) { measurement.finish(run); };
+  std::string name = program.name;
+  char* words[] = {name.data(), nullptr};
+  return paths::main(1, words, program);
+}
+
+void add_host_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<MeasureOptions>();
+  CLI::App* command = app.add_subcommand(of_host, "One host's part of `paths measure`.");
+  command->group("");  // nobody need see it
+  add_measure_options(*command, *options);
+  command->callback([options, &exit_code] { exit_code = measure_as_host(*options); });
+}
+
+}  // namespace
+
+void add_measure_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<MeasureCommand>();
+  CLI::App* command = app.add_subcommand(
+      "measure",
+      "Measure latency, bandwidth and streams of the links between the hosts of a config, by\n"
+      "sending over them, and write them to a file. Of an old file it says what has changed.");
+  command->add_option("FILE", options->run.file, "a config of either level")->required();
+  add_measure_options(*command, options->measure);
+  command
+      ->add_option("--clock", options->run.clock,
+                   "steady: real time and processes; virtual: the links as they are emulated")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"steady", "virtual"}))
+      ->capture_default_str();
+  add_override_options(*command, options->run.overrides);
+  set_examples(*command,
+               "  paths measure configs/three-by-four.yaml -o network.yaml\n"
+               "  paths measure configs/three-by-four.yaml --clock virtual -o network.yaml\n"
+               "\nOn several machines, once per machine, as `paths run`.");
+  command->callback([options, &exit_code] { exit_code = measure(*options); });
+  add_host_command(app, exit_code);
+}
+
+}  // namespace commands

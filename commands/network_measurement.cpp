@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/network_measurement.cpp — who measures what with whom when, and what comes of it.
+#include "commands/network_measurement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include "base/say.hpp"
+#include "paths/host/host.hpp"
+#include "paths/lanes/emulated_links.hpp"
+#include "paths/plan/identity.hpp"
+
+namespace commands {
+namespace {
+
+using base::Nanos;
+using namespace std::chrono_literals;
+
+/// Of the first host: a round begins; figures of a test.
+constexpr std::uint64_t rounds_channel = 2;
+constexpr int of_source = 1, of_target = 2;
+
+double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+/// Those of a cluster that have threads, its exit first.
+std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluster) {
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    if (plan.hosts[host].cluster == cluster && plan.hosts[host].threads > 0) hosts.push_back(host);
+  const auto exit = std::find(hosts.begin(), hosts.end(), plan.ways->clusters[cluster].exit);
+  if (exit != hosts.end()) std::rotate(hosts.begin(), exit, exit + 1);
+  return hosts;
+}
+
+/// Hosts of one machine disturb each other, on the steady clock.
+std::string machine_of(const paths::Plan& plan, std::uint32_t host) {
+  const std::string& address = plan.hosts[host].address;
+  if (address.starts_with("ipc:")) return "ipc";
+  return address.substr(0, address.rfind(':'));
+}
+
+void check_ways(const paths::Plan& plan, const std::vector<std::uint32_t>& firsts) {
+  std::vector<std::string> missing;
+  for (const std::uint32_t from : firsts)
+    for (const std::uint32_t to : firsts)
+      if (from != to && !paths::missing_way(plan, from, to).empty())
+        missing.push_back(fmt::format("{} to {}", plan.cluster_of(from), plan.cluster_of(to)));
+  if (!missing.empty())
+    throw std::invalid_argument(
+        fmt::format("expected a link for every two clusters, each way; there is none "
+                    "from {}; `links: {{all: {{}}}}` says that all talk",
+                    fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
+  const bool is_virtual = run.clock == runtime::ClockKind::virtual_time;
+  if (!plan.ways || (plan.clusters.size() > 1 && !plan.lanes.is_written))
+    throw std::invalid_argument(
+        "expected the key lanes in the config (`lanes: {}` will do), with which hosts "
+        "pass on what others send until all have ended");
+  if (plan.lanes.striping > 1)
+    throw std::invalid_argument(
+        fmt::format("expected lanes without striping, where a pair of hosts has one "
+                    "stream, found {}",
+                    plan.lanes.striping));
+  find_tests(plan);
+  if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found less");
+  is_one_clock_ = is_virtual || !run.is_one_host ||
+                  paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
+  is_speaking_ = !run.is_one_host || run.host == hosts_.front();
+  find_rounds(plan, is_virtual);
+  if (is_speaking_) look_at_output();
+  say_cost(plan);
+}
+
+void NetworkMeasurement::look_at_output() {
+  if (options_.output.empty()) return;
+  std::error_code ignored;
+  const auto folder = std::filesystem::absolute(options_.output, ignored).parent_path();
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw std::invalid_argument(fmt::format("--output: there is no folder {}", folder.string()));
+  if (std::filesystem::exists(options_.output, ignored))
+    old_ = tuning::load_measured_network(options_.output);
+}
+
+void NetworkMeasurement::find_tests(const paths::Plan& plan) {
+  clusters_ = plan.clusters;
+  std::vector<std::uint32_t> firsts;
+  for (std::uint32_t cluster = 0; cluster < clusters_.size(); ++cluster) {
+    network_.clusters.push_back({clusters_[cluster], {}, {}});
+    const auto hosts = senders(plan, cluster);
+    if (!hosts.empty()) firsts.push_back(hosts.front());
+    hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
+    if (hosts.size() > 1) add_test(plan, cluster, cluster);
+  }
+  std::sort(hosts_.begin(), hosts_.end());
+  check_ways(plan, firsts);
+  for (const std::uint32_t from : firsts)
+    for (const std::uint32_t to : firsts)
+      if (from != to) add_test(plan, plan.hosts[from].cluster, plan.hosts[to].cluster);
+}
+
+void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, std::uint32_t to) {
+  const auto first = [&](std::vector<std::uint32_t> hosts) {
+    if (hosts.size() > options_.streams_most) hosts.resize(options_.streams_most);
+    return hosts;
+  };
+  Test test{from, to, {first(senders(plan, from)), first(senders(plan, to)), 1}};
+  if (from == to) {
+    test.task.targets = {test.task.sources[1]};
+    test.task.sources.resize(1);
+  } else {
+    const auto& ways = plan.ways->clusters;
+    test.task.streams_most = options_.streams_most;
+    if (ways[from].has_switch || test.task.sources.front() != ways[from].exit)
+      test.networks |= of_source;
+    if (!ways[to].has_switch && test.task.targets.front() != ways[to].exit)
+      test.networks |= of_target;
+  }
+  tests_.push_back(std::move(test));
+}
+
+/// Each test in the first round in which it shares nothing.
+void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
+  std::vector<std::set<std::string>> taken;
+  for (std::size_t number = 0; number < tests_.size(); ++number) {
+    const Test& test = tests_[number];
+    std::set<std::string> needs = {"cluster " + clusters_[test.from],
+                                   "cluster " + clusters_[test.to]};
+    if (!is_virtual)
+      for (const auto* hosts : {&test.task.sources, &test.task.targets})
+        for (const std::uint32_t host : *hosts) needs.insert(machine_of(plan, host));
+    std::size_t round = 0;
+    const auto is_free = [&](const std::string& need) { return !taken[round].contains(need); };
+    while (round < taken.size() && !std::all_of(needs.begin(), needs.end(), is_free)) ++round;
+    if (round == taken.size()) {
+      taken.emplace_back();
+      rounds_.emplace_back();
+    }
+    taken[round].insert(needs.begin(), needs.end());
+    rounds_[round].push_back(number);
+  }
+}
+
+/// From what the config says of links; of those it says nothing of, a guess.
+void NetworkMeasurement::say_cost(const paths::Plan& plan) {
+  bool is_guess = false;
+  for (const auto& round : rounds_) {
+    Nanos longest{0};
+    for (const std::size_t number : round) {
+      const Test& test = tests_[number];
+      const std::uint32_t from = test.task.sources.front(), to = test.task.targets.front();
+      paths::WayCost way = paths::cost_of(plan, from, to);
+      tuning::Link link;
+      if (test.from != test.to)
+        if (const auto crossing = paths::crossing(plan, test.from, to); crossing.link.is_there())
+          link = paths::link_of(crossing.link);
+      const bool is_said = way.latency > 0ns || way.bits_per_second > 0 || link.has_streams();
+      is_guess = is_guess || !is_said;
+      if (!is_said)
+        way = test.from == test.to ? paths::WayCost{1e9, 100us} : paths::WayCost{1e8, 10ms};
+      if (link.has_streams()) way.bits_per_second = link.stream_rate;
+      const Cost cost = cost_of(test.task, way.latency, way.bits_per_second,
+                                link.has_streams() && link.streams > 0 ? link.streams : 1);
+      longest = std::max(longest, cost.time);
+      expected_.bytes += cost.bytes;
+    }
+    expected_.time += longest;
+  }
+  if (is_speaking_ && !options_.output.empty())
+    base::say(
+        fmt::format("measure: {} links and networks in {} rounds: about {:.0f} s and {:.1f} "
+                    "MB{}\n",
+                    tests_.size(), rounds_.size(), seconds(expected_.time), expected_.bytes / 1e6,
+                    is_guess ? ", if what the config says nothing of has 10 ms and 100 Mbit "
+                               "between clusters, 100 us and 1 Gbit inside"
+                             : ""));
+}
+
+void NetworkMeasurement::run(paths::Thread& thread) {
+  if (thread.index() != 0) return;
+  const auto group = thread.host().lanes().group("measure", hosts_);
+  const std::uint32_t self = thread.host().index(), first = hosts_.front();
+  for (std::size_t round = 0; round < rounds_.size(); ++round) {
+    if (self == first)
+      for (const std::uint32_t host : hosts_) {
+        if (host != first) group->send(host, rounds_channel, {});
+      }
+    else
+      patiently(group->receive(first, rounds_channel));
+    take_part(thread, *group, round);
+    if (self == first) collect(*group, round);
+  }
+  group->leave();
+}
+
+void NetworkMeasurement::take_part(paths::Thread& thread, paths::LaneGroup& group,
+                                   std::size_t round) {
+  const std::uint32_t self = thread.host().index(), first = hosts_.front();
+  for (const std::size_t number : rounds_[round]) {
+    const LinkTask& task = tests_[number].task;
+    const auto is_among = [self](const std::vector<std::uint32_t>& hosts) {
+      return std::find(hosts.begin(), hosts.end(), self) != hosts.end();
+    };
+    if (!is_among(task.sources) && !is_among(task.targets)) continue;
+    const std::uint32_t initiator = task.sources.front();
+    if (self != initiator) return help(thread, group, initiator);
+    Bursts bursts(thread, group, is_one_clock_);
+    const LinkFigures figures = measure_link(bursts, task);
+    bursts.release(task.sources);
+    bursts.release(task.targets);
+    if (self == first)
+      take(tests_[number], figures);
+    else
+      group.send(first, rounds_channel, base::Payload::of(figures));
+    return;
+  }
+}
+
+void NetworkMeasurement::collect(paths::LaneGroup& group, std::size_t round) {
+  for (const std::size_t number : rounds_[round]) {
+    const std::uint32_t initiator = tests_[number].task.sources.front();
+    if (initiator != hosts_.front())
+      take(tests_[number], patiently(group.receive(initiator, rounds_channel)).read<LinkFigures>());
+  }
+}
+
+std::string NetworkMeasurement::name_of(const Test& test) const {
+  return test.from == test.to ? clusters_[test.from]
+                              : clusters_[test.from] + " to " + clusters_[test.to];
+}
+
+/// Which messages passed besides the link.
+Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
+  const auto of = [&](std::uint32_t cluster) {
+    const auto& network = network_.clusters[cluster].network;
+    return network ? network->latency : Nanos(0);
+  };
+  return ((test.networks & of_source) != 0 ? of(test.from) : Nanos(0)) +
+         ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
+}
+
+void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
+  ++measured_;
+  bytes_ += figures.bytes;
+  tuning::MeasuredLink link;
+  link.latency = std::max(Nanos(0), figures.latency - latency_of_networks(test));
+  link.latency_spread = figures.latency_spread;
+  link.bits_per_second = figures.bits_per_second;
+  link.bandwidth_spread = figures.bandwidth_spread;
+  link.streams = figures.streams;
+  link.is_least = figures.is_least && test.from != test.to;
+  if (!figures.is_usable)
+    (test.from == test.to ? unmeasured_networks_ : unmeasured_).push_back(name_of(test));
+  else if (test.from == test.to)
+    network_.clusters[test.from].network = link;
+  else
+    network_.links[{clusters_[test.from], clusters_[test.to]}] = link;
+  if (options_.output.empty()) return;
+  base::say(fmt::format("measure: {} of {}: {}: {} ({:.1f} s, {:.1f} MB)\n", measured_,
+                        tests_.size(), name_of(test),
+                        figures.is_usable ? describe(link) : "not measured: machine busy",
+                        seconds(figures.took), static_cast<double>(figures.bytes) / 1e6));
+}
+
+/// Of what could not be measured what the old file says stays.
+std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetwork& old) {
+  for (auto& cluster : network_.clusters)
+    for (const auto& before : old.clusters)
+      if (cluster.name == before.name && !cluster.network &&
+          std::find(unmeasured_networks_.begin(), unmeasured_networks_.end(), cluster.name) !=
+              unmeasured_networks_.end())
+        cluster.network = before.network;
+  for (const auto& from : clusters_)
+    for (const auto& to : clusters_)
+      if (const auto before = old.links.find({from, to}); before != old.links.end())
+        network_.links.emplace(before->first, before->second);
+  return changes(old, network_);
+}
+
+void NetworkMeasurement::finish(const paths::RunSummary& run) {
+  if (!is_speaking_ || options_.output.empty()) return;
+  std::vector<std::string> changed;
+  if (old_) changed = keep_old(*old_);
+  const std::size_t all = clusters_.size() * (clusters_.size() - 1);
+  if (network_.links.size() == all) {
+    const std::string of = run.plan.clusters.empty()
+                               ? "a config"
+                               : fmt::format("{}", fmt::join(run.plan.clusters, ", "));
+    std::ofstream file(options_.output, std::ios::binary);
+    file << tuning::print(network_, of) << std::flush;
+    if (!file) throw std::runtime_error(fmt::format("cannot write {}", options_.output));
+  }
+  for (const std::string& line : changed) base::say("measure: changed: " + line + "\n");
+  if (old_ && changed.empty()) base::say("measure: nothing has changed\n");
+  if (!unmeasured_.empty())
+    throw std::runtime_error(fmt::format(
+        "not measured, because the machine was busy: {}; {}", fmt::join(unmeasured_, ", "),
+        network_.links.size() == all ? "of these the file has what it had" : "nothing is written"));
+}
+
+}  // namespace commands

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/measure_real.cpp — `paths measure` with hosts as processes, and as on the command
+// line.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/golden.hpp"
+#include "tests/support/shell.hpp"
+#include "tuning/measured_network.hpp"
+
+namespace {
+
+using Catch::Contains;
+
+class Folder {
+ public:
+  explicit Folder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() /
+              ("paths-measure-" + name + "-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path_ / name;
+  }
+  std::string path(const std::string& name) const { return path_ / name; }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+test_support::Said paths_program(const std::string& words) {
+  return test_support::run_shell(
+      "env -u PATHS_CONFIG -u PATHS_HOST " PATHS_BUILD_BIN_DIR "/paths " + words);
+}
+
+std::string config(const std::string& links) {
+  return "clusters:\n"
+         "  near: {hosts: 2}\n"
+         "  far: {hosts: 2}\n"
+         "links: " +
+         links + "\nlanes: {}\nnetwork: {transport: ipc}\n";
+}
+
+const char* const emulated =
+    "[{from: near, to: far, latency: 20ms, stream_rate: 8Mbit, streams: 2}, "
+    "{from: far, to: near, latency: 10ms, bandwidth: 16Mbit}]";
+
+}  // namespace
+
+TEST_CASE("measure: links between processes of this machine are found as they are emulated") {
+  const Folder folder("real");
+  const std::string file = folder.write("sites.yaml", config(emulated));
+  const std::string output = folder.path("network.yaml");
+  const auto said = paths_program("measure " + file + " -o " + output);
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  CHECK_THAT(said.text, Contains("measure: 4 links and networks in 4 rounds: about"));
+  CHECK_THAT(said.text, Contains("4 of 4"));
+  const tuning::MeasuredNetwork network = tuning::load_measured_network(output);
+  // How much busier than its links the machine is, nobody knows.
+  const auto check = [](const tuning::MeasuredLink& link, double latency, double rate) {
+    const auto found = static_cast<double>(link.latency.count());
+    CHECK(found >= 0.9 * latency);
+    CHECK(found <= 3 * latency);
+    CHECK(link.bits_per_second >= rate / 3);
+    CHECK(link.bits_per_second <= rate * 1.5);
+    CHECK(link.streams >= 1);
+    CHECK(link.streams <= 4);
+  };
+  check(network.links.at({"near", "far"}), 20e6, 8e6);
+  check(network.links.at({"far", "near"}), 10e6, 16e6);
+  folder.write("planned.yaml", config("{from: network.yaml}"));
+  CHECK(paths_program("check " + folder.path("planned.yaml")).exit_code == 0);
+}
+
+TEST_CASE(
+    "measure: over an old file it says what has changed, and the same again changes nothing") {
+  const Folder folder("again");
+  const std::string output = folder.path("network.yaml");
+  const auto measure = [&](const std::string& links) {
+    folder.write("sites.yaml", config(links));
+    return paths_program("measure " + folder.path("sites.yaml") + " --clock virtual -o " + output);
+  };
+  const auto first = measure(emulated);
+  CAPTURE(first.text);
+  REQUIRE(first.exit_code == 0);
+  const std::string written = test_support::read_text(output);
+  CHECK_THAT(first.text, !Contains("changed"));
+  CHECK_THAT(measure(emulated).text, Contains("measure: nothing has changed"));
+  CHECK(test_support::read_text(output) == written);
+  const auto other = measure(
+      "[{from: near, to: far, latency: 20ms, stream_rate: 8Mbit, streams: 2}, "
+      "{from: far, to: near, latency: 15ms, bandwidth: 16Mbit}]");
+  CHECK_THAT(other.text, Contains("measure: changed: far to near: 15ms, 16Mbit; was 10ms, 16Mbit"));
+  CHECK_THAT(other.text, !Contains("changed: near to far"));
+  // What was measured is what is emulated: measured again, it is the same.
+  CHECK_THAT(measure("{from: network.yaml}").text, Contains("measure: nothing has changed"));
+}
+
+TEST_CASE("measure: what is wrong is said before anything is sent, with the exit code 2") {
+  const Folder folder("wrong");
+  const std::string file = folder.write("sites.yaml", config("{all: {}}"));
+  folder.write("network.yaml", "clusters: {near: {}}\nlinks: none\n");
+  const auto old =
+      paths_program("measure " + file + " --clock virtual -o " + folder.path("network.yaml"));
+  CHECK(old.exit_code == 2);
+  CHECK_THAT(old.text, Contains("network.yaml:2:8: links: expected a list, found 'none'"));
+  const auto lone =
+      paths_program("measure " + folder.write("lone.yaml", "clusters: {near: {hosts: 1}}\n") +
+                    " --clock virtual -o " + folder.path("other.yaml"));
+  CHECK(lone.exit_code == 2);
+  CHECK_THAT(lone.text, Contains("expected two hosts with threads"));
+  CHECK_FALSE(std::filesystem::exists(folder.path("other.yaml")));
+}

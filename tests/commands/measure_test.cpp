@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/measure_test.cpp — links of known truth, measured on the virtual clock.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <map>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "base/units.hpp"
+#include "commands/network_measurement.hpp"
+#include "tests/support/sim.hpp"
+
+using base::Nanos;
+using commands::NetworkMeasurement;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Measured {
+  explicit Measured(const std::string& config, std::size_t streams_most = 16)
+      : sim(config), measurement({"", streams_most}) {
+    measurement.prepare(sim.plan(), {.clock = runtime::ClockKind::virtual_time});
+    result = sim.run([&](paths::Thread& thread) { measurement.run(thread); });
+    CHECK(result.failures == std::vector<std::string>());
+    CHECK(result.broke.empty());
+  }
+  const tuning::MeasuredLink& link(const std::string& from, const std::string& to) const {
+    return measurement.network().links.at({from, to});
+  }
+  const tuning::MeasuredLink& network(std::size_t cluster) const {
+    return measurement.network().clusters.at(cluster).network.value();
+  }
+
+  const test_support::Sim sim;
+  NetworkMeasurement measurement;
+  test_support::SimResult result;
+};
+
+double as_number(Nanos time) { return static_cast<double>(time.count()); }
+
+struct Truth {
+  Nanos latency{0};
+  double rate = 0;
+  std::size_t streams = 1;
+};
+
+/// Three sites of 3 or 4 hosts, so that 9 streams can be tried at least.
+struct RandomSites {
+  explicit RandomSites(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto number = [&](std::int64_t least, std::int64_t most) {
+      return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
+    config = "clusters:\n";
+    for (const char* name : {"a", "b", "c"}) {
+      const Truth network{number(20, 200) * 1us, static_cast<double>(number(300, 1000)) * 1e6};
+      networks.push_back(network);
+      config += fmt::format("  {}: {{hosts: {}, network: {{latency: {}, bandwidth: {}}}}}\n", name,
+                            number(3, 4), base::format_time(network.latency),
+                            base::format_bits_per_second(network.rate));
+    }
+    config += "links:\n";
+    for (const char* from : {"a", "b", "c"})
+      for (const char* to : {"a", "b", "c"}) {
+        if (from == to) continue;
+        const Truth link{number(1000, 80'000) * 1us,
+                         static_cast<double>(number(1000, 20'000)) * 1e3,
+                         static_cast<std::size_t>(number(1, 8))};
+        links[{from, to}] = link;
+        config += fmt::format(
+            "  - {{from: {}, to: {}, latency: {}, stream_rate: {}, streams: {}}}\n", from, to,
+            base::format_time(link.latency), base::format_bits_per_second(link.rate), link.streams);
+      }
+    config += "lanes: {}\n";
+  }
+
+  std::string config;
+  std::vector<Truth> networks;
+  std::map<std::pair<std::string, std::string>, Truth> links;
+};
+
+std::string two_sites(const std::string& link) {
+  return "clusters:\n"
+         "  a: {hosts: 3, network: {latency: 50us, bandwidth: 1Gbit}}\n"
+         "  b: {hosts: 3, network: {latency: 50us, bandwidth: 1Gbit}}\n"
+         "links: [{between: [a, b], " +
+         link + "}]\nlanes: {}\n";
+}
+
+void prepare(const std::string& config) {
+  const test_support::Sim sim(config);
+  NetworkMeasurement measurement({"", 16});
+  measurement.prepare(sim.plan(), {.clock = runtime::ClockKind::virtual_time});
+}
+
+}  // namespace
+
+TEST_CASE("random networks of three sites are measured within 5 %, their streams exactly") {
+  const std::uint64_t seed = GENERATE(range(1, 11));
+  CAPTURE(seed);
+  const RandomSites sites(seed);
+  CAPTURE(sites.config);
+  const Measured measured(sites.config);
+  const auto compare = [](double found, double truth) {
+    CHECK(found == Approx(truth).epsilon(0.05));
+  };
+  for (std::size_t cluster = 0; cluster < 3; ++cluster) {
+    compare(as_number(measured.network(cluster).latency),
+            as_number(sites.networks[cluster].latency));
+    compare(measured.network(cluster).bits_per_second, sites.networks[cluster].rate);
+  }
+  for (const auto& [pair, truth] : sites.links) {
+    CAPTURE(pair.first, pair.second);
+    const tuning::MeasuredLink& found = measured.link(pair.first, pair.second);
+    compare(as_number(found.latency), as_number(truth.latency));
+    compare(found.bits_per_second, truth.rate);
+    CHECK(found.streams == truth.streams);
+    CHECK_FALSE(found.is_least);
+  }
+  const double took = std::chrono::duration<double>(measured.result.end).count();
+  const double expected =
+      std::chrono::duration<double>(measured.measurement.expected().time).count();
+  CHECK(expected == Approx(took).epsilon(0.3));
+  CHECK(measured.measurement.expected().bytes ==
+        Approx(static_cast<double>(measured.measurement.bytes())).epsilon(0.4));
+}
+
+TEST_CASE("a link that one stream fills has one") {
+  const Measured measured(two_sites("latency: 10ms, bandwidth: 20Mbit"));
+  CHECK(measured.link("a", "b").streams == 1);
+  CHECK_FALSE(measured.link("a", "b").is_least);
+  CHECK(measured.link("a", "b").bits_per_second == Approx(20e6).epsilon(0.01));
+  CHECK(as_number(measured.link("a", "b").latency) == Approx(10e6).epsilon(0.01));
+}
+
+TEST_CASE("of streams whose rate the link is no multiple of those are counted that are full") {
+  const Measured measured(two_sites("latency: 10ms, bandwidth: 25Mbit, stream_rate: 10Mbit"));
+  CHECK(measured.link("a", "b").streams == 2);
+  CHECK(measured.link("a", "b").bits_per_second == Approx(10e6).epsilon(0.01));
+}
+
+TEST_CASE("more streams than there are pairs of hosts are at least those") {
+  const Measured measured(two_sites("latency: 10ms, stream_rate: 10Mbit, streams: 20"));
+  CHECK(measured.link("a", "b").streams == 9);
+  CHECK(measured.link("a", "b").is_least);
+  const Measured bounded(two_sites("latency: 10ms, stream_rate: 10Mbit, streams: 20"), 4);
+  CHECK(bounded.link("a", "b").streams == 4);
+  CHECK(bounded.link("a", "b").is_least);
+}
+
+TEST_CASE("each direction of a link is itself") {
+  const Measured measured(
+      "clusters: {a: {hosts: 3}, b: {hosts: 3}}\n"
+      "links:\n"
+      "  - {from: a, to: b, latency: 40ms, stream_rate: 2Mbit, streams: 3}\n"
+      "  - {from: b, to: a, latency: 5ms, stream_rate: 16Mbit, streams: 5}\n"
+      "lanes: {}\n");
+  CHECK(as_number(measured.link("a", "b").latency) == Approx(40e6).epsilon(0.01));
+  CHECK(as_number(measured.link("b", "a").latency) == Approx(5e6).epsilon(0.01));
+  CHECK(measured.link("a", "b").bits_per_second == Approx(2e6).epsilon(0.01));
+  CHECK(measured.link("b", "a").bits_per_second == Approx(16e6).epsilon(0.01));
+  CHECK(measured.link("a", "b").streams == 3);
+  CHECK(measured.link("b", "a").streams == 5);
+  // Nothing is emulated inside.
+  CHECK(measured.network(0).latency == 0ns);
+  CHECK(measured.network(0).bits_per_second == 0);
+}
+
+TEST_CASE("what messages pass besides the link is not counted as the link's") {
+  const std::string gateways =
+      "clusters:\n"
+      "  a: {hosts: 3, gateway: ga, network: {latency: 2ms, bandwidth: 1Gbit}}\n"
+      "  b: {hosts: 3, gateway: gb, network: {latency: 3ms, bandwidth: 1Gbit}}\n"
+      "links: [{between: [a, b], latency: 10ms, bandwidth: 20Mbit}]\nlanes: {}\n";
+  const Measured measured(gateways);
+  CHECK(as_number(measured.network(0).latency) == Approx(2e6).epsilon(0.01));
+  CHECK(as_number(measured.network(1).latency) == Approx(3e6).epsilon(0.01));
+  CHECK(as_number(measured.link("a", "b").latency) == Approx(10e6).epsilon(0.01));
+  CHECK(as_number(measured.link("b", "a").latency) == Approx(10e6).epsilon(0.01));
+  const Measured switches(
+      "clusters:\n"
+      "  a: {hosts: 3, uplink: switch, network: {latency: 2ms, bandwidth: 1Gbit}}\n"
+      "  b: {hosts: 3, uplink: switch, network: {latency: 3ms, bandwidth: 1Gbit}}\n"
+      "links: [{between: [a, b], latency: 10ms, stream_rate: 20Mbit, streams: 4}]\nlanes: {}\n");
+  CHECK(as_number(switches.link("a", "b").latency) == Approx(10e6).epsilon(0.01));
+  CHECK(as_number(switches.link("b", "a").latency) == Approx(10e6).epsilon(0.01));
+  CHECK(switches.link("a", "b").streams == 4);
+}
+
+TEST_CASE("what shares no cluster is measured at once") {
+  const Measured measured(
+      "clusters: {a: {hosts: 2}, b: {hosts: 2}, c: {hosts: 2}, d: {hosts: 2}}\n"
+      "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes: {}\n");
+  CHECK(measured.measurement.rounds() <= 8);  // 16 things to measure, 7 rounds at least
+  CHECK(measured.measurement.network().links.size() == 12);
+  for (const auto& [pair, link] : measured.measurement.network().links) {
+    CHECK(link.bits_per_second == Approx(50e6).epsilon(0.01));
+    CHECK(link.streams == 1);
+  }
+}
+
+TEST_CASE("a config that cannot be measured is refused before anything is sent") {
+  CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 1}}\nlanes: {}\n"),
+                    Catch::Contains("expected two hosts with threads"));
+  CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 1}, b: {hosts: 1}}\n"
+                            "links: {all: {}}\n"),
+                    Catch::Contains("expected the key lanes"));
+  CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 1}, b: {hosts: 1}, c: {hosts: 1}}\n"
+                            "links: [{between: [a, b]}, {from: a, to: c}]\nlanes: {}\n"),
+                    Catch::Contains("there is none from b to c, c to a, c to b"));
+  CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 2}}\nlanes: {striping: 2}\n"),
+                    Catch::Contains("expected lanes without striping"));
+}
+
+TEST_CASE("the largest number of streams that are full is found whatever it is") {
+  for (std::size_t most = 1; most <= 40; ++most)
+    for (std::size_t streams = 1; streams <= 45; ++streams) {
+      std::size_t looks = 0;
+      const std::size_t found = commands::most_streams(most, [&](std::size_t tried) {
+        ++looks;
+        CHECK(tried <= most);
+        return tried <= streams;
+      });
+      CHECK(found == std::min(most, streams));
+      CHECK(looks <= 11);
+    }
+}
+
+TEST_CASE("streams are of different pairs of hosts, each host in as few as can be") {
+  for (std::uint32_t sources = 1; sources <= 5; ++sources)
+    for (std::uint32_t targets = 1; targets <= 5; ++targets)
+      for (std::size_t streams = 1; streams <= sources * targets; ++streams) {
+        commands::LinkTask task;
+        for (std::uint32_t i = 0; i < sources; ++i) task.sources.push_back(i);
+        for (std::uint32_t i = 0; i < targets; ++i) task.targets.push_back(10 + i);
+        std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+        std::map<std::uint32_t, std::size_t> of_source;
+        for (const auto& [from, to] : commands::pairs_of(task, streams)) {
+          pairs.emplace(from, to);
+          ++of_source[from];
+        }
+        CHECK(pairs.size() == streams);
+        for (const auto& [source, count] : of_source)
+          CHECK(count <= (streams + sources - 1) / sources);
+      }
+}
