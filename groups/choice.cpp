@@ -6,21 +6,19 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "groups/network_of.hpp"
+#include "planning/planners.hpp"
 #include "pricing/best.hpp"
 #include "runtime/wait.hpp"
 
 namespace groups {
 namespace {
-
-/// A program waits for its first answer: what takes seconds to find is not looked for.
-constexpr std::size_t hosts_priced_at_length = 16;
-constexpr pricing::Effort quick{.messages_most = 1 << 16, .above_bound = 0.05};
 
 std::string text_of(const Question& question) {
   return fmt::format("{} from {} of {} of {} bytes, {} or better, by {}",
@@ -57,6 +55,7 @@ collectives::Order worst_order(const Call& call) {
 }
 
 std::string Choice::text() const {
+  if (planned) return planned->name;
   const std::string words = parameters.text();
   return words.empty() ? algorithm->name : fmt::format("{}:{}", algorithm->name, words);
 }
@@ -106,10 +105,6 @@ std::shared_ptr<const Choice> Choices::answer(const Question& question) {
 std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
   auto choice = std::make_shared<Choice>();
   choice->task = {question.collective, network_.topology, question.counts, question.root};
-  const auto refuse = [&](const std::string& why) {
-    throw base::UsageError(
-        fmt::format("{} by {}: {}", name_of(question.collective), question.algorithm, why));
-  };
   try {
     if (question.algorithm == "best") {
       const pricing::Best best =
@@ -117,25 +112,39 @@ std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
       choice->algorithm = best.candidate.algorithm;
       choice->parameters = best.candidate.parameters;
     } else {
-      const std::size_t colon = question.algorithm.find(':');
-      choice->algorithm = &collectives::algorithm_named(question.algorithm.substr(0, colon));
-      choice->parameters = choice->algorithm->read(
-          colon == std::string::npos ? "" : question.algorithm.substr(colon + 1));
-      if (const std::string why = choice->algorithm->why_not(choice->task, choice->parameters);
-          !why.empty())
-        refuse(why);
-      if (is_reduction(question.collective) &&
-          choice->algorithm->order(choice->task, choice->parameters) > question.worst)
-        refuse(
-            fmt::format("it sums up as '{}', and the operation may be summed up as '{}' or better",
-                        name_of(choice->algorithm->order(choice->task, choice->parameters)),
-                        name_of(question.worst)));
+      decide_by_name(question, *choice);
     }
   } catch (const std::invalid_argument& error) {
-    refuse(error.what());
+    throw base::UsageError(fmt::format("{} by {}: {}", name_of(question.collective),
+                                       question.algorithm, error.what()));
   }
   choice->meaning = base::digest_of(fmt::format("{}\n{}", text_of(question), choice->text())).low;
   return choice;
+}
+
+/// Throws: std::invalid_argument for what cannot do it.
+void Choices::decide_by_name(const Question& question, Choice& choice) const {
+  const std::size_t colon = question.algorithm.find(':');
+  const std::string name = question.algorithm.substr(0, colon);
+  const std::string words = colon == std::string::npos ? "" : question.algorithm.substr(colon + 1);
+  if (const planning::Planner* const planner = planning::planner_named(name)) {
+    choice.planned = planning::plan(*planner, planner->read(words), choice.task,
+                                    question.element_bytes, network_);
+    choice.algorithm = &choice.planned->algorithm;
+    choice.parameters = choice.planned->parameters;
+    return;
+  }
+  choice.algorithm = &collectives::algorithm_named(name);
+  choice.parameters = choice.algorithm->read(words);
+  if (const std::string why = choice.algorithm->why_not(choice.task, choice.parameters);
+      !why.empty())
+    throw std::invalid_argument(why);
+  if (!is_reduction(question.collective)) return;
+  if (const auto order = choice.algorithm->order(choice.task, choice.parameters);
+      order > question.worst)
+    throw std::invalid_argument(
+        fmt::format("it sums up as '{}', and the operation may be summed up as '{}' or better",
+                    name_of(order), name_of(question.worst)));
 }
 
 }  // namespace groups

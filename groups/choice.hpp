@@ -3,12 +3,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
 #include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
+#include "planning/contender.hpp"
 #include "pricing/network.hpp"
 
 namespace groups {
@@ -19,7 +21,10 @@ struct Choice {
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
   std::uint64_t meaning = 0;  ///< digest of what the others have to agree on
-  std::string text() const;   ///< "stretched:exchange=all,stretch=65536"
+  /// Set where the schedule was planned for the network: what `algorithm` is then, and how it is
+  /// meant to be executed.
+  std::optional<planning::Contender> planned = {};
+  std::string text() const;  ///< "stretched:exchange=all,stretch=65536"
 };
 
 /// The best schedule of sums folds them as ranks are ordered; others do so if they are asked for.
@@ -33,7 +38,8 @@ struct Question {
   std::string counts_text;  ///< tells different ones apart
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
-  std::string algorithm = "best";  ///< or a name, with parameters behind a colon
+  /// Or a name of an algorithm or a planner, with parameters behind a colon.
+  std::string algorithm = "best";
 };
 
 /// Answers questions about the participants of one group, each once. The answer is a function of
@@ -60,6 +66,7 @@ class Choices {
 
  private:
   std::shared_ptr<const Choice> decide(const Question& question) const;
+  void decide_by_name(const Question& question, Choice& choice) const;
   const std::vector<std::uint32_t> hosts_;
   const pricing::Network network_;
   struct Answers;

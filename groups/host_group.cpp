@@ -221,7 +221,9 @@ void HostGroup::execute(Running& running) {
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
   Execution execution(runtime(), lanes_.get(), hosts_, running.name,
                       choice->algorithm->program(choice->task, choice->parameters, me_),
-                      {.me = me_, .topology = choice->task.topology.get(), .ports = call.ports},
+                      {.me = me_,
+                       .topology = choice->task.topology.get(),
+                       .ports = choice->planned ? choice->planned->execution.ports : call.ports},
                       memory, fold,
                       {.window = call.window,
                        .patience = wiring_.plan().deadline,

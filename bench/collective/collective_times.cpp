@@ -18,6 +18,7 @@
 #include "collectives/algorithms/all.hpp"
 #include "groups/network_of.hpp"
 #include "paths/host/host.hpp"
+#include "planning/planners.hpp"
 #include "pricing/bound.hpp"
 #include "pricing/evaluator.hpp"
 
@@ -141,17 +142,24 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&)
     throw std::invalid_argument(
         fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
                     threads_, participants_));
-  if (options_.prices_only)
+  const std::size_t colon = options_.schedule.find(':');
+  const std::string name = options_.schedule.substr(0, colon);
+  const std::string words = colon == std::string::npos ? "" : options_.schedule.substr(colon + 1);
+  const planning::Planner* const planner = planning::planner_named(name);
+  if (options_.prices_only || planner != nullptr)
     choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan));
   check_operation(options_.operation);
   if (options_.schedule == "best") return;
-  const std::size_t colon = options_.schedule.find(':');
-  const auto& algorithm = collectives::algorithm_named(options_.schedule.substr(0, colon));
-  algorithm.read(colon == std::string::npos ? "" : options_.schedule.substr(colon + 1));
+  if (planner != nullptr) planner->read(words);
+  const auto does = [&](collectives::Collective collective) {
+    if (planner != nullptr) return collective == collectives::Collective::allgather;
+    return collectives::algorithm_named(name).does(collective);
+  };
+  if (planner == nullptr) collectives::algorithm_named(name).read(words);
   for (const collectives::Collective collective : collectives_)
-    if (!algorithm.does(collective))
+    if (!does(collective))
       throw std::invalid_argument(fmt::format("--schedule: expected one that does {}, found {}",
-                                              name_of(collective), algorithm.name));
+                                              name_of(collective), name));
 }
 
 void CollectiveTimes::check_operation(const std::string& name) {
@@ -323,8 +331,9 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
 }
 
 /// What a group would take.
-std::string CollectiveTimes::choose(collectives::Collective collective, std::uint64_t bytes,
-                                    std::uint32_t root) const {
+std::shared_ptr<const groups::Choice> CollectiveTimes::choose(collectives::Collective collective,
+                                                              std::uint64_t bytes,
+                                                              std::uint32_t root) const {
   const auto task = collectives::make_task(collective, network_->topology, bytes / 8, root);
   groups::Question question;
   question.collective = collective;
@@ -339,14 +348,14 @@ std::string CollectiveTimes::choose(collectives::Collective collective, std::uin
   call.algorithm = options_.schedule;
   question.worst = groups::worst_order(call);
   question.algorithm = options_.schedule;
-  return choices_->answer(question)->text();
+  return choices_->answer(question);
 }
 
 void CollectiveTimes::find_prices(collectives::Collective collective, std::uint64_t bytes) {
   Row row{.collective = collective, .bytes = bytes};
   const auto [first, last] = roots(collective);
   for (std::uint32_t root = first; root < last; ++root) {
-    row.algorithms.push_back(choose(collective, bytes, root));
+    row.algorithms.push_back(choose(collective, bytes, root)->text());
     add_price(row, root);
   }
   show(std::move(row));
@@ -379,17 +388,22 @@ void CollectiveTimes::show(Row row) {
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
+  row.bound += pricing::bound_of(task, element_bytes, *network_).time;
+  if (const auto choice = choices_ ? choose(row.collective, row.bytes, root) : nullptr;
+      choice && choice->planned) {
+    row.prices.push_back(pricing::price(*choice->algorithm, task, choice->parameters, element_bytes,
+                                        *network_, choice->planned->execution));
+    return;
+  }
   const std::string& text = row.algorithms.back();
   const std::size_t colon = text.find(':');
   const auto& algorithm = collectives::algorithm_named(text.substr(0, colon));
   const auto parameters = algorithm.read(colon == std::string::npos ? "" : text.substr(colon + 1));
   const std::size_t window =
       options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
-  row.prices.push_back(pricing::price(algorithm, task, parameters, element_bytes, *network_,
-                                      {.window = window,
-                                       .under_way = all_that_is_ready,
-                                       .ports = ports_of(options_)}));
-  row.bound += pricing::bound_of(task, element_bytes, *network_).time;
+  row.prices.push_back(pricing::price(
+      algorithm, task, parameters, element_bytes, *network_,
+      {.window = window, .under_way = all_that_is_ready, .ports = ports_of(options_)}));
 }
 
 void CollectiveTimes::print_head(collectives::Collective collective, std::uint32_t members) const {
