@@ -25,9 +25,13 @@ collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
 }  // namespace
 
 Contender contender_of(Plan plan, std::string name, const pricing::Execution& execution) {
-  auto algorithm =
-      algorithm_of(std::make_shared<const Plan>(std::move(plan)), name, "Planned for a network.");
-  return {.name = std::move(name), .algorithm = std::move(algorithm), .execution = execution};
+  Contender contender{.name = std::move(name),
+                      .algorithm = {},
+                      .execution = execution,
+                      .plan = std::make_shared<const Plan>(std::move(plan))};
+  contender.algorithm =
+      algorithm_of(contender.plan, contender.name, "Planned for the network that it was made for.");
+  return contender;
 }
 
 pricing::Execution one_port(Nanos overhead) {
@@ -71,10 +75,13 @@ std::vector<Contender> rivals_of(const pricing::Network& network, const collecti
 void compare(std::vector<Contender>& contenders, const pricing::Network& network,
              const collectives::Counts& counts, Bytes element_bytes) {
   const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
-  for (Contender& one : contenders)
+  for (Contender& one : contenders) {
+    pricing::Network striped = network;
+    if (one.striping > 0) striped.striping = one.striping;
     one.time =
-        pricing::price(one.algorithm, task, one.parameters, element_bytes, network, one.execution)
+        pricing::price(one.algorithm, task, one.parameters, element_bytes, striped, one.execution)
             .time;
+  }
   std::stable_sort(
       contenders.begin(), contenders.end(),
       [](const Contender& left, const Contender& right) { return left.time < right.time; });

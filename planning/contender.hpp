@@ -15,6 +15,8 @@ struct Contender {
   collectives::Algorithm algorithm;
   collectives::Parameters parameters = {};
   pricing::Execution execution = {};
+  std::shared_ptr<const Plan> plan = {};  ///< none: of the library
+  std::size_t striping = 0;               ///< streams of a message; 0: what the network says
   Nanos time{0};
 };
 

@@ -9,8 +9,10 @@
 namespace planning {
 namespace {
 
-constexpr std::size_t segments_tried[] = {1, 2, 4, 8};
-constexpr std::size_t at_once_tried[] = {1, 4, 8};
+/// What is tried where nothing is asked for.
+std::vector<std::size_t> tried(std::size_t asked, std::vector<std::size_t> all) {
+  return asked > 0 ? std::vector{asked} : all;
+}
 
 /// Whether they part the hosts alike.
 bool are_alike(const Pool& left, const Pool& right) {
@@ -20,11 +22,19 @@ bool are_alike(const Pool& left, const Pool& right) {
   return true;
 }
 
-std::vector<Pool> different_pools(const PairCosts& costs) {
-  std::vector<Pool> pools{declared_pools(costs)};
+struct NamedPools {
+  std::string name;
+  Pool pools;
+};
+
+std::vector<NamedPools> different_pools(const PairCosts& costs, const std::string& asked) {
+  std::vector<NamedPools> all;
+  if (asked != "bandwidth") all.push_back({"declared", declared_pools(costs)});
+  if (asked == "declared") return all;
   Pool by_bandwidth = pools_by_bandwidth(costs);
-  if (!are_alike(pools.front(), by_bandwidth)) pools.push_back(std::move(by_bandwidth));
-  return pools;
+  if (all.empty() || !are_alike(all.front().pools, by_bandwidth))
+    all.push_back({"bandwidth", std::move(by_bandwidth)});
+  return all;
 }
 
 }  // namespace
@@ -45,25 +55,24 @@ pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead) {
 }
 
 std::vector<Contender> min3_plus(const pricing::Network& network, const collectives::Counts& counts,
-                                 Bytes element_bytes, Nanos overhead, std::size_t transfers_most) {
+                                 Bytes element_bytes, Nanos overhead,
+                                 const Min3PlusLimits& limits) {
   const std::size_t hosts = network.topology->size();
   if (counts.blocks() != hosts)
     throw std::invalid_argument(
         fmt::format("expected blocks of {} participants, found {}", hosts, counts.blocks()));
   const PairCosts costs = PairCosts::of(network, overhead);
-  const std::vector<Pool> pools = different_pools(costs);
   std::vector<Contender> all;
-  for (std::size_t kind = 0; kind < pools.size(); ++kind)
-    for (const std::size_t segments : segments_tried)
-      for (const std::size_t at_once : at_once_tried) {
+  for (const auto& [name, pools] : different_pools(costs, limits.pools))
+    for (const std::size_t segments : tried(limits.segments, {1, 2, 4, 8}))
+      for (const std::size_t at_once : tried(limits.at_once, {1, 4, 8})) {
         const std::size_t pieces = pieces_of(counts, element_bytes, segments, true).size();
-        if (segments > 1 && pieces * (hosts - 1) > transfers_most) continue;
-        if (at_once > 1 && network.clusters() == 1) continue;
-        const std::string name =
-            fmt::format("min3_plus, pools {}, {} segments, {} at once",
-                        kind == 0 ? "declared" : "by bandwidth", segments, at_once);
+        const bool is_asked = segments == 1 || limits.segments > 0;
+        if (!is_asked && pieces * (hosts - 1) > limits.transfers_most) continue;
+        if (limits.at_once == 0 && at_once > 1 && network.clusters() == 1) continue;
         all.push_back(contender_of(
-            min3_plus_plan(pools[kind], costs, counts, element_bytes, segments, at_once), name,
+            min3_plus_plan(pools, costs, counts, element_bytes, segments, at_once),
+            fmt::format("min3_plus:pools={},segments={},at_once={}", name, segments, at_once),
             min3_plus_execution(at_once, overhead)));
       }
   return all;

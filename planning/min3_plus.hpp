@@ -16,13 +16,20 @@ Plan min3_plus_plan(const Pool& pools, const PairCosts& costs, const collectives
 /// As such a plan is meant: ports as it has them, the oldest message that can move first.
 pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead);
 
-/// Pools declared and by bandwidth, blocks whole and in up to eight segments, one message from
-/// other clusters at once and several: as many as do not make more than `transfers_most`. Which is
-/// best only compare() can tell, best beside rivals_of(); it is so by the network that it is given,
-/// and what that says wrongly costs part of the gain.
-/// Throws: std::invalid_argument if the blocks are not those of the network's participants.
+/// What is tried.
+struct Min3PlusLimits {
+  std::string pools = "any";             ///< or "declared", "bandwidth"
+  std::size_t segments = 0;              ///< of the largest block; 0: 1 to 8
+  std::size_t at_once = 0;               ///< messages from other clusters; 0: 1 to 8
+  std::size_t transfers_most = 1 << 14;  ///< more segments are not tried, unless they are asked for
+};
+
+/// Pools declared and by bandwidth, blocks whole and in segments, one message from other clusters
+/// at once and several. Which is best only compare() can tell, best beside rivals_of(); it is so by
+/// the network that it is given, and what that says wrongly costs part of the gain. Throws:
+/// std::invalid_argument if the blocks are not those of the network's participants.
 std::vector<Contender> min3_plus(const pricing::Network& network, const collectives::Counts& counts,
                                  Bytes element_bytes, Nanos overhead,
-                                 std::size_t transfers_most = 1 << 14);
+                                 const Min3PlusLimits& limits = {});
 
 }  // namespace planning

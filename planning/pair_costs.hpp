@@ -31,8 +31,9 @@ class PairCosts {
   PairCosts(std::shared_ptr<const collectives::Topology> topology,
             std::vector<std::vector<Pair>> pairs, std::vector<double> nics,
             Nanos overhead = Nanos(0));
-  /// A pair has a stream's rate, as often as the network stripes messages, or that of all links
-  /// on its way; a path between clusters as many slots as it lets streams send.
+  /// A pair has a stream's rate, as often as the network stripes messages (which need frames for
+  /// that), or that of the slowest on its way; a path between clusters as many slots as it lets
+  /// streams send, or one where all share what it has.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 
   Rank hosts() const { return topology_->size(); }
