@@ -63,6 +63,7 @@ int run_program(int argc, const char* const* argv) {
   add_algorithms_command(app, exit_code);
   add_schedule_command(app, exit_code);
   add_explain_command(app, exit_code);
+  add_plan_command(app, exit_code);
   return paths::run_main(app, argc, argv, [&] { return exit_code; });
 }
 

@@ -71,17 +71,6 @@ std::string milliseconds(base::Nanos time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
 }
 
-/// A bound counts hosts; the config has names for them.
-std::string with_names(const std::string& reason, const Participants& all) {
-  const std::string before = "host ";
-  const std::size_t at = reason.find(before);
-  if (at == std::string::npos) return reason;
-  const std::size_t from = at + before.size();
-  const std::size_t end = std::min(reason.find(' ', from), reason.size());
-  const auto rank = base::parse_natural(reason.substr(from, end - from));
-  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
-}
-
 /// Why it is taken, or is not.
 std::string reason(const Row& row, bool is_taken) {
   if (is_taken) return "taken";

@@ -291,6 +291,16 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed) {
   return request;
 }
 
+std::string with_names(const std::string& reason, const Participants& all) {
+  const std::string before = "host ";
+  const std::size_t at = reason.find(before);
+  if (at == std::string::npos) return reason;
+  const std::size_t from = at + before.size();
+  const std::size_t end = std::min(reason.find(' ', from), reason.size());
+  const auto rank = base::parse_natural(reason.substr(from, end - from));
+  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
+}
+
 std::string ScheduleRequest::task_text() const {
   const collectives::Topology& topology = *participants.topology;
   std::vector<std::string> clusters;

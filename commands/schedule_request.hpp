@@ -77,6 +77,8 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 /// "stretched:exchange=two,stretch=64", as read_request() takes it.
 std::string schedule_text(const collectives::Algorithm& algorithm, const collectives::Task& task,
                           const collectives::Parameters& parameters);
+/// The reason of a bound, which counts hosts, with the names that the config has for them.
+std::string with_names(const std::string& reason, const Participants& all);
 /// A mistake on the command line.
 void add_mistake(base::Mistakes& mistakes, const std::string& message);
 

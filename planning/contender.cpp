@@ -67,8 +67,8 @@ std::vector<Contender> rivals_of(const pricing::Network& network, const collecti
   };
   add(merged_trees(mateescu_tree, Merging::by_end, costs, counts, pieces), "mateescu");
   add(merged_trees(clustered_tree, Merging::by_end, costs, counts, pieces), "clustered_sa");
-  add(min3(declared_pools(costs), costs, counts, pieces), "min3");
-  add(min3(pools_by_bandwidth(costs), costs, counts, pieces), "min3_by_bandwidth");
+  add(min3(declared_pools(costs), costs, counts, pieces), "min3:pools=declared");
+  add(min3(pools_by_bandwidth(costs), costs, counts, pieces), "min3:pools=bandwidth");
   return rivals;
 }
 

@@ -33,6 +33,14 @@ TEST_CASE("explain: candidates with price, ratio and reason are as they were rea
       "explain " + config + " --collective allgather --size 8B,0B,16B,8B --element 8B", 0);
 }
 
+TEST_CASE("plan: pools with reasons, and plans beside what else there is") {
+  check_golden_line("plan_allgather", "plan configs/three-sites.yaml --size 64KiB", 0);
+  check_golden_line("plan_pools", "plan configs/three-sites.yaml --pools", 0);
+  check_golden_line("plan_wrong", "plan configs/three-sites.yaml --collective alltoall --size 1KB",
+                    2);
+  check_golden_line("plan_no_size", "plan configs/three-sites.yaml", 2);
+}
+
 TEST_CASE("schedule: the golden examples of the stretched family are printed") {
   check_golden_line("schedule_print_broadcast",
                     "schedule print --clusters 2,2 --collective broadcast --size 4B --algorithm "

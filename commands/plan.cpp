@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/plan.cpp — `paths plan`: who would send what to whom on a config's links, and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "commands/commands.hpp"
+#include "commands/schedule_request.hpp"
+#include "planning/min3_plus.hpp"
+#include "pricing/bound.hpp"
+
+namespace commands {
+namespace {
+
+constexpr base::Nanos overhead = std::chrono::microseconds(50);  // as planners have it
+
+struct PlanOptions {
+  ScheduleOptions schedule;
+  bool has_pools = false;
+};
+
+std::string milliseconds(base::Nanos time) {
+  return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
+}
+
+void print_pools(const Participants& all) {
+  const planning::PairCosts costs = planning::PairCosts::of(*all.network, overhead);
+  std::cout << fmt::format("Declared pools, the default:\n{}\nPools by bandwidth:\n{}",
+                           planning::lines(planning::declared_pools(costs), all.hosts),
+                           planning::lines(planning::pools_by_bandwidth(costs), all.hosts));
+}
+
+/// What is compared: all that the library and papers have, and the fastest of Min³+.
+struct Comparison {
+  std::vector<planning::Contender> contenders;  ///< fastest first
+  std::size_t tried = 0;                        ///< plans of Min³+
+};
+
+Comparison compared(const ScheduleRequest& request) {
+  const pricing::Network& network = *request.participants.network;
+  const collectives::Counts& counts = request.task.counts;
+  std::vector<planning::Contender> plus =
+      planning::min3_plus(network, counts, request.element_bytes, overhead);
+  planning::compare(plus, network, counts, request.element_bytes);
+  Comparison all{planning::rivals_of(network, counts, request.element_bytes, overhead),
+                 plus.size()};
+  all.contenders.insert(all.contenders.begin(), std::move(plus.front()));
+  planning::compare(all.contenders, network, counts, request.element_bytes);
+  return all;
+}
+
+void print_rows(const ScheduleRequest& request, const Comparison& all, base::Nanos bound) {
+  std::cout << fmt::format("{:>14}  {:>5}  {:>14}  schedule\n", "price", "ratio", "predicted");
+  for (const planning::Contender& one : all.contenders) {
+    const bool is_best = &one == &all.contenders.front();
+    const bool is_plus = one.name.starts_with("min3_plus");
+    const std::string reason = fmt::format(
+        "{}{}", is_best ? "  <- taken: the fastest" : "",
+        is_plus ? fmt::format("{} {} such plans", is_best ? " of all, and of" : "  the fastest of",
+                              all.tried)
+                : "");
+    std::cout << fmt::format(
+        "{:>14}  {:>5}  {:>14}  {}{}\n", milliseconds(one.time),
+        bound > base::Nanos(0) ? fmt::format("{:.3f}", static_cast<double>(one.time.count()) /
+                                                           static_cast<double>(bound.count()))
+                               : "",
+        one.plan ? milliseconds(one.plan->time()) : "",
+        one.plan ? one.name : schedule_text(one.algorithm, request.task, one.parameters), reason);
+  }
+}
+
+int plan(const PlanOptions& options) {
+  const bool has_size = !options.schedule.size.empty();
+  const ScheduleRequest request = read_request(options.schedule, {.size = !options.has_pools});
+  if (request.task.collective != collectives::Collective::allgather) {
+    base::Mistakes mistakes;
+    add_mistake(mistakes, fmt::format("--collective: expected allgather, which alone is planned, "
+                                      "found '{}'",
+                                      name_of(request.task.collective)));
+    mistakes.throw_if_any();
+  }
+  if (options.has_pools) print_pools(request.participants);
+  if (!has_size) return succeeded;
+  const pricing::Bound bound =
+      pricing::bound_of(request.task, request.element_bytes, *request.participants.network);
+  std::cout << fmt::format("{}{}\n", options.has_pools ? "\n" : "", request.task_text());
+  if (bound.time > base::Nanos(0))
+    std::cout << fmt::format("Nothing can take less than {}: {}.\n", milliseconds(bound.time),
+                             with_names(bound.reason, request.participants));
+  std::cout << '\n';
+  print_rows(request, compared(request), bound.time);
+  return succeeded;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<PlanOptions>();
+  options->schedule.collective = "allgather";
+  CLI::App* command = app.add_subcommand(
+      "plan", "Plan an allgather for a config's links, and say what else it could take");
+  command->add_option("FILE", options->schedule.file, "a config of either level")->required();
+  add_task_options(*command, options->schedule);
+  command->add_flag("--pools", options->has_pools,
+                    "which hosts are near each other, and why;\nneeds no size");
+  set_examples(*command,
+               "  paths plan configs/three-sites.yaml --collective allgather --size 256KiB\n"
+               "  paths plan configs/three-sites.yaml --pools\n");
+  command->callback([options, &exit_code] { exit_code = plan(*options); });
+}
+
+}  // namespace commands
