@@ -249,6 +249,19 @@ Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
 }
 
+/// So many streams are all that the networks of the hosts on one side can take: the link may have
+/// more.
+bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLink& link) const {
+  constexpr double nearly = 0.9;
+  const double rate = static_cast<double>(link.streams) * link.bits_per_second;
+  const auto fills = [&](std::uint32_t cluster, std::size_t hosts) {
+    const auto& network = network_.clusters[cluster].network;
+    return network && network->bits_per_second > 0 &&
+           rate >= nearly * network->bits_per_second * static_cast<double>(hosts);
+  };
+  return fills(test.from, test.task.sources.size()) || fills(test.to, test.task.targets.size());
+}
+
 void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
   ++measured_;
   bytes_ += figures.bytes;
@@ -258,7 +271,7 @@ void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
   link.bits_per_second = figures.bits_per_second;
   link.bandwidth_spread = figures.bandwidth_spread;
   link.streams = figures.streams;
-  link.is_least = figures.is_least && test.from != test.to;
+  link.is_least = test.from != test.to && (figures.is_least || fills_hosts(test, link));
   if (!figures.is_usable)
     (test.from == test.to ? unmeasured_networks_ : unmeasured_).push_back(name_of(test));
   else if (test.from == test.to)

@@ -59,6 +59,7 @@ class NetworkMeasurement {
   void say_cost(const paths::Plan& plan);
   void take_part(paths::Thread& thread, paths::LaneGroup& group, std::size_t round);
   void collect(paths::LaneGroup& group, std::size_t round);
+  bool fills_hosts(const Test& test, const tuning::MeasuredLink& link) const;
   void take(const Test& test, const LinkFigures& figures);
   std::string name_of(const Test& test) const;
   base::Nanos latency_of_networks(const Test& test) const;

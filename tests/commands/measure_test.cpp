@@ -151,6 +151,27 @@ TEST_CASE("more streams than there are pairs of hosts are at least those") {
   CHECK(bounded.link("a", "b").is_least);
 }
 
+TEST_CASE("of a link that is faster than all hosts together at least what they fill is found") {
+  const auto config = [](const char* rate) {
+    return fmt::format(
+        "clusters:\n"
+        "  a: {{hosts: 4, uplink: switch, network: {{latency: 50us, bandwidth: {0}, "
+        "receiving: true}}}}\n"
+        "  b: {{hosts: 4, uplink: switch, network: {{latency: 50us, bandwidth: {0}, "
+        "receiving: true}}}}\n"
+        "links: {{all: {{latency: 10ms, bandwidth: 200Mbit}}}}\nlanes: {{}}\n",
+        rate);
+  };
+  const Measured faster(config("25Mbit"));
+  CHECK(faster.link("a", "b").bits_per_second == Approx(25e6).epsilon(0.01));
+  CHECK(faster.link("a", "b").streams == 4);
+  CHECK(faster.link("a", "b").is_least);
+  const Measured slower(config("1Gbit"));
+  CHECK(slower.link("a", "b").bits_per_second == Approx(200e6).epsilon(0.01));
+  CHECK(slower.link("a", "b").streams == 1);
+  CHECK_FALSE(slower.link("a", "b").is_least);
+}
+
 TEST_CASE("each direction of a link is itself") {
   const Measured measured(
       "clusters: {a: {hosts: 3}, b: {hosts: 3}}\n"
