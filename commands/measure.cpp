@@ -4,11 +4,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "commands/commands.hpp"
 #include "commands/network_measurement.hpp"
+#include "wrappers/all.hpp"
 #include "wrappers/main.hpp"
 
 namespace commands {
@@ -34,7 +37,20 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
       ->capture_default_str();
 }
 
+/// Once, before each host would say it.
+void check_config(const MeasureCommand& command) {
+  const paths::Plan plan =
+      paths::load_plan(command.run.file, wrappers::all_kinds(), command.run.overrides);
+  try {
+    NetworkMeasurement({"", command.measure.streams_most})
+        .prepare(plan, {.clock = runtime::ClockKind::virtual_time});
+  } catch (const std::invalid_argument& wrong) {
+    throw base::ConfigError({{base::Position{command.run.file, 0, 0}, wrong.what()}});
+  }
+}
+
 int measure(MeasureCommand& command) {
+  check_config(command);
   command.run.program = {std::filesystem::read_symlink("/proc/self/exe").string(),
                          of_host,
                          "--output",

@@ -118,6 +118,11 @@ TEST_CASE("measure: what is wrong is said before anything is sent, with the exit
       paths_program("measure " + folder.write("lone.yaml", "clusters: {near: {hosts: 1}}\n") +
                     " --clock virtual -o " + folder.path("other.yaml"));
   CHECK(lone.exit_code == 2);
+  CHECK_THAT(lone.text, Contains(folder.path("lone.yaml") + ": "));
   CHECK_THAT(lone.text, Contains("expected two hosts with threads"));
   CHECK_FALSE(std::filesystem::exists(folder.path("other.yaml")));
+  const auto nowhere = paths_program("measure " + file + " --clock virtual -o " +
+                                     folder.path("nowhere/network.yaml"));
+  CHECK(nowhere.exit_code == 2);
+  CHECK_THAT(nowhere.text, Contains("there is no folder " + folder.path("nowhere")));
 }
