@@ -130,6 +130,12 @@ void Choices::decide_by_name(const Question& question, Choice& choice) const {
   if (const planning::Planner* const planner = planning::planner_named(name)) {
     choice.planned = planning::plan(*planner, planner->read(words), choice.task,
                                     question.element_bytes, network_);
+    if (choice.planned->striping != network_.striping)
+      throw std::invalid_argument(
+          fmt::format("expected streams={}, which is what lanes of the config take (`lanes: "
+                      "{{striping: {}}}`), "
+                      "found {}",
+                      network_.striping, network_.striping, choice.planned->striping));
     choice.algorithm = &choice.planned->algorithm;
     choice.parameters = choice.planned->parameters;
     return;
