@@ -17,7 +17,7 @@ def at_least_1(text):
     return number
 
 
-PAPERS = ["bongo", "matsuda", "karonis"]
+PAPERS = ["bongo", "matsuda", "karonis", "gupta"]
 
 
 def papers(text):
@@ -71,11 +71,12 @@ def prepare(options):
 
 HEAD = """# Evaluation
 
-What three papers measured, measured again, and what can be had beyond it: Bongo et al. 2004,
+What four papers measured, measured again, and what can be had beyond it: Bongo et al. 2004,
 [conditional-allreduce](papers/bongo-2004.md), here below; [Matsuda et al.
 2006](#matsuda-et-al-2006-long-and-fast-networks), broadcast and allreduce over long and fast
 networks; [Karonis et al. 2002](#karonis-et-al-2002-trees-of-several-levels), trees of several
-levels. This file and its pictures are written by
+levels; [Gupta and Vadhiyar 2007](#gupta-and-vadhiyar-2007-allgather-over-grids), allgather over
+grids. This file and its pictures are written by
 
     bench/evaluation/run                           # the virtual clock: quarter of an hour, 2 cores
     bench/evaluation/run --papers matsuda,karonis  # some of it: two minutes
@@ -94,6 +95,7 @@ assumed.
 
 def parts(runner, options):
     """Of the page, in its order: what each begins with, and what makes its text."""
+    import gupta
     import karonis
     import matsuda
     import real
@@ -108,7 +110,8 @@ def parts(runner, options):
     return {"bongo": (virtual.HEADING, bongo),
             "real": (real.HEADING, lambda: real.text_of_real_runs(runner, pictures)),
             "matsuda": (matsuda.HEADING, matsuda.Matsuda(runner, pictures).text),
-            "karonis": (karonis.HEADING, karonis.Karonis(runner, pictures).text)}
+            "karonis": (karonis.HEADING, karonis.Karonis(runner, pictures).text),
+            "gupta": (gupta.HEADING, gupta.Gupta(runner, pictures).text)}
 
 
 def parts_of_before(page, headings):
