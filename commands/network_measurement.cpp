@@ -72,6 +72,7 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
         fmt::format("expected lanes without striping, where a pair of hosts has one "
                     "stream, found {}",
                     plan.lanes.striping));
+  find_networks(plan);
   find_tests(plan);
   if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found less");
   is_one_clock_ = is_virtual || !run.is_one_host ||
@@ -88,8 +89,27 @@ void NetworkMeasurement::look_at_output() {
   const auto folder = std::filesystem::absolute(options_.output, ignored).parent_path();
   if (!std::filesystem::is_directory(folder, ignored))
     throw std::invalid_argument(fmt::format("--output: there is no folder {}", folder.string()));
+  const bool can_write = std::ofstream(written()).is_open();
+  std::filesystem::remove(written(), ignored);
+  if (!can_write)
+    throw std::invalid_argument(fmt::format("--output: cannot write into {}", folder.string()));
   if (std::filesystem::exists(options_.output, ignored))
     old_ = tuning::load_measured_network(options_.output);
+  const auto is_here = [this](const auto& cluster) {
+    return std::find(clusters_.begin(), clusters_.end(), cluster.name) != clusters_.end();
+  };
+  if (old_ && std::none_of(old_->clusters.begin(), old_->clusters.end(), is_here))
+    throw std::invalid_argument(
+        fmt::format("--output: {} has the links of other clusters, and none of {}", options_.output,
+                    fmt::join(clusters_, ", ")));
+}
+
+/// Of a cluster with one host nothing is found, but its network is passed.
+void NetworkMeasurement::find_networks(const paths::Plan& plan) {
+  declared_.assign(plan.clusters.size(), Nanos(0));
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    if (const paths::HopLink link = paths::outgoing_link(plan, host); link.is_there())
+      declared_[plan.hosts[host].cluster] = paths::link_of(link).model.at(Nanos(0)).latency;
 }
 
 void NetworkMeasurement::find_tests(const paths::Plan& plan) {
@@ -98,7 +118,11 @@ void NetworkMeasurement::find_tests(const paths::Plan& plan) {
   for (std::uint32_t cluster = 0; cluster < clusters_.size(); ++cluster) {
     network_.clusters.push_back({clusters_[cluster], {}, {}});
     const auto hosts = senders(plan, cluster);
-    if (!hosts.empty()) firsts.push_back(hosts.front());
+    if (hosts.empty())
+      throw std::invalid_argument(
+          fmt::format("expected threads in each cluster, for they measure; there are none in {}",
+                      clusters_[cluster]));
+    firsts.push_back(hosts.front());
     hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
     if (hosts.size() > 1) add_test(plan, cluster, cluster);
   }
@@ -116,8 +140,9 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
   };
   Test test{from, to, {first(senders(plan, from)), first(senders(plan, to)), 1}};
   if (from == to) {
-    test.task.targets = {test.task.sources[1]};
-    test.task.sources.resize(1);
+    const auto hosts = senders(plan, from);
+    test.task.sources = {hosts[0]};
+    test.task.targets = {hosts[1]};
   } else {
     const auto& ways = plan.ways->clusters;
     test.task.streams_most = options_.streams_most;
@@ -243,7 +268,7 @@ std::string NetworkMeasurement::name_of(const Test& test) const {
 Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
   const auto of = [&](std::uint32_t cluster) {
     const auto& network = network_.clusters[cluster].network;
-    return network ? network->latency : Nanos(0);
+    return network ? network->latency : declared_[cluster];
   };
   return ((test.networks & of_source) != 0 ? of(test.from) : Nanos(0)) +
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
@@ -309,9 +334,15 @@ void NetworkMeasurement::finish(const paths::RunSummary& run) {
     const std::string of = run.plan.clusters.empty()
                                ? "a config"
                                : fmt::format("{}", fmt::join(run.plan.clusters, ", "));
-    std::ofstream file(options_.output, std::ios::binary);
+    std::ofstream file(written(), std::ios::binary);
     file << tuning::print(network_, of) << std::flush;
-    if (!file) throw std::runtime_error(fmt::format("cannot write {}", options_.output));
+    std::error_code failed;
+    if (file) std::filesystem::rename(written(), options_.output, failed);
+    if (!file || failed) {
+      std::error_code ignored;
+      std::filesystem::remove(written(), ignored);
+      throw std::runtime_error(fmt::format("cannot write {}", options_.output));
+    }
   }
   for (const std::string& line : changed) base::say("measure: changed: " + line + "\n");
   if (old_ && changed.empty()) base::say("measure: nothing has changed\n");

@@ -53,6 +53,9 @@ class NetworkMeasurement {
   };
 
   void look_at_output();
+  /// Becomes the file when all of it is there.
+  std::string written() const { return options_.output + ".new"; }
+  void find_networks(const paths::Plan& plan);
   void find_tests(const paths::Plan& plan);
   void add_test(const paths::Plan& plan, std::uint32_t from, std::uint32_t to);
   void find_rounds(const paths::Plan& plan, bool is_virtual);
@@ -67,6 +70,7 @@ class NetworkMeasurement {
 
   const MeasureOptions options_;
   std::vector<std::string> clusters_;
+  std::vector<base::Nanos> declared_;  // latencies of clusters' networks, as the config has them
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;

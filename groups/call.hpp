@@ -31,8 +31,8 @@ struct Call {
   /// Of a host's part of the schedule: unfinished steps admitted at once; 0: 256, or as many as
   /// hosts. Not what members have to agree on.
   std::size_t window = 0;
-  /// How many messages a host sends and asks for at once; 0: as many as its schedule lets it. Plans
-  /// bring their own.
+  /// How many messages a host asks for at once, and, where steps take ports in order, sends; 0: as
+  /// many as its schedule lets it. Plans bring their own.
   pricing::Ports ports = {};
 };
 

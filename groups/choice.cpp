@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -122,26 +123,45 @@ std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
   return choice;
 }
 
+namespace {
+
+/// What hosts of a run do of what a plan means. Throws: std::invalid_argument for half duplex.
+void keep_to_hosts(pricing::Ports& ports) {
+  if (ports.is_half_duplex)
+    throw std::invalid_argument(
+        "hosts of a run send and receive at once: ports=half can be priced, not run");
+  ports.cost = base::Nanos(0);
+  ports.blocks = false;
+  if (!ports.are_in_order) ports.sending = 0;
+}
+
+}  // namespace
+
 /// Throws: std::invalid_argument for what cannot do it.
 void Choices::decide_by_name(const Question& question, Choice& choice) const {
   const std::size_t colon = question.algorithm.find(':');
   const std::string name = question.algorithm.substr(0, colon);
   const std::string words = colon == std::string::npos ? "" : question.algorithm.substr(colon + 1);
   if (const planning::Planner* const planner = planning::planner_named(name)) {
-    choice.planned = planning::plan(*planner, planner->read(words), choice.task,
-                                    question.element_bytes, network_);
+    const collectives::Parameters read = planner->read(words);
+    choice.planned = planning::plan(*planner, read, choice.task, question.element_bytes, network_);
     if (choice.planned->striping != network_.striping)
       throw std::invalid_argument(
           fmt::format("expected streams={}, which is what lanes of the config take (`lanes: "
                       "{{striping: {}}}`), "
                       "found {}",
                       network_.striping, network_.striping, choice.planned->striping));
+    if (choice.planned->name == name) choice.planned->name += ":" + read.text();
+    keep_to_hosts(choice.planned->execution.ports);
     choice.algorithm = &choice.planned->algorithm;
     choice.parameters = choice.planned->parameters;
     return;
   }
   choice.algorithm = &collectives::algorithm_named(name);
   choice.parameters = choice.algorithm->read(words);
+  if (choice.parameters.has("element") && words.find("element=") == std::string::npos)
+    choice.parameters.set("element",
+                          std::to_string(std::max<std::size_t>(1, question.element_bytes)));
   if (const std::string why = choice.algorithm->why_not(choice.task, choice.parameters);
       !why.empty())
     throw std::invalid_argument(why);

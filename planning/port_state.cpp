@@ -62,6 +62,8 @@ Nanos PortState::start(std::uint32_t piece, Rank from, Rank to) const {
 Transfer PortState::commit(std::uint32_t piece, Rank from, Rank to) {
   ENSURE(has(piece, from) && !has(piece, to));
   const Transfer transfer{from, to, piece, start(piece, from, to), end(piece, from, to)};
+  if (transfer.end > base::time_max)
+    throw std::invalid_argument("a message would arrive after the end of the clock, in 31 years");
   const Bytes bytes = pieces_[piece].bytes;
   const Nanos sent = transfer.start + costs_.sending(from, bytes);
   const Nanos passed = transfer.start + costs_.takes(from, to, bytes);

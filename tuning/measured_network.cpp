@@ -209,6 +209,16 @@ MeasuredNetwork load_measured_network(const std::string& file) {
   return network;
 }
 
+namespace {
+
+/// YAML takes some words for nothing.
+std::string word(const std::string& name) {
+  const bool is_nothing = name == "~" || name == "null" || name == "Null" || name == "NULL";
+  return is_nothing ? '"' + name + '"' : name;
+}
+
+}  // namespace
+
 std::string print(const MeasuredNetwork& network, const std::string& of) {
   std::string text = fmt::format(
       "# What `paths measure` found between the hosts of {}.\n"
@@ -217,14 +227,14 @@ std::string print(const MeasuredNetwork& network, const std::string& of) {
       "clusters:\n",
       of);
   for (const auto& cluster : network.clusters)
-    text += fmt::format("  {}: {{{}}}\n", cluster.name,
+    text += fmt::format("  {}: {{{}}}\n", word(cluster.name),
                         cluster.network ? figures(*cluster.network) : "");
   text += network.links.empty() ? "links: []\n" : "links:\n";
   for_pairs(network, [&](const Pair& pair) {
     const MeasuredLink* const link = link_of(network, pair);
     if (link == nullptr) return;
     text +=
-        fmt::format("  - {{from: {}, to: {}, {}, {}: {}}}\n", pair.first, pair.second,
+        fmt::format("  - {{from: {}, to: {}, {}, {}: {}}}\n", word(pair.first), word(pair.second),
                     figures(*link), link->is_least ? "streams_at_least" : "streams", link->streams);
   });
   return text;

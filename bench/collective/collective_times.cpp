@@ -189,9 +189,7 @@ base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
   return base::Nanos(out.front());
 }
 
-pricing::Ports ports_of(const CollectiveOptions& options) {
-  return {.sending = options.ports, .receiving = options.ports};
-}
+pricing::Ports ports_of(const CollectiveOptions& options) { return {.receiving = options.ports}; }
 
 /// What one member gives and gets, and what has to come.
 class CollectiveTimes::Arrays {

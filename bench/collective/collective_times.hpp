@@ -32,7 +32,7 @@ struct CollectiveOptions {
   std::string operation = "sum";
   std::string root = "0";  ///< a rank, or "each"
   std::size_t window = 0;  ///< as of groups::Call
-  std::size_t ports = 0;   ///< sending and receiving ones, likewise
+  std::size_t ports = 0;   ///< receiving ones, likewise
   std::string json;
 };
 

@@ -24,7 +24,8 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
       "Then again with as long a computation meanwhile: the two together, in times of one");
   app.add_flag("--prices", options.prices_only, "Prices and bounds alone: nothing is sent");
   app.add_option("--schedule", options.schedule,
-                 "best, or one of `paths algorithms` with parameters behind a colon")
+                 "best, one of `paths algorithms`, or of allgathers one of `paths plan`, with "
+                 "parameters behind a colon")
       ->capture_default_str();
   app.add_option("--operation", options.operation, "Of reductions")->capture_default_str();
   app.add_option("--root-rank", options.root,
@@ -34,7 +35,7 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
                  "Unfinished steps that a host admits; 0: 256, or as many as hosts")
       ->capture_default_str();
   app.add_option("--ports", options.ports,
-                 "Messages that a host sends and asks for at once, none unasked; 0: all")
+                 "Messages that a host asks for at once, none sent unasked; 0: all")
       ->capture_default_str();
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(
