@@ -31,8 +31,9 @@ class NetworkMeasurement {
   explicit NetworkMeasurement(MeasureOptions options) : options_(std::move(options)) {}
 
   /// Reads the old file, and says what it will cost. Throws std::invalid_argument for a config
-  /// whose hosts cannot all reach each other, or where less than two could send, and ConfigError
-  /// for an old file that is none.
+  /// whose hosts cannot all reach each other, or where a cluster has no threads, or less than two
+  /// could send, for a place where nothing can be written, and for a file of other clusters;
+  /// ConfigError for an old file that is none.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
   /// Where the first host is: writes the file, and says what has changed. Throws
@@ -78,7 +79,6 @@ class NetworkMeasurement {
   bool is_speaking_ = false;
   Cost expected_;
   std::optional<tuning::MeasuredNetwork> old_;
-  std::vector<LinkFigures> own_;  // by round, of the first host's own tests
   tuning::MeasuredNetwork network_;
   std::vector<std::string> unmeasured_, unmeasured_networks_;
   std::size_t measured_ = 0;

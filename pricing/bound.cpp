@@ -38,9 +38,9 @@ class Bounds {
   void bound_exit(std::size_t cluster);
   void bound_behind_exit(const std::vector<bool>& inside, const tuning::LinkModel& side);
   Nanos nearest(const std::vector<bool>& inside) const;
-  /// In which all that a host sends or receives is: its side, and links if it is an exit.
-  double sending_rate(Rank host) const;
-  double receiving_rate(Rank host) const;
+  /// Of all that a host sends or receives: its side's, and those of links if it is an exit.
+  enum class Direction { sending, receiving };
+  double rate(Rank host, Direction direction) const;
   Bytes crossing(const std::vector<bool>& inside) const;
   void bound_work();
 
@@ -125,19 +125,15 @@ Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
 /// 0 if one of them is unlimited.
 double together(double one, double other) { return one <= 0 || other <= 0 ? 0 : one + other; }
 
-double Bounds::sending_rate(Rank host) const {
-  double rate = rate_of(network_.outgoing[host]);
+double Bounds::rate(Rank host, Direction direction) const {
+  const bool sends = direction == Direction::sending;
+  double rate = rate_of(sends ? network_.outgoing[host] : network_.receiving[host]);
+  if (!network_.is_exit(host)) return rate;
   const std::size_t here = network_.topology->cluster_of(host), clusters = network_.clusters();
-  for (std::size_t other = 0; network_.is_exit(host) && other < clusters; ++other)
-    if (other != here) rate = together(rate, rate_of(network_.links[here * clusters + other]));
-  return rate;
-}
-
-double Bounds::receiving_rate(Rank host) const {
-  double rate = rate_of(network_.receiving[host]);
-  const std::size_t here = network_.topology->cluster_of(host), clusters = network_.clusters();
-  for (std::size_t other = 0; network_.is_exit(host) && other < clusters; ++other)
-    if (other != here) rate = together(rate, rate_of(network_.links[other * clusters + here]));
+  for (std::size_t other = 0; other < clusters; ++other)
+    if (other != here)
+      rate = together(
+          rate, rate_of(network_.links[sends ? here * clusters + other : other * clusters + here]));
   return rate;
 }
 
@@ -146,7 +142,7 @@ void Bounds::bound_sending(Rank host) {
   for (Rank target = 0; target < size_; ++target)
     if (const Bytes bytes = needed(host, target); bytes > 0)
       demands.push_back({latency(host, target), bytes});
-  raise(longest(std::move(demands), is_same_for_all(), sending_rate(host)),
+  raise(longest(std::move(demands), is_same_for_all(), rate(host, Direction::sending)),
         fmt::format("what host {} must send", host));
 }
 
@@ -155,7 +151,7 @@ void Bounds::bound_receiving(Rank host) {
   for (Rank source = 0; source < size_; ++source)
     if (const Bytes bytes = needed(source, host); bytes > 0)
       demands.push_back({latency(source, host), bytes});
-  raise(longest(std::move(demands), is_summed_up(), receiving_rate(host)),
+  raise(longest(std::move(demands), is_summed_up(), rate(host, Direction::receiving)),
         fmt::format("what host {} must receive", host));
 }
 
@@ -255,13 +251,14 @@ void Bounds::bound_cuts() {
 
 void Bounds::bound_work() {
   if (task_.collective != Collective::allreduce || size_ < 2) return;
-  double rate = 0;
+  double all = 0;
   for (Rank host = 0; host < size_; ++host) {
-    if (sending_rate(host) <= 0) return;
-    rate += sending_rate(host);
+    const double one = rate(host, Direction::sending);
+    if (one <= 0) return;
+    all += one;
   }
   const double vector = static_cast<double>(task_.vector().count * element_bytes_);
-  raise(least_time(2.0 * (size_ - 1) * vector, rate), "what all hosts together must send");
+  raise(least_time(2.0 * (size_ - 1) * vector, all), "what all hosts together must send");
 }
 
 Bound Bounds::largest() {

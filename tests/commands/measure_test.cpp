@@ -211,6 +211,16 @@ TEST_CASE("what messages pass besides the link is not counted as the link's") {
   CHECK(switches.link("a", "b").streams == 4);
 }
 
+TEST_CASE("the network of a cluster with one host, which is not measured, is not the link's") {
+  const Measured measured(
+      "clusters:\n"
+      "  a: {hosts: 1, uplink: switch, network: {latency: 5ms, bandwidth: 1Gbit}}\n"
+      "  b: {hosts: 1, gateway: gb, network: {latency: 3ms, bandwidth: 1Gbit}}\n"
+      "links: [{between: [a, b], latency: 10ms, bandwidth: 20Mbit}]\nlanes: {}\n");
+  CHECK(as_number(measured.link("a", "b").latency) == Approx(10e6).epsilon(0.01));
+  CHECK(as_number(measured.link("b", "a").latency) == Approx(10e6).epsilon(0.01));
+}
+
 TEST_CASE("what shares no cluster is measured at once") {
   const Measured measured(
       "clusters: {a: {hosts: 2}, b: {hosts: 2}, c: {hosts: 2}, d: {hosts: 2}}\n"
@@ -234,6 +244,9 @@ TEST_CASE("a config that cannot be measured is refused before anything is sent")
                     Catch::Contains("there is none from b to c, c to a, c to b"));
   CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 2}}\nlanes: {striping: 2}\n"),
                     Catch::Contains("expected lanes without striping"));
+  CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 2}, b: {hosts: 2, threads: 0}}\n"
+                            "links: {all: {}}\nlanes: {}\n"),
+                    Catch::Contains("there are none in b"));
 }
 
 TEST_CASE("the largest number of streams that are full is found whatever it is") {

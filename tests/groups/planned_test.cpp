@@ -86,7 +86,8 @@ TEST_CASE("planned groups: what no plan is for is refused, with the reason") {
     groups::Group world(thread);
     const std::vector<std::uint64_t> in(6);
     std::vector<std::uint64_t> out(36);
-    for (const std::string algorithm : {"min3", "min3:streams=2", "min3:pool=declared"}) {
+    for (const std::string algorithm :
+         {"min3", "min3:streams=2", "min3:pool=declared", "min3:ports=half"}) {
       try {
         if (algorithm == "min3")
           world.run(groups::by(algorithm, groups::alltoall(in, std::span(out).first(6))));
@@ -97,8 +98,22 @@ TEST_CASE("planned groups: what no plan is for is refused, with the reason") {
       }
     }
   });
-  REQUIRE(refused.size() == 3);
+  REQUIRE(refused.size() == 4);
   CHECK_THAT(refused[0], Catch::Contains("min3 plans allgathers, and that is alltoall"));
   CHECK_THAT(refused[1], Catch::Contains("expected streams=1") && Catch::Contains("striping: 1"));
   CHECK_THAT(refused[2], Catch::Contains("pool"));
+  CHECK_THAT(refused[3], Catch::Contains("can be priced, not run"));
+}
+
+TEST_CASE("planned groups: whose limits are in bytes is told how many an element has") {
+  const Sim sim(sites(2));
+  groups::Choices choices(sim.plan(), groups::participants_of(sim.plan()));
+  groups::Question question;
+  question.collective = collectives::Collective::allgather;
+  question.counts = collectives::Counts::each(words, choices.hosts().size());
+  question.element_bytes = 8;
+  question.algorithm = "mpich";
+  CHECK(choices.answer(question)->text() == "mpich:element=8");
+  question.algorithm = "mpich:element=2";
+  CHECK(choices.answer(question)->text() == "mpich:element=2");
 }
