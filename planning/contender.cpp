@@ -45,12 +45,16 @@ pricing::Execution one_port_in_order(Nanos overhead) {
 }
 
 std::vector<Contender> rivals_of(const pricing::Network& network, const collectives::Counts& counts,
-                                 Bytes element_bytes, Nanos overhead) {
+                                 Bytes element_bytes, Nanos overhead, bool is_half_duplex) {
   if (counts.blocks() != network.topology->size())
     throw std::invalid_argument(fmt::format("expected blocks of {} participants, found {}",
                                             network.topology->size(), counts.blocks()));
   std::vector<Contender> rivals;
   const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const auto with_duplex = [&](pricing::Execution execution) {
+    execution.ports.is_half_duplex = is_half_duplex;
+    return execution;
+  };
   for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
     if (!algorithm.does(task.collective)) continue;
     const collectives::Parameters parameters = parameters_of(algorithm, element_bytes);
@@ -58,17 +62,19 @@ std::vector<Contender> rivals_of(const pricing::Network& network, const collecti
     rivals.push_back({.name = algorithm.name,
                       .algorithm = algorithm,
                       .parameters = parameters,
-                      .execution = one_port(overhead)});
+                      .execution = with_duplex(one_port(overhead))});
   }
   const PairCosts costs = PairCosts::of(network, overhead);
   const std::vector<Piece> pieces = pieces_of(counts, element_bytes);
+  const PortModel model{.is_half_duplex = is_half_duplex};
   const auto add = [&](Plan plan, std::string name) {
-    rivals.push_back(contender_of(std::move(plan), std::move(name), one_port_in_order(overhead)));
+    rivals.push_back(
+        contender_of(std::move(plan), std::move(name), with_duplex(one_port_in_order(overhead))));
   };
-  add(merged_trees(mateescu_tree, Merging::by_end, costs, counts, pieces), "mateescu");
-  add(merged_trees(clustered_tree, Merging::by_end, costs, counts, pieces), "clustered_sa");
-  add(min3(declared_pools(costs), costs, counts, pieces), "min3:pools=declared");
-  add(min3(pools_by_bandwidth(costs), costs, counts, pieces), "min3:pools=bandwidth");
+  add(merged_trees(mateescu_tree, Merging::by_end, costs, counts, pieces, model), "mateescu");
+  add(merged_trees(clustered_tree, Merging::by_end, costs, counts, pieces, model), "clustered_sa");
+  add(min3(declared_pools(costs), costs, counts, pieces, model), "min3:pools=declared");
+  add(min3(pools_by_bandwidth(costs), costs, counts, pieces, model), "min3:pools=bandwidth");
   return rivals;
 }
 

@@ -28,12 +28,12 @@ Contender contender_of(Plan plan, std::string name, const pricing::Execution& ex
 pricing::Execution one_port(Nanos overhead);
 pricing::Execution one_port_in_order(Nanos overhead);
 
-/// All that Gupta and Vadhiyar 2007 compare, with a port each way: the library's allgathers with
-/// their own parameters, trees of Mateescu 2005 and ClusteredSA merged, Min³ with declared pools
-/// and with those by bandwidth. Throws: std::invalid_argument if the blocks are not those of the
-/// network's participants.
+/// All that Gupta and Vadhiyar 2007 compare, with a port each way, or one for both: the library's
+/// allgathers with their own parameters, trees of Mateescu 2005 and ClusteredSA merged, Min³ with
+/// declared pools and with those by bandwidth. Throws: std::invalid_argument if the blocks are not
+/// those of the network's participants.
 std::vector<Contender> rivals_of(const pricing::Network& network, const collectives::Counts& counts,
-                                 Bytes element_bytes, Nanos overhead);
+                                 Bytes element_bytes, Nanos overhead, bool is_half_duplex = false);
 
 /// Executes all on the network; the fastest first, equal ones as they were.
 void compare(std::vector<Contender>& contenders, const pricing::Network& network,

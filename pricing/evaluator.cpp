@@ -38,6 +38,7 @@ struct Message {
   bool is_prepared = false;
   bool has_port = false;  // of the source
   bool is_sent = false, is_received = false;
+  Nanos entered = Nanos::max(), left{0};  // the link, first byte and last
 };
 
 /// A message that can be sent; its step is told here, for it is looked at often.
@@ -324,6 +325,8 @@ void Evaluation::finish_receiving(MessageIndex index) {
   Message& message = messages_[index];
   give_back(message);
   if (has_receiving_ports()) end_grant(message);
+  if (execution_.lists_crossings && network_.crosses(message.source, message.target))
+    price_.crossings.push_back({message.source, message.target, message.entered, message.left});
   if (network_.message_cost > Nanos(0)) {
     Host& host = hosts_[message.target];
     host.works_until = std::max(host.works_until, now_) + network_.message_cost;
@@ -628,7 +631,9 @@ Nanos Evaluation::enter_link(const Event& event) {
 
 /// Who blocks holds its port until the last tail has left the link.
 void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
-  const Message& message = messages_[event.item];
+  Message& message = messages_[event.item];
+  message.entered = std::min(message.entered, event.time);
+  message.left = std::max(message.left, passage.head + passage.lag);
   const auto entry = network_.exit_of(message.target);
   event.time = passage.head;
   event.lag = passage.lag;

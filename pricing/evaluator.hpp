@@ -12,16 +12,23 @@ namespace pricing {
 
 /// How steps are executed.
 struct Execution {
-  std::size_t window = 256;   ///< unfinished steps admitted, in order
-  std::size_t under_way = 4;  ///< messages that can move, handed to the transport at once
-  Bytes credit = unlimited;   ///< that a source has at a host for what nobody has asked for yet
-  Ports ports = {};           ///< with receiving ones credit does not matter
+  std::size_t window = 256;      ///< unfinished steps admitted, in order
+  std::size_t under_way = 4;     ///< messages that can move, handed to the transport at once
+  Bytes credit = unlimited;      ///< that a source has at a host for what nobody has asked for yet
+  Ports ports = {};              ///< with receiving ones credit does not matter
+  bool lists_crossings = false;  ///< Price::crossings
 };
 
 struct Flow {
   std::uint64_t messages = 0;
   Bytes bytes = 0;
   friend bool operator==(const Flow&, const Flow&) = default;
+};
+
+/// A message between clusters: from when its first byte enters the link until its last one leaves.
+struct Crossing {
+  collectives::Rank from = 0, to = 0;
+  base::Nanos begin{0}, end{0};
 };
 
 struct Price {
@@ -31,6 +38,7 @@ struct Price {
   std::vector<Flow> sent;      ///< by participant
   std::vector<Flow> received;  ///< by participant
   std::vector<Flow> links;     ///< by clusters: from * clusters + to; from == to in a cluster
+  std::vector<Crossing> crossings = {};  ///< as they arrive, if they are asked for
 };
 
 /// Executes steps without data by discrete events, in whole nanoseconds.

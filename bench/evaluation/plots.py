@@ -126,3 +126,39 @@ def by_size(curves, y_label, file):
     axis.set_ylabel(y_label)
     axis.legend(frameon=False)
     save(figure, file)
+
+
+def times_by_size(panels, y_label, file):
+    """{title: {name: [(bytes, y)]}}, side by side, both axes logarithmic; the last series is
+    ours."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(5 * len(panels), 3.8), squeeze=False,
+                                sharey=True)
+    for axis, (title, series) in zip(axes[0], panels.items()):
+        for name, points in series.items():
+            is_ours = name == list(series)[-1]
+            axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=2.5,
+                      linewidth=1.6 if is_ours else 0.9, label=name,
+                      color="black" if is_ours else None)
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log")
+        ticks = [x for x, _ in next(iter(series.values()))][::3]
+        axis.set_xticks(ticks, [bytes_text(x) for x in ticks])
+        axis.set_title(title, loc="left", fontsize=9)
+    axes[0][0].set_ylabel(y_label)
+    axes[0][-1].legend(frameon=False, fontsize=7)
+    save(figure, file)
+
+
+def steps(panels, x_label, y_label, file):
+    """{title: {name: [(x, y)]}}, one below the other; y holds from its x on."""
+    figure, axes = plt.subplots(len(panels), 1, figsize=(7, 2.2 * len(panels)), squeeze=False)
+    for axis, (title, series) in zip(axes[:, 0], panels.items()):
+        for name, points in series.items():
+            axis.step([x for x, _ in points], [y for _, y in points], where="post", linewidth=0.9,
+                      label=name)
+        axis.set_ylim(bottom=0)
+        axis.set_title(title, loc="left", fontsize=9)
+        axis.set_ylabel(y_label)
+        axis.legend(frameon=False, fontsize=7)
+    axes[-1][0].set_xlabel(x_label)
+    save(figure, file)

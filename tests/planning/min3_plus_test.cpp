@@ -38,8 +38,7 @@ double bound(const pricing::Network& network, const Counts& counts) {
 std::vector<double> ratios(std::uint64_t first_seed, std::size_t networks) {
   std::vector<double> all;
   for (std::uint64_t seed = first_seed; seed < first_seed + networks; ++seed) {
-    std::mt19937_64 chance(seed);
-    const pricing::Network network = network_of(random_sites(chance, 5, 8), 1 << below(chance, 4));
+    const pricing::Network network = bench::random_network(seed);
     const Counts counts = Counts::each(block_bytes, network.topology->size());
     std::vector<Contender> rivals = rivals_of(network, counts, 1, three_sites_overhead);
     compare(rivals, network, counts, 1);

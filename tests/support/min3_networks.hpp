@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/min3_networks.hpp — sites that are far from each other and unlike, and how hosts
-// with ports execute schedules over them (Gupta and Vadhiyar 2007).
+// tests/support/min3_networks.hpp — the sites of Gupta and Vadhiyar 2007, and how hosts with ports
+// execute schedules over them.
 #pragma once
 #include <chrono>
 #include <vector>
 
+#include "bench/support/sites.hpp"
 #include "pricing/evaluator.hpp"
 
 namespace test_support {
 
-/// Sites of so many hosts, and what one stream has between any two hosts of two sites, or of one.
-struct Sites {
-  std::vector<std::size_t> hosts;
-  std::vector<pricing::Side> between;  ///< by sites: from * sites + to; from == to in a site
-
-  std::size_t count() const { return hosts.size(); }
-  const pricing::Side& side(std::size_t from, std::size_t to) const {
-    return between[from * count() + to];
-  }
-};
+using bench::network_of;
+using bench::Sites;
 
 /// A0 A1 | B0 | C0 C1: small enough to be done by hand.
 inline Sites five_hosts() {
@@ -50,31 +43,6 @@ inline Sites some_of(const Sites& all, const std::vector<std::size_t>& chosen) {
     for (const std::size_t to : chosen) some.between.push_back(all.side(from, to));
   }
   return some;
-}
-
-/// Hosts send and receive at their site's rate. A way from a site to another has so many streams,
-/// each as fast as it says, or any number of them with 0; one takes a whole message.
-inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
-  pricing::Network network;
-  network.topology =
-      std::make_shared<const collectives::Topology>(collectives::Topology::clustered(sites.hosts));
-  network.frame = pricing::unlimited;
-  for (std::size_t from = 0; from < sites.count(); ++from) {
-    const pricing::Side& own = sites.side(from, from);
-    for (std::size_t host = 0; host < sites.hosts[from]; ++host) {
-      network.outgoing.emplace_back(own.latency, own.bits_per_second);
-      network.receiving.emplace_back(base::Nanos(0), own.bits_per_second);
-    }
-    for (std::size_t to = 0; to < sites.count(); ++to) {
-      const pricing::Side& side = sites.side(from, to);
-      pricing::Link link;
-      link.model = tuning::LinkModel(side.latency - own.latency, 0);
-      if (from != to) link.stream_rate = side.bits_per_second;
-      if (from != to) link.streams = streams;
-      network.links.push_back(link);
-    }
-  }
-  return network;
 }
 
 /// A host sends one message at a time and receives one, in the order of its steps, whoever it is
