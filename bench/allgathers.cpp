@@ -27,6 +27,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr base::Nanos overhead = std::chrono::microseconds(50);  // as planners have it
+constexpr std::uint64_t networks_max = 100'000;
 
 struct Options {
   std::string config;
@@ -50,11 +51,10 @@ std::vector<Named> read_networks(const Options& options) {
   if (!options.config.empty())
     return {{options.config,
              groups::network_of(paths::load_plan(options.config, wrappers::all_kinds()))}};
-  if (options.seeds[0] > options.seeds[1])
+  if (options.seeds[0] > options.seeds[1] || options.seeds[1] - options.seeds[0] >= networks_max)
     throw std::invalid_argument(
-        fmt::format("--random: expected the first seed before the last, "
-                    "found {} and {}",
-                    options.seeds[0], options.seeds[1]));
+        fmt::format("--random: expected the first seed and the last of at most {}, found {} and {}",
+                    networks_max, options.seeds[0], options.seeds[1]));
   std::vector<Named> networks;
   for (std::uint64_t seed = options.seeds[0]; seed <= options.seeds[1]; ++seed)
     networks.push_back({fmt::format("seed {}", seed), bench::random_network(seed)});
