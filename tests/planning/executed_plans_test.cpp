@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/planning/executed_plans_test.cpp — plans executed on networks, and what was predicted.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <tuple>
 
 #include "planning/min3.hpp"
 #include "tests/planning/networks.hpp"
@@ -66,6 +68,33 @@ TEST_CASE("executed plans: three sites, by streams of each path") {
     check(pools_by_bandwidth(costs), false, row.full);
     check(pools_by_bandwidth(costs), true, row.half);
     check(declared_pools(costs), false, row.declared);
+  }
+}
+
+TEST_CASE("executed plans: messages are on links between sites when that was predicted") {
+  const pricing::Network network = network_of(five_hosts(), 0);
+  const PairCosts costs = PairCosts::of(network);
+  for (const bool is_half_duplex : {false, true}) {
+    const auto plan = plan_of(costs, pools_by_bandwidth(costs), 1'000'000, is_half_duplex);
+    pricing::Execution execution = in_order(with_ports(0ns, is_half_duplex));
+    const collectives::Task task{collectives::Collective::allgather, network.topology,
+                                 plan->counts};
+    const auto crossings = [&] {
+      return pricing::price(algorithm_of(plan, "planned", ""), task, {}, 1, network, execution)
+          .crossings;
+    };
+    CHECK(crossings().empty());
+    execution.lists_crossings = true;
+    using Row = std::tuple<Rank, Rank, Nanos, Nanos>;
+    std::vector<Row> found, predicted;
+    for (const pricing::Crossing& one : crossings())
+      found.emplace_back(one.from, one.to, one.begin, one.end);
+    for (const Transfer& one : plan->transfers)
+      if (costs.crosses(one.from, one.to))
+        predicted.emplace_back(one.from, one.to, one.start, one.end);
+    std::sort(found.begin(), found.end());
+    std::sort(predicted.begin(), predicted.end());
+    CHECK(found == predicted);
   }
 }
 
