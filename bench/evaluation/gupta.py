@@ -146,7 +146,7 @@ is what its text says.
 {size_text(BLOCK)} from each of the 20 hosts, in s, full duplex:
 
 {self.table_by_streams(full, ALL)}
-Half duplex, which Min³+ does not have:
+Half duplex, which Min³+ does not have, and the bound does not count:
 
 {self.table_by_streams(half, HALF_DUPLEX)}
 MPICH's is its ring, whose slowest hop repeats 19 times. MagPIe, MPICH-G2 and ClusteredSA send what
@@ -290,13 +290,14 @@ Full duplex, 8 streams: from when a message's first byte enters its link until i
 As in the paper Min³ ends first, it and Mateescu's trees have many messages under way where MagPIe
 has one from each site at most, and Mateescu's trees have the most, for a block comes to a site more
 than once. MagPIe's sites gather before anything crosses. Mateescu's trees here begin as late, with
-messages inside the sites; the paper has them begin at once. Peaks are more than there are hosts for
-Min³+ alone, which sends several messages to other sites at once.
+messages inside the sites; the paper has them begin before MagPIe's. Of Min³+ more cross than there
+are hosts, which receive several from other sites at once.
 """
 
     def figure_10(self):
         found = self.runner.all({streams: self.job(self.with_streams(EUROPE, streams), SIZES)
                                  for streams in STREAMS[:4]})
+        half = self.rows(EUROPE, SIZES, HALF)
         plots.times_by_size({f"streams: {streams}": self.curves(found[streams], [*RIVALS, MIN3])
                              for streams in (1, 8)}, "ms", self.pictures / "gupta_figure_10.svg")
 
@@ -313,6 +314,9 @@ Full duplex; one stream of each way, then 8. By bytes from each host, in ms:
 
 {self.by_size(found[1], ALL)}
 {self.by_size(found[8], ALL)}
+Half duplex, which the paper does not show, 8 streams:
+
+{self.by_size(half, HALF_DUPLEX)}
 ![Times by bytes](evaluation/gupta_figure_10.svg)
 
 From how many bytes on Min³ is faster than all seven, without and with what planning took the
@@ -325,7 +329,10 @@ wherever what is added to Min³ is no more than that tenth; the paper has it abo
 """
 
     def figure_11(self):
-        rows, names = self.rows(ONE, SIZES), [name for name in ALL if name not in UNPLANNED]
+        found = self.runner.all({half: self.job(ONE, SIZES, *filter(None, (half,)))
+                                 for half in (HALF, None)})
+        rows, half = found[None], found[HALF]
+        names = [name for name in ALL if name not in UNPLANNED]
         self.one = rows
         plots.times_by_size({"one cluster": self.curves(rows, [
             *FLAT, "Mateescu", "ClusteredSA", MIN3])}, "ms",
@@ -336,6 +343,9 @@ Full duplex, without those that are for grids. By bytes from each of 8 hosts, in
 ms that planning took the paper:
 
 {self.by_size(rows, names)}
+Half duplex, which the paper does not show:
+
+{self.by_size(half, names[:-1])}
 ![Times by bytes](evaluation/gupta_figure_11.svg)
 
 A host receives seven blocks; with Min³ it takes the time of eight, with rounds that all begin
