@@ -37,7 +37,8 @@ class AtOnce:
 def steps_of_report(report):
     """[(nanoseconds, how many from then on)] of all paths together, by `paths analyze --json`:
     whatever crossed, exact up to 1024 steps."""
-    return [(nanos, mean) for nanos, mean, _ in report["transfers"]["all"]["at_once_nanos_mean_max"]]
+    points = report["transfers"]["all"]["at_once_nanos_mean_max"]
+    return [(nanos, mean) for nanos, mean, _ in points]
 
 
 def steps_of_transfers(file, least_bytes=LEAST_BYTES):
