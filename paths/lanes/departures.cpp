@@ -130,11 +130,11 @@ void Departures::record(const LaneFrame& frame, bool has_stream, base::Nanos beg
   std::uint64_t bytes = frame.payload.size();
   if (!has_stream && !(is_first && is_last)) {
     const MessageKey key(frame.source, frame.target, frame.group, frame.channel, frame.ordinal);
-    const auto since = crossing_.try_emplace(key, begin).first;
+    // What failed on its way has left its beginning here.
+    if (is_first) crossing_[key] = begin;
     if (!is_last) return;
-    begin = since->second;
+    if (const auto since = crossing_.extract(key)) begin = since.mapped();
     bytes = frame.bytes;
-    crossing_.erase(since);
   }
   recorder->add(eventspace::record_of(eventspace::Transfer{
       frame.source, frame.target, bytes, has_stream, is_last, begin.count(), end.count()}));

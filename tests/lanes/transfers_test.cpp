@@ -2,7 +2,11 @@
 // tests/lanes/transfers_test.cpp — what a traced run's report says of what crosses between
 // clusters, where that can be said by hand.
 #include <catch2/catch.hpp>
+#include <map>
+#include <numeric>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/groups/traced_run.hpp"
@@ -41,6 +45,45 @@ TransfersReport across(const std::string& config, std::size_t bytes) {
     } else {
       group->receive(peer, 0).wait();
     }
+    group->leave();
+  });
+  REQUIRE(run.failures.empty());
+  return run.report().report.transfers;
+}
+
+/// KiB of each message from a host to another.
+using Traffic = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::size_t>>;
+
+Traffic random_traffic(std::mt19937_64& random, std::uint32_t hosts) {
+  const auto below = [&](std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
+  };
+  Traffic traffic;
+  for (std::uint32_t from = 0; from < hosts; ++from)
+    for (std::uint32_t to = 0; to < hosts; ++to)
+      for (std::size_t more = from == to ? 0 : below(4); more > 0; --more)
+        traffic[{from, to}].push_back(1 + below(5));
+  return traffic;
+}
+
+/// Everybody sends all at once.
+TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
+  const TracedRun run(config, [&traffic](paths::Thread& thread) {
+    std::vector<std::string> names;
+    for (const auto& host : thread.host().plan().hosts) names.push_back(host.name);
+    const auto group = thread.host().lanes().group_of("all", names);
+    const std::uint32_t me = thread.host().index();
+    std::vector<paths::Sending> sent;
+    std::vector<paths::Receiving> received;
+    for (const auto& [ends, messages] : traffic)
+      for (const std::size_t kib : messages) {
+        if (ends.first == me)
+          sent.push_back(
+              group->send(ends.second, 0, base::Payload::of(std::vector<std::byte>(kib * 1024))));
+        if (ends.second == me) received.push_back(group->receive(ends.first, 0));
+      }
+    for (auto& one : received) one.wait();
+    for (auto& one : sent) one.wait();
     group->leave();
   });
   REQUIRE(run.failures.empty());
@@ -99,6 +142,36 @@ TEST_CASE("transfers of a run: frames take turns on streams, and are one message
   CHECK(there.bytes == 3 * 4'096);
   CHECK(there.used_nanos == 12 * ms);
   CHECK(there.most == 2);
+}
+
+TEST_CASE("transfers of a run: no more streams than there are, each as long as its frames take") {
+  const std::uint64_t seed = Catch::rngSeed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const int streams = GENERATE(1, 2, 5);
+  const std::string uplink = GENERATE("", ", uplink: switch");
+  const std::string frame = GENERATE("frame: 1KiB", "frame: 2KiB, striping: 2", "frame: unlimited");
+  INFO(streams << " streams" << uplink << ", " << frame);
+  const Traffic traffic = random_traffic(random, 6);
+  const TransfersReport report = exchanged(
+      two_clusters(fmt::format("latency: 3ms, stream_rate: 8.192Mbit, streams: {}", streams),
+                   uplink, frame),
+      traffic);
+  for (const std::uint32_t side : {0u, 1u}) {
+    std::size_t messages = 0, kib = 0;
+    for (const auto& [ends, sizes] : traffic) {
+      if (ends.first / 3 != side || ends.second / 3 == side) continue;
+      messages += sizes.size();
+      kib += std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    }
+    const TransferReport& path = path_of(report, side == 0 ? "alpha" : "beta");
+    CHECK(path.messages == messages);
+    CHECK(path.bytes == kib * 1024);
+    CHECK(path.used_nanos == static_cast<std::int64_t>(kib) * ms);  // 1 KiB takes 1 ms
+    CHECK(path.most <= static_cast<std::uint64_t>(streams));
+    CHECK(path.mean <= streams);
+    CHECK(*path.all_share <= path.some_share);
+  }
 }
 
 TEST_CASE("transfers of a run: without streams a message is under way until it has arrived") {

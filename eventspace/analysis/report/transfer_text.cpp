@@ -32,6 +32,8 @@ std::string what_is_counted(const TransfersReport& report) {
     return std::any_of(report.paths.begin(), report.paths.end(),
                        [basis](const TransferReport& one) { return one.basis == basis; });
   };
+  if (!has(TransferBasis::streams) && !has(TransferBasis::messages))
+    return "messages at once, from sending to arrival";
   if (has(TransferBasis::streams))
     return has(TransferBasis::messages) || has(TransferBasis::ends) ? "streams or messages at once"
                                                                     : "streams at once";
