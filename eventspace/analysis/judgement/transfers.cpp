@@ -22,11 +22,6 @@ double share_of(std::int64_t nanos, std::int64_t of) {
 
 }  // namespace
 
-std::string_view name_of(TransferBasis basis) {
-  constexpr std::array<std::string_view, transfer_bases> names = {"streams", "messages", "ends"};
-  return names.at(static_cast<std::size_t>(basis));
-}
-
 void Transfers::Sums::add(const Sums& more) {
   messages += more.messages;
   bytes += more.bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/report/transfer_json.cpp — what crossed between clusters, for programs.
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "eventspace/analysis/report/report.hpp"
@@ -36,6 +37,11 @@ TransferJson transfer_json(const TransferReport& one) {
 }
 
 }  // namespace
+
+std::string_view name_of(TransferBasis basis) {
+  constexpr std::array<std::string_view, transfer_bases> names = {"streams", "messages", "ends"};
+  return names.at(static_cast<std::size_t>(basis));
+}
 
 nlohmann::ordered_json to_json(const TransfersReport& report) {
   if (!report.has_common_clock) return {{"common_clock", false}};
