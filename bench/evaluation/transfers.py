@@ -42,14 +42,16 @@ def steps_of_report(report):
 
 
 def steps_of_transfers(file, least_bytes=LEAST_BYTES):
-    """The same by `paths analyze --csv`, of what is not smaller than that: all steps."""
+    """The same by `paths analyze --csv`, of what is not smaller than that: all steps, and each
+    until all of it had arrived."""
     changes = {}
     with open(file, encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            if row["kind"] != "transfer" or int(row["sequence"]) < least_bytes:
+            if row["kind"] != "transfer" or int(row["bytes"]) < least_bytes:
                 continue
-            for moment, change in ((row["down_nanos"], 1), (row["up_nanos"], -1)):
-                changes[int(moment)] = changes.get(int(moment), 0) + change
+            begin = int(row["down_nanos"])
+            for moment, change in ((begin, 1), (begin + int(row["sequence"]), -1)):
+                changes[moment] = changes.get(moment, 0) + change
     steps, level = [], 0
     for moment in sorted(changes):
         level += changes[moment]

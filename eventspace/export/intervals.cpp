@@ -212,8 +212,8 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
     return track(clock_stage, record.place,
                  [&] { return fmt::format("clock of {}", plan.hosts[record.place].name); });
   if (is_of_group(record)) return place_in_group(host, record);
-  if (is_transfer(record) && record.slot < plan.hosts.size()) {
-    const std::uint32_t cluster = plan.hosts[record.slot].cluster;
+  if (is_transfer(record) && transfer_of(record).to_host < plan.hosts.size()) {
+    const std::uint32_t cluster = plan.hosts[transfer_of(record).to_host].cluster;
     return track(transfer_stage, cluster,
                  [&] { return fmt::format("transfers to {}", plan.clusters[cluster]); });
   }

@@ -234,6 +234,7 @@ export interface TransferPath {
   peak: number;
   mean: number;
   mean_from_first_to_last: number;
+  mean_until_arrived: number;
   share_with_none: number;
   share_with_some: number;
   share_with_all?: number;

@@ -74,7 +74,7 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
       taken = passage.free_again;
       head = passage.head;
       frame.lag = passage.lag;
-      if (step.leaves_cluster) record(frame, false, begin, head + frame.lag);
+      if (step.leaves_cluster) record(frame, false, begin, head + frame.lag, head + frame.lag);
     } else {
       head = link.carry_control(head);
     }
@@ -98,7 +98,8 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
       LaneFrame& frame = start->item;
       frame.lag = start->passage.lag;
       const Step& step = step_to(frame.target);
-      if (step.leaves_cluster) record(frame, true, moment, start->stream_free);
+      if (step.leaves_cluster)
+        record(frame, true, moment, start->stream_free, start->passage.head + frame.lag);
       pass_on(step.to, std::move(frame), start->passage.head);
     }
     free_at = link.free_at();
@@ -121,8 +122,8 @@ void Departures::leave(std::uint32_t to, LaneFrame frame, base::Nanos head) {
 }
 
 /// Frames of a message that take no streams are one transfer.
-void Departures::record(const LaneFrame& frame, bool has_stream, base::Nanos begin,
-                        base::Nanos end) {
+void Departures::record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end,
+                        base::Nanos arrived) {
   eventspace::Recorder* const recorder = recorder_of_ ? recorder_of_(frame.source) : nullptr;
   if (recorder == nullptr || !recorder->is_on()) return;
   const bool is_first = frame.offset == 0;
@@ -136,8 +137,9 @@ void Departures::record(const LaneFrame& frame, bool has_stream, base::Nanos beg
     if (const auto since = crossing_.extract(key)) begin = since.mapped();
     bytes = frame.bytes;
   }
-  recorder->add(eventspace::record_of(eventspace::Transfer{
-      frame.source, frame.target, bytes, has_stream, is_last, begin.count(), end.count()}));
+  recorder->add(eventspace::record_of(eventspace::Transfer{frame.source, frame.target, bytes,
+                                                           has_stream, is_last, begin.count(),
+                                                           end.count(), arrived.count()}));
 }
 
 }  // namespace paths

@@ -90,7 +90,8 @@ class Departures {
   void serve(Waiting& waiting, base::Nanos moment);
   void pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head);
   void leave(std::uint32_t to, LaneFrame frame, base::Nanos head);
-  void record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end);
+  void record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end,
+              base::Nanos arrived);
 
   runtime::Runtime& runtime_;
   const Plan& plan_;

@@ -72,17 +72,17 @@ TEST_CASE("csv: what lanes sent between clusters says where to, as what, and all
     options.hosts = 1;
     const sample::Run run(options);  // alpha-0, alpha-gateway, beta-0, beta-gateway
     Writing writing(folder.path() / "run", run.structure);
-    writing.add(0, record_of(Transfer{0, 2, 20'000'000, true, false, 5, 9}));
-    writing.add(0, record_of(Transfer{0, 2, 7, true, true, 9, 11}));
-    writing.add(2, record_of(Transfer{2, 0, 8, false, true, -3, 4}));
+    writing.add(0, record_of(Transfer{0, 2, 20'000'000, true, false, 5, 9, 15}));
+    writing.add(0, record_of(Transfer{0, 2, 7, true, true, 9, 11, 17}));
+    writing.add(2, record_of(Transfer{2, 0, 8, false, true, -3, 4, 4}));
   }
   const auto lines = exported_lines(folder.path() / "run", folder.path() / "run.csv");
   REQUIRE(lines.size() == 4);
-  CHECK(lines[1] == Line{"alpha-0", "transfers to beta", "transfer", "transfer", "", "20000000",
-                         "2", "5", "9", "16777215", "stream"});
-  CHECK(lines[2] == Line{"alpha-0", "transfers to beta", "transfer", "transfer", "", "7", "2", "9",
+  CHECK(lines[1] == Line{"alpha-0", "transfers to beta", "transfer", "transfer", "", "10", "2", "5",
+                         "9", "20000000", "stream"});
+  CHECK(lines[2] == Line{"alpha-0", "transfers to beta", "transfer", "transfer", "", "8", "2", "9",
                          "11", "7", "stream|last"});
-  CHECK(lines[3] == Line{"beta-0", "transfers to alpha", "transfer", "transfer", "", "8", "0", "-3",
+  CHECK(lines[3] == Line{"beta-0", "transfers to alpha", "transfer", "transfer", "", "7", "0", "-3",
                          "4", "8", "last"});
 }
 

@@ -44,7 +44,7 @@ EventRecord life(std::int64_t begin, std::int64_t end) {
 }
 
 Transfer streamed(std::uint32_t from, std::uint32_t to, std::int64_t begin, std::int64_t end) {
-  return {from, to, 100, true, true, begin, end};
+  return {from, to, 100, true, true, begin, end, end + 10};
 }
 
 TransfersReport report_of(const Structure& structure, const std::vector<Transfer>& transfers,
@@ -104,7 +104,8 @@ std::vector<Transfer> random_transfers(std::mt19937_64& random, std::size_t coun
 TEST_CASE("transfer records: what goes in comes out") {
   for (const bool has_stream : {false, true})
     for (const bool ends : {false, true}) {
-      const Transfer one{3, 70'000, (std::uint64_t{1} << 56) - 1, has_stream, ends, -5, 7};
+      const Transfer one{3, (1u << 24) - 1, (std::uint64_t{1} << 40) - 2, has_stream, ends, -5,
+                         7, 1'000'000};
       const EventRecord record = record_of(one);
       REQUIRE(is_transfer(record));
       const Transfer again = transfer_of(record);
@@ -115,6 +116,7 @@ TEST_CASE("transfer records: what goes in comes out") {
       CHECK(again.ends_message == ends);
       CHECK(again.begin_nanos == one.begin_nanos);
       CHECK(again.end_nanos == one.end_nanos);
+      CHECK(again.arrived_nanos == one.arrived_nanos);
     }
 }
 
@@ -138,6 +140,7 @@ TEST_CASE("transfers: three messages over two streams, by hand") {
   CHECK(there.most == 2);
   CHECK(there.mean == 0.75);
   CHECK(there.mean_within == 1.5);
+  CHECK(there.mean_until_arrived == 330. / 400);
   CHECK(there.none_share == 0.5);
   CHECK(there.some_share == 0.5);
   CHECK(there.all_share == 0.25);

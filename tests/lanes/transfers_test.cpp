@@ -120,6 +120,8 @@ TEST_CASE("transfers of a run: three messages over two streams, through switches
     CHECK(there.used_nanos == 3 * ms);
     CHECK(there.most == 2);
     CHECK(there.mean_within == 1.5);
+    // Each has arrived 10 ms after its stream was free.
+    CHECK(there.mean_until_arrived * static_cast<double>(report.run_nanos) == Approx(33 * ms));
     CHECK(there.last_nanos - there.first_nanos == 2 * ms);
     CHECK(since_first(there) == std::vector<Point>{{0, 2, 2}, {1 * ms, 1, 1}, {2 * ms, 0, 0}});
     CHECK(there.all_share ==

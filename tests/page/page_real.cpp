@@ -40,9 +40,9 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
     for (std::uint32_t frame = 0; frame < 3 * streams; ++frame) {
       const std::uint32_t from = one.from * (options.hosts + 1);
       const std::int64_t begin = frame * (1 + one.from + one.to) * 1000 * ms;
-      analysis.add(
-          from, std::vector{record_of(eventspace::Transfer{from, one.to * (options.hosts + 1), 1000,
-                                                           true, true, begin, begin + 8000 * ms})});
+      analysis.add(from, std::vector{record_of(eventspace::Transfer{
+                             from, one.to * (options.hosts + 1), 1000, true, true, begin,
+                             begin + 8000 * ms, begin + 9000 * ms})});
     }
   eventspace::PageHead head;
   head.title = file.stem().string();

@@ -28,6 +28,7 @@ void Transfers::Sums::add(const Sums& more) {
   first_nanos = std::min(first_nanos, more.first_nanos);
   last_nanos = std::max(last_nanos, more.last_nanos);
   add_to(used_nanos, more.used_nanos);
+  add_to(arrival_nanos, more.arrival_nanos);
 }
 
 Transfers::Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max)
@@ -71,8 +72,8 @@ void Transfers::add(const Transfer& transfer) {
   if (!crosses(transfer.from_host, transfer.to_host)) return;
   const std::uint32_t path = path_of(transfer.from_host, transfer.to_host);
   if (transfer.has_stream) paths_[path].takes_streams = true;
-  add(path, Source::link, transfer.begin_nanos, transfer.end_nanos, transfer.bytes,
-      transfer.ends_message);
+  add(path, Source::link, transfer.begin_nanos, transfer.end_nanos, transfer.arrived_nanos,
+      transfer.bytes, transfer.ends_message);
 }
 
 /// What waits for those before it is not under way yet.
@@ -81,7 +82,7 @@ void Transfers::add_link(const EventRecord& record) {
   const auto [from, to] = shape_.link_ways[record.place];
   if (from == none || !crosses(from, to)) return;
   add(path_of(from, to), Source::link, record.down_nanos + record.slot, record.up_nanos,
-      record.bytes, true);
+      record.up_nanos, record.bytes, true);
 }
 
 /// Requests and replies of forwards to other clusters. Behind a join it is only who went on.
@@ -105,14 +106,16 @@ void Transfers::add(const Round& round) {
 void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
                             std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
   if (!crosses(from_host, to_host)) return;
-  add(path_of(from_host, to_host), Source::ends, begin_nanos, std::max(begin_nanos, end_nanos),
-      bytes, true);
+  end_nanos = std::max(begin_nanos, end_nanos);
+  add(path_of(from_host, to_host), Source::ends, begin_nanos, end_nanos, end_nanos, bytes, true);
 }
 
 void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
-                    std::int64_t end_nanos, std::uint64_t bytes, bool ends_message) {
+                    std::int64_t end_nanos, std::int64_t arrived_nanos, std::uint64_t bytes,
+                    bool ends_message) {
   paths_[path].sums[static_cast<std::size_t>(source)].add(
-      {ends_message ? 1u : 0u, bytes, begin_nanos, end_nanos, end_nanos - begin_nanos});
+      {ends_message ? 1u : 0u, bytes, begin_nanos, end_nanos, end_nanos - begin_nanos,
+       arrived_nanos - begin_nanos});
   if (begin_nanos == end_nanos) return;
   if (begin_nanos < judged_to_) ++late_;
   if (end_nanos <= judged_to_) return;
@@ -170,6 +173,7 @@ TransferReport Transfers::report_of(const Sums& sums, const StepCurve& curve,
   report.used_nanos = sums.used_nanos;
   report.most = curve.most();
   report.mean = share_of(sums.used_nanos, run);
+  report.mean_until_arrived = share_of(sums.arrival_nanos, run);
   report.mean_within = share_of(sums.used_nanos, sums.last_nanos - sums.first_nanos);
   report.some_share = share_of(curve.above_zero_nanos(), run);
   report.none_share = 1 - report.some_share;

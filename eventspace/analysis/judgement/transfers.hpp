@@ -46,6 +46,7 @@ class Transfers {
     std::int64_t first_nanos = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_nanos = std::numeric_limits<std::int64_t>::min();
     std::int64_t used_nanos = 0;
+    std::int64_t arrival_nanos = 0;  // until all had arrived
     bool has_any() const { return first_nanos <= last_nanos; }
     void add(const Sums& more);
   };
@@ -73,7 +74,7 @@ class Transfers {
   std::uint32_t path_between(std::uint32_t from, std::uint32_t to);
   std::uint32_t path_of(std::uint32_t from_host, std::uint32_t to_host);
   void add(std::uint32_t path, Source source, std::int64_t begin_nanos, std::int64_t end_nanos,
-           std::uint64_t bytes, bool ends_message);
+           std::int64_t arrived_nanos, std::uint64_t bytes, bool ends_message);
   void judge(std::size_t changes);
   TransferReport report_of(const Sums& sums, const StepCurve& curve, std::uint64_t streams) const;
   TransferBasis basis_of(const Path& path) const;

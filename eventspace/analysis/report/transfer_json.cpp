@@ -29,6 +29,7 @@ TransferJson transfer_json(const TransferReport& one) {
                {"peak", one.most},
                {"mean", one.mean},
                {"mean_from_first_to_last", one.mean_within},
+               {"mean_until_arrived", one.mean_until_arrived},
                {"share_with_none", one.none_share},
                {"share_with_some", one.some_share}});
   if (one.all_share) json["share_with_all"] = *one.all_share;

@@ -33,13 +33,14 @@ struct TransferReport {
   TransferBasis basis = TransferBasis::messages;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::int64_t first_nanos = 0;  ///< when the first began
-  std::int64_t last_nanos = 0;   ///< when the last ended
-  std::int64_t used_nanos = 0;   ///< durations of all, added up
-  std::uint64_t most = 0;        ///< at once
-  double mean = 0;               ///< at once, over the run
-  double mean_within = 0;        ///< from first to last
-  std::uint64_t streams = 0;     ///< that the path has; 0: any number, or not known
+  std::int64_t first_nanos = 0;   ///< when the first began
+  std::int64_t last_nanos = 0;    ///< when the last ended
+  std::int64_t used_nanos = 0;    ///< durations of all, added up
+  std::uint64_t most = 0;         ///< at once
+  double mean = 0;                ///< at once, over the run
+  double mean_within = 0;         ///< from first to last
+  double mean_until_arrived = 0;  ///< as `mean`, with the latency behind streams
+  std::uint64_t streams = 0;      ///< that the path has; 0: any number, or not known
   /// Of the run: in which there was none, at least one, and as many as there are streams.
   double none_share = 1;
   double some_share = 0;
