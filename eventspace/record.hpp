@@ -27,6 +27,8 @@ enum class EventKind : std::uint8_t {
   /// A look at another host's clock: place: that host; down: when it was asked, up: when its answer
   /// came; sequence: what it showed.
   clock = 20,  // 21 to 24: of groups, group_record.hpp
+  /// What lanes sent from one cluster to another: transfer_record.hpp.
+  transfer = 25,
 };
 
 /// Facts known when the record was made.

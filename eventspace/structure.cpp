@@ -83,6 +83,12 @@ void check_ends(const Structure& structure, Wrongs& wrongs) {
   }
 }
 
+void check_streams(const Structure& structure, Wrongs& wrongs) {
+  for (std::size_t i = 0; i < structure.streams.size(); ++i)
+    for (const std::uint32_t cluster : {structure.streams[i].from, structure.streams[i].to})
+      wrongs.expect_one_of(structure.clusters.size(), cluster, "cluster", "streams", i);
+}
+
 void check_stages(const Structure& structure, Wrongs& wrongs) {
   for (std::size_t i = 0; i < structure.stages.size(); ++i) {
     const auto& stage = structure.stages[i];
@@ -179,6 +185,11 @@ Structure read_structure(const Json& all) {
         {number_of(one.at(0)), stage_of(one.at(1)), number_of(one.at(2)), number_of(one.at(3))});
   });
   read_list(all, "paths", [&](const Json& one) { structure.paths.push_back(path_of(one)); });
+  if (all.contains("streams"))
+    read_list(all, "streams", [&](const Json& one) {
+      structure.streams.push_back(
+          {number_of(one.at(0)), number_of(one.at(1)), number_of(one.at(2))});
+    });
   return structure;
 }
 
@@ -281,7 +292,7 @@ void set_job_by_kind(Structure::Wrapper& wrapper) {
 }
 
 std::string to_json(const Structure& structure) {
-  std::vector<std::string> hosts, wrappers, stages, paths;
+  std::vector<std::string> hosts, wrappers, stages, paths, streams;
   for (const auto& host : structure.hosts)
     hosts.push_back(line_of({{"name", host.name},
                              {"cluster", host.cluster},
@@ -305,12 +316,15 @@ std::string to_json(const Structure& structure) {
                              {"threads", path.threads},
                              {"slot", path.slot},
                              {"stage", json_of_stage(path.stage)}}));
+  for (const auto& one : structure.streams)
+    streams.push_back(line_of({one.from, one.to, one.count}));
   std::string text = fmt::format("{{\"version\": {},\n\"clusters\": {}", structure_version,
                                  line_of(Json(structure.clusters)));
   append_list(text, "hosts", hosts);
   append_list(text, "wrappers", wrappers);
   append_list(text, "stages", stages);
   append_list(text, "paths", paths);
+  if (!structure.streams.empty()) append_list(text, "streams", streams);
   return text + "}\n";
 }
 
@@ -322,6 +336,7 @@ Structure structure_from_json(std::string_view text) {
     check_wrappers(structure, wrongs);
     check_stages(structure, wrongs);
     check_paths(structure, wrongs);
+    check_streams(structure, wrongs);
     wrongs.throw_if_any();
     return structure;
   } catch (const std::exception& error) {

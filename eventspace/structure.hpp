@@ -53,11 +53,20 @@ struct Structure {
     friend bool operator==(const Path&, const Path&) = default;
   };
 
+  /// The link from one cluster to another carries so much at once.
+  struct Streams {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t count = 0;  ///< 0: any number
+    friend bool operator==(const Streams&, const Streams&) = default;
+  };
+
   std::vector<std::string> clusters;
   std::vector<Host> hosts;
   std::vector<Wrapper> wrappers;
   std::vector<Stage> stages;
   std::vector<Path> paths;
+  std::vector<Streams> streams;  ///< of links that have such
 
   const Wrapper& wrapper_of(std::uint32_t stage) const { return wrappers[stages[stage].wrapper]; }
   std::uint32_t host_of(std::uint32_t stage) const { return wrapper_of(stage).host; }

@@ -39,7 +39,7 @@ LIBRARIES = {
     "paths/wire": "base runtime paths",
     "paths/config": "base runtime pastset collectives collectives/algorithms tuning paths "
                     "paths/plan paths/rounds",
-    "paths/lanes": "base runtime tuning paths paths/plan paths/wire",
+    "paths/lanes": "base runtime eventspace tuning paths paths/plan paths/wire",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/lanes paths/host",

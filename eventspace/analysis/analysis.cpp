@@ -14,6 +14,8 @@
 #include "eventspace/analysis/judgement/figures.hpp"
 #include "eventspace/analysis/judgement/findings.hpp"
 #include "eventspace/analysis/judgement/group_figures.hpp"
+#include "eventspace/analysis/judgement/transfers.hpp"
+#include "eventspace/transfer_record.hpp"
 
 namespace eventspace {
 namespace {
@@ -84,18 +86,23 @@ struct Analysis::Parts {
         figures(shape, exact, options.has_common_clock),
         computation(shape, figures, options.computations, exact),
         conditional(shape, exact),
+        transfers(shape, options.has_common_clock, options.transfer_changes),
         rounds(shape, options.open_rounds_bytes,
                [this](const Round& round) {
                  figures.add(round);
                  conditional.add(round);
+                 transfers.add(round);
                }),
-        groups(structure, exact, options.has_common_clock, options.open_rounds_bytes),
+        groups(structure, exact, options.has_common_clock, options.open_rounds_bytes,
+               [this](std::uint32_t from, std::uint32_t to, std::int64_t begin, std::int64_t end,
+                      std::uint64_t bytes) { transfers.add_message(from, to, begin, end, bytes); }),
         thread_count(structure.thread_count()),
         records_of_host(structure.hosts.size(), 0) {}
 
   void add(std::uint32_t host, const EventRecord& record);
   void add_operation(std::uint32_t host, const EventRecord& record);
   void add_other(std::uint32_t host, const EventRecord& record);
+  void add_transfer(const EventRecord& record);
   bool is_stage_of(std::uint32_t host, std::uint32_t stage) const {
     return stage < shape.structure.stages.size() && shape.structure.host_of(stage) == host;
   }
@@ -105,6 +112,7 @@ struct Analysis::Parts {
   Figures figures;
   Computation computation;
   Conditional conditional;
+  Transfers transfers;
   RoundTable rounds;
   GroupFigures groups;
   std::uint32_t thread_count;
@@ -126,10 +134,16 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
   if (host < records_of_host.size()) ++records_of_host[host];
   if (!is_plausible(record)) {
     ++coverage.unknown;
-  } else if (is_operation(record)) {
+    return;
+  }
+  if (record.kind != static_cast<std::uint64_t>(EventKind::clock))
+    transfers.see(record.down_nanos, record.up_nanos);
+  if (is_operation(record)) {
     add_operation(host, record);
   } else if (is_of_group(record)) {
     groups.add(host, record);
+  } else if (is_transfer(record)) {
+    add_transfer(record);
   } else {
     add_other(host, record);
   }
@@ -167,8 +181,21 @@ void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
   switch (kind) {
     case EventKind::cache_read: conditional.add_cache_read(record); return;
     case EventKind::prefetch: conditional.add_prefetch(record); return;
-    case EventKind::link: figures.add_link(record); return;
+    case EventKind::link:
+      figures.add_link(record);
+      transfers.add_link(record);
+      return;
     default: ++coverage.unknown;
+  }
+}
+
+void Analysis::Parts::add_transfer(const EventRecord& record) {
+  const Transfer transfer = transfer_of(record);
+  const std::size_t hosts = shape.structure.hosts.size();
+  if (transfer.from_host < hosts && transfer.to_host < hosts) {
+    transfers.add(transfer);
+  } else {
+    ++coverage.unknown;
   }
 }
 
@@ -189,8 +216,9 @@ Report Analysis::finish() {
   parts.conditional.report(report, parts.figures);
   for (std::size_t host = 0; host < report.hosts.size(); ++host)
     report.hosts[host].records = parts.records_of_host[host];
-  report.groups = parts.groups.finish();
+  report.groups = parts.groups.finish(parts.transfers.run_begin_nanos());
   report.coverage.unknown += report.groups.unknown;
+  report.transfers = parts.transfers.finish();
   report.clusters = totals_of(parts.shape.structure, report);
   report.findings = find_what_stands_out(report);
   return report;

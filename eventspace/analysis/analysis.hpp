@@ -19,6 +19,9 @@ struct AnalysisOptions {
   std::size_t computations = 6'000'000;
   /// Memory for exact distributions; beyond it they are approximate, within 1%.
   std::size_t exact_bytes = std::size_t{64} << 20;
+  /// Memory for beginnings and ends of what crosses between clusters; beyond it the older half is
+  /// judged with what is known by then.
+  std::size_t transfer_changes = 4'000'000;
   /// All hosts share one clock, so times of two hosts may be compared.
   bool has_common_clock = false;
 };

@@ -47,14 +47,17 @@ Exported export_csv(const TraceDirectory& trace, const std::filesystem::path& fi
         const std::uint32_t track = tracks.place_of(host, record).track;
         const std::uint32_t label = tracks.label_of(record);
         const std::uint64_t sequence = record.sequence;
+        const bool crosses = is_transfer(record);
+        const std::uint32_t slot = crosses ? transfer_of(record).to_host : record.slot;
+        const std::uint64_t bytes = crosses ? transfer_of(record).bytes : record.bytes;
         fmt::format_to(std::back_inserter(out.text()), "{},{},{},{},{},{},{},{},{},{},{}\r\n",
                        hosts.at(host, [&] { return trace.structure.hosts[host].name; }),
                        places.at(track, [&] { return tracks.all()[track].name; }),
                        label == Tracks::thread_label
                            ? std::string()
                            : wrappers.at(label, [&] { return tracks.labels()[label].name; }),
-                       name_of_kind(record), name_of_operation(record), sequence, +record.slot,
-                       +record.down_nanos, +record.up_nanos, std::uint32_t{record.bytes},
+                       name_of_kind(record), name_of_operation(record), sequence, slot,
+                       +record.down_nanos, +record.up_nanos, bytes,
                        flags.at(static_cast<std::uint32_t>(record.kind << 8 | record.flags),
                                 [&] { return names_of_flags(record); }));
         out.write_when_much();

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "eventspace/group_record.hpp"
+#include "eventspace/transfer_record.hpp"
 
 namespace eventspace {
 namespace {
@@ -23,8 +24,9 @@ constexpr std::size_t run_spans_min = 64;
 auto key(const Span& span) {
   const EventRecord& record = span.record;
   // What a group does in an operation of a path begins with it, at the earliest.
-  const std::uint64_t sequence =
-      is_of_group(record) ? std::numeric_limits<std::uint64_t>::max() : record.sequence;
+  const std::uint64_t sequence = is_of_group(record) || is_transfer(record)
+                                     ? std::numeric_limits<std::uint64_t>::max()
+                                     : record.sequence;
   return std::tuple(span.track, +record.down_nanos, sequence, span.depth, +record.up_nanos);
 }
 

@@ -23,6 +23,7 @@ constexpr std::uint32_t fixed_labels = 4;
 constexpr std::uint32_t link_stage = no_stage - 1;
 constexpr std::uint32_t clock_stage = no_stage - 2;
 constexpr std::uint32_t group_stage = no_stage - 3;
+constexpr std::uint32_t transfer_stage = no_stage - 4;
 constexpr std::uint32_t group_actions = 4;
 constexpr std::size_t write_bytes = std::size_t{1} << 20;
 
@@ -211,6 +212,11 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
     return track(clock_stage, record.place,
                  [&] { return fmt::format("clock of {}", plan.hosts[record.place].name); });
   if (is_of_group(record)) return place_in_group(host, record);
+  if (is_transfer(record) && transfer_of(record).to_host < plan.hosts.size()) {
+    const std::uint32_t cluster = plan.hosts[transfer_of(record).to_host].cluster;
+    return track(transfer_stage, cluster,
+                 [&] { return fmt::format("transfers to {}", plan.clusters[cluster]); });
+  }
   return track(no_stage, none, [] { return std::string("unknown"); });
 }
 
@@ -235,6 +241,10 @@ Tracks::Place Tracks::place_in_group(std::uint32_t host, const EventRecord& reco
 }
 
 void Tracks::learn(const EventRecord& record) {
+  if (is_transfer(record) && transfer_label_ == 0) {
+    transfer_label_ = static_cast<std::uint32_t>(labels_.size());
+    labels_.push_back({"transfer", "transfer", ""});
+  }
   if (!is_of_group(record)) return;
   if (first_group_label_ == 0) {
     first_group_label_ = static_cast<std::uint32_t>(labels_.size());
@@ -262,6 +272,7 @@ std::uint32_t Tracks::label_of(const EventRecord& record) const {
   if (is(record, EventKind::thread)) return thread_label;
   if (is(record, EventKind::clock)) return clock_label;
   if (is_of_group(record)) return label_in_group(record);
+  if (is_transfer(record)) return transfer_label_;
   const Structure& plan = structure();
   if (record.place >= plan.stages.size() ||
       record.kind > static_cast<std::uint64_t>(EventKind::link))
@@ -453,9 +464,9 @@ void ExportFile::finish() {
 
 std::string_view name_of_kind(const EventRecord& record) {
   if (is_operation(record)) return "operation";
-  constexpr std::array<std::string_view, 9> names = {"thread",     "cache_read",   "prefetch",
-                                                     "link",       "clock",        "group_text",
-                                                     "group_step", "group_member", "group_share"};
+  constexpr std::array<std::string_view, 10> names = {
+      "thread",     "cache_read", "prefetch",     "link",        "clock",
+      "group_text", "group_step", "group_member", "group_share", "transfer"};
   const std::uint64_t number = record.kind - static_cast<std::uint64_t>(EventKind::thread);
   return number < names.size() ? names[number] : "unknown";
 }
@@ -470,6 +481,13 @@ std::string_view name_of_operation(const EventRecord& record) {
 
 std::string names_of_flags(const EventRecord& record) {
   if (is(record, GroupEvent::step)) return std::string(name_of(step_of(record).action));
+  if (is_transfer(record)) {
+    const Transfer transfer = transfer_of(record);
+    return fmt::format("{}{}", transfer.has_stream ? "stream" : "",
+                       !transfer.ends_message ? ""
+                       : transfer.has_stream  ? "|last"
+                                              : "last");
+  }
   constexpr std::array<std::pair<std::uint8_t, std::string_view>, 7> names = {
       {{event_failed, "failed"},
        {event_one_way, "one_way"},

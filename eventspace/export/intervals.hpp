@@ -16,6 +16,7 @@
 #include "eventspace/group_record.hpp"
 #include "eventspace/trace/host_clocks.hpp"
 #include "eventspace/trace/reader.hpp"
+#include "eventspace/transfer_record.hpp"
 
 namespace eventspace {
 
@@ -107,6 +108,7 @@ class Tracks {
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
+  std::uint32_t transfer_label_ = 0;     // 0: none yet
   std::uint32_t first_group_label_ = 0;  // of the actions, then of what has no name; 0: none yet
   std::map<std::uint32_t, std::uint32_t> group_labels_;  // by number of the name
 };

@@ -201,6 +201,12 @@ class Packets : public IntervalVisitor {
     }
     if (is(record, GroupEvent::member)) return number(bytes_of, member_of(record).bytes);
     if (is(record, GroupEvent::share)) return number(round_of, share_of(record).operation);
+    if (is_transfer(record)) {
+      const Transfer transfer = transfer_of(record);
+      words(operation_of,
+            fmt::format("{} to {}", host_name(transfer.from_host), host_name(transfer.to_host)));
+      return number(bytes_of, transfer.bytes);
+    }
     number(round_of, record.sequence);
     if (is_operation(record)) words(operation_of, name_of_operation(record));
     number(bytes_of, record.bytes);

@@ -10,6 +10,7 @@ export interface Line {
   style: string; // a colour of style.css
   bars?: boolean;
   points?: boolean;
+  steps?: boolean; // each value holds until the next
 }
 
 export interface Chart {
@@ -80,7 +81,11 @@ function series_of(line: Line, show: (value: number) => string): uPlot.Series {
     stroke: () => css(line.style),
     fill: line.bars ? () => css(line.style) : undefined,
     width: line.bars ? 0 : 1.5,
-    paths: line.bars ? uPlot.paths.bars!({ size: [0.94, 60], align: 1 }) : undefined,
+    paths: line.bars
+      ? uPlot.paths.bars!({ size: [0.94, 60], align: 1 })
+      : line.steps
+        ? uPlot.paths.stepped!({ align: 1 })
+        : undefined,
     points: { show: line.points ?? false, size: 5 },
     value: (_, value) => (value === null || value === undefined ? '–' : show(value)),
   };

@@ -220,6 +220,34 @@ export interface Groups {
   between_hosts: GroupLink[];
 }
 
+/** From one cluster to another, or of all these; each level holds until the next. */
+export interface TransferPath {
+  from?: string;
+  to?: string;
+  counted?: 'streams' | 'messages' | 'ends';
+  streams?: number;
+  messages: number;
+  bytes: number;
+  first_begin_nanos: number;
+  last_end_nanos: number;
+  durations_nanos: number;
+  peak: number;
+  mean: number;
+  mean_from_first_to_last: number;
+  mean_until_arrived: number;
+  share_with_none: number;
+  share_with_some: number;
+  share_with_all?: number;
+  at_once_nanos_mean_max: [number, number, number][];
+}
+
+export interface Transfers {
+  common_clock: boolean;
+  run_nanos?: number; // all of it only on a common clock
+  all?: TransferPath;
+  paths?: TransferPath[];
+}
+
 /** Bars of threads in operations, by begin; a property is a list by bar. */
 export interface GroupBars {
   names: string[];
@@ -243,6 +271,7 @@ export interface Report {
   paths: PathFigures[];
   conditionals: Conditional[];
   groups?: Groups;
+  transfers?: Transfers;
 }
 
 export type HopKind = 'internal' | 'join' | 'network' | 'link' | 'check' | 'end';

@@ -10,6 +10,7 @@ import { noise } from './noise';
 import { summary, time_by_cause } from './summary';
 import { tables } from './tables';
 import { timeline } from './timeline';
+import { transfers } from './transfers';
 import { tree } from './tree';
 
 const at = (id: string): HTMLElement => document.getElementById(id)!;
@@ -82,6 +83,7 @@ async function put_sections(data: Data): Promise<void> {
     ['Tree', () => tree(data, (join) => join_view?.show(join))],
     ['Timeline', () => timeline(data)],
     ['Groups', () => groups(data)],
+    ['Between clusters', () => transfers(data)],
     ['Arrivals', () => join_view?.element ?? null],
     ['Noise', () => noise_view?.element ?? null],
     ['Conditions', () => conditional(data)],

@@ -57,6 +57,7 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
   lane_share_ = share.get();
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
   lanes_ = std::make_unique<Lanes>(runtime_, plan_, index, links_, *lane_connections_);
+  lanes_->record_transfers([this](std::uint32_t) { return &recorder_; });
 }
 
 Host::~Host() {
@@ -140,7 +141,7 @@ std::vector<std::shared_ptr<Wiring>> Host::left_open() {
 // ---- begin and end ---------------------------------------------------------------------------
 
 void Host::join(Switches& switches) {
-  switches.add(index(), *lanes_);
+  switches.add(index(), *lanes_, recorder_);
   lane_connections_->reach(switches);
   switches_are_here_ = true;
 }

@@ -14,11 +14,15 @@ const Departures::Step& Departures::step_to(std::uint32_t target) {
   if (place_ >= hosts) {
     const Crossing next = crossing(plan_, place_ - hosts, target);
     step.to = next.to;
+    step.leaves_cluster = true;
     set_link(step, next.link);
     return step;
   }
   const Hop hop = next_hop(plan_, place_, target);
   step.to = hop.across.is_there() ? switch_number(plan_, plan_.hosts[place_].cluster) : hop.to;
+  const std::uint32_t cluster = plan_.hosts[place_].cluster;
+  step.leaves_cluster = plan_.hosts[hop.to].cluster != cluster && plan_.ways &&
+                        !plan_.ways->clusters[cluster].has_switch;
   set_link(step, hop.outgoing);
   return step;
 }
@@ -65,10 +69,12 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
     runtime::Lock lock(step.link->mutex);
     tuning::LinkInstance& link = step.link->instance;
     if (is_data) {
+      const base::Nanos begin = std::max(head, link.free_at());
       const auto passage = link.carry(head, frame.lag, frame.payload.size());
       taken = passage.free_again;
       head = passage.head;
       frame.lag = passage.lag;
+      if (step.leaves_cluster) record(frame, false, begin, head + frame.lag, head + frame.lag);
     } else {
       head = link.carry_control(head);
     }
@@ -91,8 +97,10 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
                   });
       LaneFrame& frame = start->item;
       frame.lag = start->passage.lag;
-      const std::uint32_t to = step_to(frame.target).to;
-      pass_on(to, std::move(frame), start->passage.head);
+      const Step& step = step_to(frame.target);
+      if (step.leaves_cluster)
+        record(frame, true, moment, start->stream_free, start->passage.head + frame.lag);
+      pass_on(step.to, std::move(frame), start->passage.head);
     }
     free_at = link.free_at();
   }
@@ -111,6 +119,27 @@ void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head) {
 void Departures::leave(std::uint32_t to, LaneFrame frame, base::Nanos head) {
   frame.late = std::max(runtime_.now() - head, base::Nanos(0));
   leaving_.emplace_back(to, std::move(frame));
+}
+
+/// Frames of a message that take no streams are one transfer.
+void Departures::record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end,
+                        base::Nanos arrived) {
+  eventspace::Recorder* const recorder = recorder_of_ ? recorder_of_(frame.source) : nullptr;
+  if (recorder == nullptr || !recorder->is_on()) return;
+  const bool is_first = frame.offset == 0;
+  const bool is_last = frame.offset + frame.payload.size() == frame.bytes;
+  std::uint64_t bytes = frame.payload.size();
+  if (!has_stream && !(is_first && is_last)) {
+    const MessageKey key(frame.source, frame.target, frame.group, frame.channel, frame.ordinal);
+    // What failed on its way has left its beginning here.
+    if (is_first) crossing_[key] = begin;
+    if (!is_last) return;
+    if (const auto since = crossing_.extract(key)) begin = since.mapped();
+    bytes = frame.bytes;
+  }
+  recorder->add(eventspace::record_of(eventspace::Transfer{frame.source, frame.target, bytes,
+                                                           has_stream, is_last, begin.count(),
+                                                           end.count(), arrived.count()}));
 }
 
 }  // namespace paths

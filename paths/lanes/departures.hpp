@@ -2,13 +2,17 @@
 // paths/lanes/departures.hpp — frames that leave a host, over the links on their way.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "eventspace/recorder.hpp"
+#include "eventspace/transfer_record.hpp"
 #include "paths/lanes/agenda.hpp"
 #include "paths/lanes/emulated_links.hpp"
 #include "paths/plan/plan.hpp"
@@ -22,12 +26,16 @@ namespace paths {
 /// late for good, and counted.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
+/// Where what began on a host is recorded when it crosses to another cluster; null: nowhere.
+using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
+
 /// Sends a frame the next step of its way, of a host or of a switch: at the moment at which its
 /// head has passed the link there, if one is emulated, at once if not. Where that has streams
 /// frames wait here for theirs; of other links each is told at once when it will have passed.
 ///
 /// Time:    moments are ideal: when a timer acts late, the frame says how much, and the next host
 ///          goes on from when it should have been.
+/// Records: what crosses to another cluster, if it was told where.
 /// Sharing: guarded by its owner's mutex.
 class Departures {
  public:
@@ -35,6 +43,9 @@ class Departures {
   Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place, EmulatedLinks& links,
              Agenda& agenda)
       : runtime_(runtime), plan_(plan), place_(place), links_(links), agenda_(agenda) {}
+
+  /// Before the first departs.
+  void record_transfers(RecorderOf recorder_of) { recorder_of_ = std::move(recorder_of); }
 
   /// A frame whose head is here at `head`. Answers when its link has taken it; what waits for a
   /// stream counts as taken.
@@ -70,12 +81,17 @@ class Departures {
     std::uint32_t to = 0;
     std::shared_ptr<EmulatedLink> link;
     Waiting* waiting = nullptr;  ///< if the link has streams
+    bool leaves_cluster = false;
   };
+  using MessageKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t,
+                                std::uint64_t>;  // source, target, group, channel, ordinal
   const Step& step_to(std::uint32_t target);
   void set_link(Step& step, const HopLink& passed);
   void serve(Waiting& waiting, base::Nanos moment);
   void pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head);
   void leave(std::uint32_t to, LaneFrame frame, base::Nanos head);
+  void record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end,
+              base::Nanos arrived);
 
   runtime::Runtime& runtime_;
   const Plan& plan_;
@@ -86,6 +102,8 @@ class Departures {
   std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // by link
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
+  RecorderOf recorder_of_;
+  std::map<MessageKey, base::Nanos> crossing_;  // since when, of messages in frames
 };
 
 }  // namespace paths

@@ -70,6 +70,11 @@ Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::u
   if (network.is_there()) receiving_ = links.named(network.name, link_of(network).model);
 }
 
+void Lanes::record_transfers(RecorderOf recorder_of) {
+  runtime::Lock lock(mutex_);
+  departures_.record_transfers(std::move(recorder_of));
+}
+
 Lanes::~Lanes() {
   self_.reset();
   stop();

@@ -61,6 +61,9 @@ class Lanes {
   std::unique_ptr<LaneGroup> group_of(std::string_view name, const std::vector<std::string>& hosts,
                                       GroupOptions options = {});
 
+  /// What crosses from here to another cluster, from now on; before anything does.
+  void record_transfers(RecorderOf recorder_of);
+
   // Of the carrier; they do not block.
 
   /// What `from` handed over for this host, or for one further on.

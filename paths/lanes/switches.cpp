@@ -9,7 +9,9 @@ namespace paths {
 struct Switches::One final : LaneCarrier {
   One(Switches& all, runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
       std::uint32_t place)
-      : everybody(all), number(place), lanes(runtime, std::move(plan), place, links, *this) {}
+      : everybody(all), number(place), lanes(runtime, std::move(plan), place, links, *this) {
+    lanes.record_transfers([&all](std::uint32_t source) { return all.recorders_[source]; });
+  }
   void send(std::uint32_t host, LaneFrame frame) override {
     everybody.hosts_[host]->deliver(number, std::move(frame));
   }
@@ -20,7 +22,7 @@ struct Switches::One final : LaneCarrier {
 };
 
 Switches::Switches(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan)
-    : hosts_(plan->hosts.size()), switches_(plan->clusters.size()) {
+    : hosts_(plan->hosts.size()), recorders_(plan->hosts.size()), switches_(plan->clusters.size()) {
   for (std::uint32_t cluster = 0; plan->ways && cluster < switches_.size(); ++cluster)
     if (plan->ways->clusters[cluster].has_switch)
       switches_[cluster] =
@@ -34,7 +36,10 @@ void Switches::stop() {
     if (one != nullptr) one->lanes.stop();
 }
 
-void Switches::add(std::uint32_t host, Lanes& lanes) { hosts_[host] = &lanes; }
+void Switches::add(std::uint32_t host, Lanes& lanes, eventspace::Recorder& recorder) {
+  hosts_[host] = &lanes;
+  recorders_[host] = &recorder;
+}
 
 void Switches::deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame) {
   switches_[number - hosts_.size()]->lanes.deliver(from, std::move(frame));

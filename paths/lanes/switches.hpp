@@ -19,8 +19,9 @@ class Switches {
   Switches(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan);
   ~Switches();
 
-  /// Where frames for that host go; outlives it.
-  void add(std::uint32_t host, Lanes& lanes);
+  /// Where frames for that host go, and where what it sends to other clusters is recorded; both
+  /// outlive it.
+  void add(std::uint32_t host, Lanes& lanes, eventspace::Recorder& recorder);
   /// Nothing passes them any more: all hosts have ended.
   void stop();
   /// Whether that is the number of a switch, not of a host.
@@ -31,7 +32,8 @@ class Switches {
  private:
   struct One;
   std::vector<Lanes*> hosts_;
-  std::vector<std::unique_ptr<One>> switches_;  // by cluster; null: it has none
+  std::vector<eventspace::Recorder*> recorders_;  // by host
+  std::vector<std::unique_ptr<One>> switches_;    // by cluster; null: it has none
 };
 
 }  // namespace paths

@@ -79,6 +79,15 @@ Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper
           kind.answers_in_kind};
 }
 
+/// The plan has been checked: words that are there are right.
+std::uint32_t streams_of(const base::Settings& link) {
+  base::Mistakes none;
+  const base::Settings* streams = link.find("streams");
+  if (streams == nullptr) return 0;
+  return static_cast<std::uint32_t>(
+      base::read_integer(*streams, none, "streams", 1, 1 << 30).value_or(0));
+}
+
 }  // namespace
 
 Structure structure_of(const Plan& plan, const WrapperKinds& kinds) {
@@ -94,6 +103,10 @@ Structure structure_of(const Plan& plan, const WrapperKinds& kinds) {
   for (const auto& path : plan.paths)
     structure.paths.push_back(
         {path.graph, path.host, path.first_thread, path.threads, path.slot, path.stage});
+  if (!plan.ways) return structure;
+  for (const auto& [clusters, link] : plan.ways->links)
+    if (link.find("stream_rate") != nullptr || link.find("window") != nullptr)
+      structure.streams.push_back({clusters.first, clusters.second, streams_of(link)});
   return structure;
 }
 

@@ -65,6 +65,27 @@ TEST_CASE("csv: every record is a line that names what it is about") {
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.size() == 11; }));
 }
 
+TEST_CASE("csv: what lanes sent between clusters says where to, as what, and all of its bytes") {
+  const Folder folder;
+  {
+    sample::Options options;
+    options.hosts = 1;
+    const sample::Run run(options);  // alpha-0, alpha-gateway, beta-0, beta-gateway
+    Writing writing(folder.path() / "run", run.structure);
+    writing.add(0, record_of(Transfer{0, 2, 20'000'000, true, false, 5, 9, 15}));
+    writing.add(0, record_of(Transfer{0, 2, 7, true, true, 9, 11, 17}));
+    writing.add(2, record_of(Transfer{2, 0, 8, false, true, -3, 4, 4}));
+  }
+  const auto lines = exported_lines(folder.path() / "run", folder.path() / "run.csv");
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[1] == Line{"alpha-0", "transfers to beta", "transfer", "transfer", "", "10", "2", "5",
+                         "9", "20000000", "stream"});
+  CHECK(lines[2] == Line{"alpha-0", "transfers to beta", "transfer", "transfer", "", "8", "2", "9",
+                         "11", "7", "stream|last"});
+  CHECK(lines[3] == Line{"beta-0", "transfers to alpha", "transfer", "transfer", "", "7", "0", "-3",
+                         "4", "8", "last"});
+}
+
 TEST_CASE("csv: commas, quotes and line ends in names come back as they were") {
   const Folder folder;
   sample::Options options;

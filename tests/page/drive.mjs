@@ -122,6 +122,26 @@ async function try_tables(page) {
   assert.equal(await page.getAttribute("#tables [role=tab]:nth-child(2)", "aria-selected"), "true");
 }
 
+/** A page of links with streams, by its name, has their chart. */
+async function try_transfers(page, file) {
+  if (!basename(file).startsWith("streams")) return;
+  const chart = page.locator("#transfers figure.chart");
+  await chart.scrollIntoViewIfNeeded();
+  await page.waitForSelector("#transfers canvas");
+  const words = await chart.getAttribute("aria-label");
+  assert.match(words, /all: at most \d+, .* in the mean of the run/);
+  assert.match(words, /alpha to beta: at most \d+ of 4/);
+  const lines = await page.$$eval("#transfers .u-legend .u-series", (all) => all.length);
+  assert.equal(lines, 1 + 1 + 6, "time, all, and the six paths that were used most");
+  const drawn = await page.$eval("#transfers canvas", (canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.some((value) => value > 0);
+  });
+  assert(drawn, "the chart is drawn");
+  const rows = await page.$$eval("#transfers table:not(.u-legend) tbody tr", (all) => all.length);
+  assert.equal(rows, 12, "a row for each path");
+}
+
 async function try_tree(page) {
   const nodes = () => page.$$eval("#tree .node", (all) => all.length);
   const before = await nodes();
@@ -177,7 +197,8 @@ async function drive(browser, file) {
     await take_pictures(page, file, scheme);
     await check_access(page);
     if (scheme === "light") {
-      for (const attempt of [try_theme, try_timeline, try_tables, try_tree]) await attempt(page);
+      for (const attempt of [try_theme, try_timeline, try_tables, try_transfers, try_tree])
+        await attempt(page, file);
     }
     assert.deepEqual(wrong, []);
     assert(painted < first_paint_ms_max, `first paint after ${painted} ms`);

@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "eventspace/analysis/analysis.hpp"
 #include "eventspace/page/page.hpp"
+#include "eventspace/transfer_record.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 
@@ -14,10 +16,17 @@ namespace {
 
 using eventspace::sample::ms;
 
+/// `streams`: of each link between clusters, over which frames then cross in turns.
 void write_page_of(const std::filesystem::path& file, const eventspace::sample::Options& options,
-                   int rounds) {
+                   int rounds, std::uint32_t streams = 0) {
   eventspace::sample::Run run(options);
-  eventspace::Analysis analysis(run.structure);
+  const auto clusters = static_cast<std::uint32_t>(run.structure.clusters.size());
+  for (std::uint32_t from = 0; streams > 0 && from < clusters; ++from)
+    for (std::uint32_t to = 0; to < clusters; ++to)
+      if (from != to) run.structure.streams.push_back({from, to, streams});
+  eventspace::AnalysisOptions analysed;
+  analysed.has_common_clock = streams > 0;
+  eventspace::Analysis analysis(run.structure, analysed);
   eventspace::PageTimeline timeline(run.structure);
   const auto add = [&](const auto& records) {
     for (std::uint32_t host = 0; host < records.size(); ++host) {
@@ -27,6 +36,14 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
   };
   for (int round = 0; round < rounds; ++round) add(run.next_round());
   add(run.thread_records());
+  for (const auto& one : run.structure.streams)
+    for (std::uint32_t frame = 0; frame < 3 * streams; ++frame) {
+      const std::uint32_t from = one.from * (options.hosts + 1);
+      const std::int64_t begin = frame * (1 + one.from + one.to) * 1000 * ms;
+      analysis.add(from, std::vector{record_of(eventspace::Transfer{
+                             from, one.to * (options.hosts + 1), 1000, true, true, begin,
+                             begin + 8000 * ms, begin + 9000 * ms})});
+    }
   eventspace::PageHead head;
   head.title = file.stem().string();
   head.command = {"noise_allreduce"};
@@ -36,7 +53,7 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
 
 /// Four clusters with a slow host, a noisy thread and a slow link.
 void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::uint32_t threads,
-                  int rounds) {
+                  int rounds, std::uint32_t streams = 0) {
   eventspace::sample::Options options;
   options.clusters = {"alpha", "beta", "gamma", "delta"};
   options.hosts = hosts;
@@ -49,7 +66,7 @@ void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::u
     const std::int64_t spike = thread == 9 && iteration % 100 == 99 ? 20 * ms : 0;
     return spike + static_cast<std::int64_t>((mixed >> 29) % 300'000);
   };
-  write_page_of(file, options, rounds);
+  write_page_of(file, options, rounds, streams);
 }
 
 bool has_browser() {
@@ -70,11 +87,14 @@ TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,0
   const trace_sample::Folder folder;
   std::filesystem::create_directories(folder.path());
   const std::filesystem::path few = folder.path() / "threads-140.html";
+  const std::filesystem::path streams = folder.path() / "streams.html";
   const std::filesystem::path many = folder.path() / "threads-10000.html";
   write_sample(few, 7, 5, 400);
+  write_sample(streams, 2, 2, 50, 4);
   write_sample(many, 500, 5, 20);
   const std::string command = "PATHS_PAGE_TEST_PACKAGES='" + packages + "' node '" + driver +
-                              "' '" + few.string() + "' '" + many.string() + "'";
+                              "' '" + few.string() + "' '" + streams.string() + "' '" +
+                              many.string() + "'";
   CHECK(std::system(command.c_str()) == 0);
 }
 

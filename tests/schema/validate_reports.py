@@ -68,6 +68,9 @@ def written(program, directory):
     run(program, "run", TOP / "configs/two-by-four.yaml", "--clock", "virtual",
         "--trace", directory / "groups", "--", "collective", "allreduce", "-m", "64KiB:64KiB")
     yield "groups", run(program, "analyze", directory / "groups", "--json", "-")
+    run(program, "run", TOP / "configs/three-sites.yaml", "--clock", "virtual",
+        "--trace", directory / "streams", "--", "collective", "allgather", "-m", "1KiB:1KiB")
+    yield "streams", run(program, "analyze", directory / "streams", "--json", "-")
     yield "compared", run(program, "analyze", directory / "sequential", "--compare",
                           directory / "magpie", "--json", "-")
 
@@ -97,7 +100,7 @@ def main():
 
     for failure in failures:
         print(failure, file=sys.stderr)
-    print(f"{len(RUNS) + 2} reports, {len(failures)} failures")
+    print(f"{len(RUNS) + 3} reports, {len(failures)} failures")
     return 1 if failures else 0
 
 

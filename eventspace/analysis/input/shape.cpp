@@ -33,11 +33,6 @@ class Compiler {
   }
 
  private:
-  struct Crossing {
-    std::uint32_t from = none;
-    std::uint32_t to = none;
-  };
-
   const Structure::Wrapper& wrapper_of(std::uint32_t stage) const {
     return structure_.wrapper_of(stage);
   }
@@ -56,7 +51,7 @@ class Compiler {
 
   void count_lanes() {
     std::vector<std::uint64_t> lanes(structure_.stages.size(), 0);
-    crossings_.resize(structure_.stages.size());
+    shape_.link_ways.resize(structure_.stages.size());
     for (const Structure::Path& path : structure_.paths) {
       const auto way = way_of(path);
       std::uint32_t slot = path.slot;
@@ -98,7 +93,7 @@ class Compiler {
       if (wrapper_of(way[at]).job != Job::crossing || at + 1 >= way.size()) continue;
       const std::uint32_t near = structure_.host_of(way[at]);
       const std::uint32_t far = structure_.host_of(way[at + 1]);
-      crossings_[way[place]] = is_up ? Crossing{far, near} : Crossing{near, far};
+      shape_.link_ways[way[place]] = is_up ? Shape::LinkWay{far, near} : Shape::LinkWay{near, far};
     }
   }
 
@@ -200,7 +195,7 @@ class Compiler {
       hop.kind = kind;
       hop.wrapper = structure_.stages[stage].wrapper;
       hop.role = structure_.stages[stage].role;
-      if (kind == HopKind::link) set_crossing(hop, crossings_[stage]);
+      if (kind == HopKind::link) set_crossing(hop, shape_.link_ways[stage]);
     }
     if (stage == no_stage) {
       // A condition check that ends a path was decided by what happened inside it.
@@ -224,11 +219,11 @@ class Compiler {
     return false;
   }
 
-  static void set_crossing(Hop& hop, const Crossing& crossing) {
-    hop.is_hold = crossing.from == none;
+  static void set_crossing(Hop& hop, const Shape::LinkWay& way) {
+    hop.is_hold = way.from_host == none;
     if (hop.is_hold) return;
-    hop.from_host = crossing.from;
-    hop.to_host = crossing.to;
+    hop.from_host = way.from_host;
+    hop.to_host = way.to_host;
   }
 
   void make_leaves() {
@@ -308,7 +303,6 @@ class Compiler {
 
   Shape& shape_;
   const Structure& structure_;
-  std::vector<Crossing> crossings_;  // of links, by stage
   std::vector<std::uint32_t> graph_of_path_;
   std::vector<std::uint32_t> depth_;
 };

@@ -91,6 +91,13 @@ struct Shape {
   }
 
   const Structure& structure;
+  /// By stage: of an emulated link beside a crossing the hosts that what passes goes from and to;
+  /// else none.
+  struct LinkWay {
+    std::uint32_t from_host = none;
+    std::uint32_t to_host = none;
+  };
+  std::vector<LinkWay> link_ways;
   std::vector<std::string> graphs;
   std::vector<Lane> lanes;
   std::vector<std::uint32_t> first_lane;  ///< by stage, and one more

@@ -52,10 +52,11 @@ std::string_view group_cause_name(GroupCause cause) {
 }
 
 GroupFigures::GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
-                           std::size_t open_bytes_max)
+                           std::size_t open_bytes_max, OnMessage on_message)
     : structure_(structure),
       exact_(exact_max),
       has_common_clock_(has_common_clock),
+      on_message_(std::move(on_message)),
       operations_(
           open_bytes_max, [this](const HostShare& share) { add_share(share); },
           [this](const WholeOperation& operation) { add_operation(operation); }),
@@ -165,6 +166,10 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
     end = std::max(end, share.share.end_nanos);
   }
   if (threads.last == no_end) return;
+  if (!kind.first || operation.number < kind.first_number) {
+    kind.first_number = operation.number;
+    kind.first = {threads.first, end};
+  }
   kind.time.add(end - threads.first);
   kind.after_last.add(end - threads.last);
   for (const HostShare& share : operation.shares)
@@ -225,19 +230,23 @@ void GroupFigures::add_messages(const GroupMessages& messages) {
       const GroupStep& step = shares[share].steps[number];
       if (step.action != GroupAction::receive) continue;
       const auto sender = messages.other_end_of({share, number});
+      if (sender && on_message_)
+        on_message_(step.peer, shares[share].host, messages.step(*sender).begin_nanos,
+                    step.end_nanos, step.bytes);
       if (!sender || step.begin_nanos > messages.step(*sender).begin_nanos) continue;
       link_of(step.peer, shares[share].host)
           .latency.add(step.end_nanos - messages.step(*sender).end_nanos);
     }
 }
 
-GroupsReport GroupFigures::finish() {
+GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
   operations_.finish();
   GroupsReport report;
   report.has_common_clock = has_common_clock_;
   report.records = records_;
   report.unknown = unknown_ + operations_.unended();
-  for (const auto& [text, kind] : kinds_) report.operations.push_back(report_of(text, kind));
+  for (const auto& [text, kind] : kinds_)
+    report.operations.push_back(report_of(text, kind, begin_nanos));
   std::stable_sort(report.operations.begin(), report.operations.end(),
                    [](const GroupReport& a, const GroupReport& b) {
                      return std::tie(a.group, a.collective, a.algorithm) <
@@ -248,7 +257,8 @@ GroupsReport GroupFigures::finish() {
   return report;
 }
 
-GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind) const {
+GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind,
+                                    std::int64_t begin_nanos) const {
   const std::string* const name = operations_.texts().find(text);
   const GroupOperation operation =
       name == nullptr ? GroupOperation{"?", "?", ""} : group_operation_of(*name);
@@ -263,6 +273,8 @@ GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind) const 
   report.time = kind.time.summary();
   report.after_last = kind.after_last.summary();
   report.wait = kind.wait.summary();
+  if (kind.first)
+    report.first = {kind.first->begin_nanos - begin_nanos, kind.first->end_nanos - begin_nanos};
   report.by_cause = kind.by_cause;
   for (const auto& [key, part] : kind.parts)
     report.parts.push_back(

@@ -3,8 +3,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,11 +25,16 @@ class GroupFigures {
  public:
   static constexpr std::size_t host_pairs_max = 100'000;
 
+  /// Told of each message whose both ends are known: by hosts, handed over, come, bytes. Only with
+  /// a common clock.
+  using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
+                                       std::int64_t end, std::uint64_t bytes)>;
   GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
-               std::size_t open_bytes_max);
+               std::size_t open_bytes_max, OnMessage on_message = {});
 
   void add(std::uint32_t host, const EventRecord& record);
-  GroupsReport finish();  ///< once
+  /// Once. `begin_nanos`: of the run.
+  GroupsReport finish(std::int64_t begin_nanos);
 
  private:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
@@ -44,6 +51,8 @@ class GroupFigures {
     explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait;
+    std::uint32_t first_number = 0;  // of the operation that `first` is of
+    std::optional<GroupReport::Span> first;
     std::array<std::int64_t, group_causes> by_cause = {};
     std::map<std::pair<GroupCause, Pair>, PathPart> parts;
     std::map<std::uint32_t, Late> threads, hosts;
@@ -76,13 +85,14 @@ class GroupFigures {
   std::uint32_t cluster_of(std::uint32_t host) const { return structure_.hosts[host].cluster; }
   Pair key_of(const GroupSegment& segment) const;
   std::string name_of_part(GroupCause cause, const Pair& key) const;
-  GroupReport report_of(std::uint32_t text, const Kind& kind) const;
+  GroupReport report_of(std::uint32_t text, const Kind& kind, std::int64_t begin_nanos) const;
   void report_members(GroupsReport& report) const;
   void report_links(GroupsReport& report) const;
 
   const Structure& structure_;
   const std::size_t exact_;
   const bool has_common_clock_;
+  const OnMessage on_message_;
   GroupOperations operations_;
   std::map<std::uint32_t, Kind> kinds_;                              // by number of their name
   std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // by group and thread

@@ -28,20 +28,23 @@ GroupJson operations_json(const GroupReport& report) {
                      {"what", part.what},
                      {"nanos", part.nanos},
                      {"operations", part.operations}});
-  return {{"group", report.group},
-          {"collective", report.collective},
-          {"algorithm", report.algorithm},
-          {"operations", report.operations},
-          {"incomplete", report.incomplete},
-          {"failed", report.failed},
-          {"bytes", to_json(report.bytes)},
-          {"time_nanos", to_json(report.time)},
-          {"after_last_came_nanos", to_json(report.after_last)},
-          {"wait_for_last_nanos", to_json(report.wait)},
-          {"nanos_by_cause", by_cause},
-          {"parts", parts},
-          {"last_threads", lasts_json(report.last_threads)},
-          {"last_hosts", lasts_json(report.last_hosts)}};
+  GroupJson json = {{"group", report.group},
+                    {"collective", report.collective},
+                    {"algorithm", report.algorithm},
+                    {"operations", report.operations},
+                    {"incomplete", report.incomplete},
+                    {"failed", report.failed},
+                    {"bytes", to_json(report.bytes)},
+                    {"time_nanos", to_json(report.time)},
+                    {"after_last_came_nanos", to_json(report.after_last)},
+                    {"wait_for_last_nanos", to_json(report.wait)},
+                    {"nanos_by_cause", by_cause},
+                    {"parts", parts},
+                    {"last_threads", lasts_json(report.last_threads)},
+                    {"last_hosts", lasts_json(report.last_hosts)}};
+  if (report.first)
+    json["first_begin_end_nanos"] = {report.first->begin_nanos, report.first->end_nanos};
+  return json;
 }
 
 GroupJson link_json(const GroupLinkReport& link, bool is_of_clusters) {

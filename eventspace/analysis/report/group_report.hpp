@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,12 @@ struct GroupReport {
   Summary time;        ///< from the first member's coming; or on the host that took longest
   Summary after_last;  ///< from the last member's coming
   Summary wait;        ///< of each member, for the last one; or for the last one on its host
+  /// Of the first one, from the run's begin on; only on a common clock.
+  struct Span {
+    std::int64_t begin_nanos = 0;
+    std::int64_t end_nanos = 0;
+  };
+  std::optional<Span> first;
   std::array<std::int64_t, group_causes> by_cause = {};
   std::vector<Part> parts;  ///< the greatest first
   std::vector<Last> last_threads, last_hosts;

@@ -318,6 +318,7 @@ nlohmann::ordered_json to_json(const Report& report) {
       {"paths", rows_of(report.paths)},
       {"conditionals", rows_of(report.conditionals)}};
   if (report.groups.records > 0) json["groups"] = to_json(report.groups);
+  if (report.transfers.has_several_clusters) json["transfers"] = to_json(report.transfers);
   return json;
 }
 

@@ -12,6 +12,7 @@
 
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/group_report.hpp"
+#include "eventspace/analysis/report/transfer_report.hpp"
 #include "eventspace/structure.hpp"
 
 namespace eventspace {
@@ -350,11 +351,13 @@ struct Report {
   std::vector<PathReport> paths;
   std::vector<ConditionalReport> conditionals;
   GroupsReport groups;         ///< not in the JSON where there are none
+  TransfersReport transfers;   ///< likewise where there is one cluster
   std::vector<Series> series;  ///< not in the JSON
 };
 
 nlohmann::ordered_json to_json(const Report& report);
 nlohmann::ordered_json to_json(const GroupsReport& report);
+nlohmann::ordered_json to_json(const TransfersReport& report);
 nlohmann::ordered_json to_json(const Summary& summary);
 /// For a terminal: what costs most and where the time went, on one screen; with `rows` also tables
 /// of at most so many rows. `losses`: what of the trace is missing, a sentence each.
@@ -363,6 +366,8 @@ std::string to_text(const Report& report, std::size_t rows = 0,
 
 /// Of `report.operations` the dearest, and with `rows` also tables. "" where there are none.
 std::string to_text(const GroupsReport& report, std::size_t rows);
+/// A line for each path between clusters, a few or `rows` of them. "" where there is one cluster.
+std::string to_text(const TransfersReport& report, std::size_t rows);
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);
 

@@ -59,6 +59,7 @@ class Text {
     findings();
     graphs();
     text_ += to_text(report_.groups, rows_);
+    text_ += to_text(report_.transfers, rows_);
     if (rows_ > 0) {
       tables();
     } else {

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/transfers.cpp — what begins and ends between clusters, in order.
+#include "eventspace/analysis/judgement/transfers.hpp"
+
+#include <algorithm>
+
+#include "eventspace/analysis/report/distribution.hpp"
+
+namespace eventspace {
+namespace {
+
+/// Of many clusters each pair keeps fewer.
+std::size_t points_of_a_path(std::size_t clusters) {
+  constexpr std::size_t points_least = 16, points_of_all = std::size_t{1} << 18;
+  const std::size_t pairs = std::max<std::size_t>(clusters * (clusters - 1), 1);
+  return std::clamp(points_of_all / pairs, points_least, transfer_points_max);
+}
+
+double share_of(std::int64_t nanos, std::int64_t of) {
+  return of <= 0 ? 0 : static_cast<double>(nanos) / static_cast<double>(of);
+}
+
+}  // namespace
+
+void Transfers::Sums::add(const Sums& more) {
+  messages += more.messages;
+  bytes += more.bytes;
+  first_nanos = std::min(first_nanos, more.first_nanos);
+  last_nanos = std::max(last_nanos, more.last_nanos);
+  add_to(used_nanos, more.used_nanos);
+  add_to(arrival_nanos, more.arrival_nanos);
+}
+
+Transfers::Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max)
+    : shape_(shape),
+      is_on_(has_common_clock && shape.structure.clusters.size() > 1),
+      changes_max_(std::max<std::size_t>(changes_max, 4)),
+      points_max_(points_of_a_path(shape.structure.clusters.size())) {
+  if (!is_on_) return;
+  for (const Structure::Streams& one : shape.structure.streams)
+    paths_[path_between(one.from, one.to)].takes_streams = true;
+}
+
+void Transfers::see(std::int64_t begin_nanos, std::int64_t end_nanos) {
+  begin_nanos_ = std::min(begin_nanos_, begin_nanos);
+  end_nanos_ = std::max(end_nanos_, end_nanos);
+}
+
+bool Transfers::crosses(std::uint32_t from_host, std::uint32_t to_host) const {
+  const auto& hosts = shape_.structure.hosts;
+  return is_on_ && hosts[from_host].cluster != hosts[to_host].cluster;
+}
+
+std::uint32_t Transfers::path_between(std::uint32_t from, std::uint32_t to) {
+  const auto [found, is_new] =
+      numbers_.try_emplace({from, to}, static_cast<std::uint32_t>(paths_.size()));
+  if (is_new) {
+    std::uint64_t streams = 0;
+    for (const Structure::Streams& one : shape_.structure.streams)
+      if (one.from == from && one.to == to) streams = one.count;
+    paths_.emplace_back(from, to, streams, points_max_);
+  }
+  return found->second;
+}
+
+std::uint32_t Transfers::path_of(std::uint32_t from_host, std::uint32_t to_host) {
+  const auto& hosts = shape_.structure.hosts;
+  return path_between(hosts[from_host].cluster, hosts[to_host].cluster);
+}
+
+void Transfers::add(const Transfer& transfer) {
+  if (!crosses(transfer.from_host, transfer.to_host)) return;
+  const std::uint32_t path = path_of(transfer.from_host, transfer.to_host);
+  if (transfer.has_stream) paths_[path].takes_streams = true;
+  add(path, Source::link, transfer.begin_nanos, transfer.end_nanos, transfer.arrived_nanos,
+      transfer.bytes, transfer.ends_message);
+}
+
+/// What waits for those before it is not under way yet.
+void Transfers::add_link(const EventRecord& record) {
+  if (record.place >= shape_.link_ways.size()) return;
+  const auto [from, to] = shape_.link_ways[record.place];
+  if (from == none || !crosses(from, to)) return;
+  add(path_of(from, to), Source::link, record.down_nanos + record.slot, record.up_nanos,
+      record.up_nanos, record.bytes, true);
+}
+
+/// Requests and replies of forwards to other clusters. Behind a join it is only who went on.
+void Transfers::add(const Round& round) {
+  if (!is_on_ || round.has_failed) return;
+  for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
+    const Lane& lane = shape_.lanes[number];
+    const Hop& hop = shape_.hops[lane.hop];
+    if (hop.kind != HopKind::crossing || !hop.is_wan || lane.below == none) continue;
+    const Pass& near = round.passes[lane.place];
+    const Pass& far = round.passes[shape_.lanes[lane.below].place];
+    if (!near.is_here || !far.is_here) continue;
+    add_message(hop.from_host, hop.to_host, near.down_nanos, far.down_nanos, near.bytes);
+    if (!round.is_one_way)
+      add_message(hop.to_host, hop.from_host, far.up_nanos, near.up_nanos,
+                  hop.is_answered_in_kind ? near.bytes : 0);
+  }
+}
+
+/// Clocks may be off by more than a message takes.
+void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
+                            std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
+  if (!crosses(from_host, to_host)) return;
+  end_nanos = std::max(begin_nanos, end_nanos);
+  add(path_of(from_host, to_host), Source::ends, begin_nanos, end_nanos, end_nanos, bytes, true);
+}
+
+void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
+                    std::int64_t end_nanos, std::int64_t arrived_nanos, std::uint64_t bytes,
+                    bool ends_message) {
+  paths_[path].sums[static_cast<std::size_t>(source)].add(
+      {ends_message ? 1u : 0u, bytes, begin_nanos, end_nanos, end_nanos - begin_nanos,
+       arrived_nanos - begin_nanos});
+  if (begin_nanos == end_nanos) return;
+  if (begin_nanos < judged_to_) ++late_;
+  if (end_nanos <= judged_to_) return;
+  changes_.push_back({std::max(begin_nanos, judged_to_), path, source, true});
+  changes_.push_back({end_nanos, path, source, false});
+  if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
+}
+
+/// The oldest so many, and those of the same moment. What a path is judged by does not change.
+void Transfers::judge(std::size_t changes) {
+  if (changes_.empty()) return;
+  std::sort(changes_.begin(), changes_.end(),
+            [](const Change& a, const Change& b) { return a.at_nanos < b.at_nanos; });
+  while (judged_by_.size() < paths_.size())
+    judged_by_.push_back(paths_[judged_by_.size()].source());
+  std::size_t end = std::min(changes, changes_.size());
+  while (end < changes_.size() && changes_[end].at_nanos == changes_[end - 1].at_nanos) ++end;
+  std::map<std::uint32_t, std::int64_t> at_once;  // what a moment changes, by path
+  for (std::size_t place = 0; place < end; ++place) {
+    const Change& one = changes_[place];
+    if (one.source == judged_by_[one.path])
+      at_once[one.path] += one.is_begin ? 1 : -1;
+    else if (one.source == Source::link)
+      late_ += one.is_begin ? 1 : 0;
+    if (place + 1 < end && changes_[place + 1].at_nanos == one.at_nanos) continue;
+    std::int64_t of_all = 0;
+    for (const auto& [path, change] : at_once) {
+      StepCurve& curve = paths_[path].curve;
+      curve.set(one.at_nanos, curve.level() + static_cast<std::uint64_t>(change));
+      of_all += change;
+    }
+    all_.set(one.at_nanos, all_.level() + static_cast<std::uint64_t>(of_all));
+    at_once.clear();
+  }
+  judged_to_ = changes_[end - 1].at_nanos;
+  changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+TransferBasis Transfers::basis_of(const Path& path) const {
+  if (path.takes_streams) return TransferBasis::streams;
+  return path.source() == Source::link ? TransferBasis::messages : TransferBasis::ends;
+}
+
+TransferReport Transfers::report_of(const Sums& sums, const StepCurve& curve,
+                                    std::uint64_t streams) const {
+  const std::int64_t run = end_nanos_ - begin_nanos_;
+  TransferReport report;
+  report.streams = streams;
+  if (streams > 0) report.all_share = share_of(curve.full_nanos(), run);
+  if (!sums.has_any()) return report;
+  report.messages = sums.messages;
+  report.bytes = sums.bytes;
+  report.first_nanos = sums.first_nanos - begin_nanos_;
+  report.last_nanos = sums.last_nanos - begin_nanos_;
+  report.used_nanos = sums.used_nanos;
+  report.most = curve.most();
+  report.mean = share_of(sums.used_nanos, run);
+  report.mean_until_arrived = share_of(sums.arrival_nanos, run);
+  report.mean_within = share_of(sums.used_nanos, sums.last_nanos - sums.first_nanos);
+  report.some_share = share_of(curve.above_zero_nanos(), run);
+  report.none_share = 1 - report.some_share;
+  report.points = curve.points(begin_nanos_);
+  return report;
+}
+
+TransfersReport Transfers::finish() {
+  TransfersReport report;
+  report.has_several_clusters = shape_.structure.clusters.size() > 1;
+  report.has_common_clock = is_on_ || !report.has_several_clusters;
+  if (!is_on_) return report;
+  judge(changes_.size());
+  Sums all;
+  for (const auto& [clusters, number] : numbers_) {
+    const Path& path = paths_[number];
+    if (!path.counted().has_any() && !path.takes_streams) continue;
+    if (path.counted().has_any()) {
+      see(path.counted().first_nanos, path.counted().last_nanos);
+      all.add(path.counted());
+    }
+  }
+  report.run_nanos = std::max<std::int64_t>(end_nanos_ - begin_nanos_, 0);
+  if (begin_nanos_ > end_nanos_) return report;
+  for (const auto& [clusters, number] : numbers_) {
+    const Path& path = paths_[number];
+    if (!path.counted().has_any() && !path.takes_streams) continue;
+    TransferReport one = report_of(path.counted(), path.curve, path.streams);
+    one.from = shape_.structure.clusters[path.from];
+    one.to = shape_.structure.clusters[path.to];
+    one.basis = basis_of(path);
+    report.paths.push_back(std::move(one));
+  }
+  report.all = report_of(all, all_, 0);
+  report.late = late_;
+  return report;
+}
+
+}  // namespace eventspace

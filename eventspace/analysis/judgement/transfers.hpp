@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/judgement/transfers.hpp — how much crosses between clusters at once.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "eventspace/analysis/input/rounds.hpp"
+#include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/analysis/judgement/step_curve.hpp"
+#include "eventspace/analysis/report/transfer_report.hpp"
+#include "eventspace/transfer_record.hpp"
+
+namespace eventspace {
+
+/// Of each ordered pair of clusters what crosses, from when until when. Where the trace knows what
+/// passed its emulated link, that counts; else messages count whose both ends it knows.
+///
+/// Why:    what keeps the paths between clusters busy is what allgathers over several clusters
+///         differ in (Gupta and Vadhiyar 2007, figure 9).
+/// Order:  any. What begins and ends is kept until there are `changes_max` of both; then the older
+///         half is judged, and what comes later for that time is too late for it.
+/// Clock:  one of all hosts; without it nothing is kept.
+class Transfers {
+ public:
+  Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);
+
+  void see(std::int64_t begin_nanos, std::int64_t end_nanos);    ///< the run went on
+  std::int64_t run_begin_nanos() const { return begin_nanos_; }  ///< as far as it was seen
+  /// Of hosts of the structure.
+  void add(const Transfer& transfer);
+  void add_link(const EventRecord& record);  ///< of declared paths
+  void add(const Round& round);
+  void add_message(std::uint32_t from_host, std::uint32_t to_host, std::int64_t begin_nanos,
+                   std::int64_t end_nanos, std::uint64_t bytes);
+  TransfersReport finish();  ///< once
+
+ private:
+  enum class Source : std::uint8_t { link, ends };
+  struct Sums {
+    std::uint64_t messages = 0, bytes = 0;
+    std::int64_t first_nanos = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last_nanos = std::numeric_limits<std::int64_t>::min();
+    std::int64_t used_nanos = 0;
+    std::int64_t arrival_nanos = 0;  // until all had arrived
+    bool has_any() const { return first_nanos <= last_nanos; }
+    void add(const Sums& more);
+  };
+  struct Path {
+    Path(std::uint32_t from_cluster, std::uint32_t to_cluster, std::uint64_t streams_there,
+         std::size_t points_max)
+        : from(from_cluster),
+          to(to_cluster),
+          streams(streams_there),
+          curve(points_max, streams_there) {}
+    std::uint32_t from, to;
+    std::uint64_t streams;
+    bool takes_streams = false;
+    std::array<Sums, 2> sums;  // by source
+    StepCurve curve;
+    Source source() const { return sums[0].has_any() ? Source::link : Source::ends; }
+    const Sums& counted() const { return sums[static_cast<std::size_t>(source())]; }
+  };
+  struct Change {
+    std::int64_t at_nanos = 0;
+    std::uint32_t path = 0;
+    Source source = Source::link;
+    bool is_begin = false;
+  };
+  std::uint32_t path_between(std::uint32_t from, std::uint32_t to);
+  std::uint32_t path_of(std::uint32_t from_host, std::uint32_t to_host);
+  void add(std::uint32_t path, Source source, std::int64_t begin_nanos, std::int64_t end_nanos,
+           std::int64_t arrived_nanos, std::uint64_t bytes, bool ends_message);
+  void judge(std::size_t changes);
+  TransferReport report_of(const Sums& sums, const StepCurve& curve, std::uint64_t streams) const;
+  TransferBasis basis_of(const Path& path) const;
+  bool crosses(std::uint32_t from_host, std::uint32_t to_host) const;
+
+  const Shape& shape_;
+  const bool is_on_;
+  const std::size_t changes_max_;
+  const std::size_t points_max_;                                              // of a path
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // by clusters
+  std::vector<Path> paths_;
+  std::vector<Source> judged_by_;  // of paths, from the first judgement on
+  std::vector<Change> changes_;
+  std::int64_t judged_to_ = std::numeric_limits<std::int64_t>::min();
+  StepCurve all_{transfer_points_max};
+  std::int64_t begin_nanos_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_nanos_ = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t late_ = 0;
+};
+
+}  // namespace eventspace
