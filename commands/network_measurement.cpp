@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "base/say.hpp"
+#include "commands/output_file.hpp"
 #include "paths/host/host.hpp"
 #include "paths/lanes/emulated_links.hpp"
 #include "paths/plan/identity.hpp"
@@ -85,14 +86,8 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
 
 void NetworkMeasurement::look_at_output() {
   if (options_.output.empty()) return;
+  check_output(options_.output);
   std::error_code ignored;
-  const auto folder = std::filesystem::absolute(options_.output, ignored).parent_path();
-  if (!std::filesystem::is_directory(folder, ignored))
-    throw std::invalid_argument(fmt::format("--output: there is no folder {}", folder.string()));
-  const bool can_write = std::ofstream(written()).is_open();
-  std::filesystem::remove(written(), ignored);
-  if (!can_write)
-    throw std::invalid_argument(fmt::format("--output: cannot write into {}", folder.string()));
   if (std::filesystem::exists(options_.output, ignored))
     old_ = tuning::load_measured_network(options_.output);
   const auto is_here = [this](const auto& cluster) {
@@ -334,15 +329,7 @@ void NetworkMeasurement::finish(const paths::RunSummary& run) {
     const std::string of = run.plan.clusters.empty()
                                ? "a config"
                                : fmt::format("{}", fmt::join(run.plan.clusters, ", "));
-    std::ofstream file(written(), std::ios::binary);
-    file << tuning::print(network_, of) << std::flush;
-    std::error_code failed;
-    if (file) std::filesystem::rename(written(), options_.output, failed);
-    if (!file || failed) {
-      std::error_code ignored;
-      std::filesystem::remove(written(), ignored);
-      throw std::runtime_error(fmt::format("cannot write {}", options_.output));
-    }
+    write_output(options_.output, tuning::print(network_, of));
   }
   for (const std::string& line : changed) base::say("measure: changed: " + line + "\n");
   if (old_ && changed.empty()) base::say("measure: nothing has changed\n");

@@ -55,7 +55,6 @@ class NetworkMeasurement {
 
   void look_at_output();
   /// Becomes the file when all of it is there.
-  std::string written() const { return options_.output + ".new"; }
   void find_networks(const paths::Plan& plan);
   void find_tests(const paths::Plan& plan);
   void add_test(const paths::Plan& plan, std::uint32_t from, std::uint32_t to);

@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "commands/commands.hpp"
+#include "commands/output_file.hpp"
 #include "commands/schedule_request.hpp"
 #include "planning/min3_plus.hpp"
+#include "planning/schedule_file.hpp"
 #include "pricing/bound.hpp"
 
 namespace commands {
@@ -19,6 +21,7 @@ constexpr base::Nanos overhead = std::chrono::microseconds(50);  // as planners 
 struct PlanOptions {
   ScheduleOptions schedule;
   bool has_pools = false;
+  std::string file;  ///< where the fastest goes; empty: nowhere
 };
 
 std::string milliseconds(base::Nanos time) {
@@ -71,9 +74,25 @@ void print_rows(const ScheduleRequest& request, const Comparison& all, base::Nan
   }
 }
 
+void write_schedule(const ScheduleRequest& request, const planning::Contender& contender,
+                    const PlanOptions& options) {
+  const std::string text = fmt::format(
+      "# {}, between the hosts of {}: {}.\n"
+      "# `--schedule file:FILE` of collective, or groups::by(\"file:FILE\", ...) in a program, "
+      "does "
+      "it.\n{}",
+      request.task_text(), options.schedule.file, milliseconds(contender.time),
+      planning::print(contender,
+                      {request.participants.hosts, request.task.counts, request.element_bytes}));
+  write_output(options.file, text);
+  std::cout << fmt::format("\nWritten to {}: {}\n", options.file, contender.name);
+}
+
 int plan(const PlanOptions& options) {
   const bool has_size = !options.schedule.size.empty();
-  const ScheduleRequest request = read_request(options.schedule, {.size = !options.has_pools});
+  if (!options.file.empty()) check_output(options.file);
+  const ScheduleRequest request =
+      read_request(options.schedule, {.size = !options.has_pools || !options.file.empty()});
   if (request.task.collective != collectives::Collective::allgather) {
     base::Mistakes mistakes;
     add_mistake(mistakes, fmt::format("--collective: expected allgather, which alone is planned, "
@@ -90,7 +109,9 @@ int plan(const PlanOptions& options) {
     std::cout << fmt::format("Nothing can take less than {}: {}.\n", milliseconds(bound.time),
                              with_names(bound.reason, request.participants));
   std::cout << '\n';
-  print_rows(request, compared(request), bound.time);
+  const Comparison all = compared(request);
+  print_rows(request, all, bound.time);
+  if (!options.file.empty()) write_schedule(request, all.contenders.front(), options);
   return succeeded;
 }
 
@@ -105,6 +126,10 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   add_task_options(*command, options->schedule);
   command->add_flag("--pools", options->has_pools,
                     "which hosts are near each other, and why;\nneeds no size");
+  command
+      ->add_option("-o,--output", options->file,
+                   "write the fastest to this file, which hosts can take")
+      ->type_name("FILE");
   set_examples(*command,
                "  paths plan configs/three-sites.yaml --collective allgather --size 256KiB\n"
                "  paths plan configs/three-sites.yaml --pools\n");

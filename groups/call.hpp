@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "pricing/ports.hpp"
 
 namespace groups {
+
+class Choices;
 
 /// Arguments of an operation. Elements are scalars, or pairs of a scalar and a location.
 struct Call {
@@ -34,6 +37,9 @@ struct Call {
   /// How many messages a host asks for at once, and, where steps take ports in order, sends; 0: as
   /// many as its schedule lets it. Plans bring their own.
   pricing::Ports ports = {};
+  /// What links are believed to be, for who chooses and plans; null: what the config says. A Group
+  /// sets it.
+  std::shared_ptr<Choices> choices = {};
 };
 
 }  // namespace groups

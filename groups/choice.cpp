@@ -8,13 +8,18 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/digest.hpp"
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
 #include "base/usage_error.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "groups/network_of.hpp"
 #include "planning/planners.hpp"
+#include "planning/schedule_file.hpp"
 #include "pricing/best.hpp"
 #include "runtime/wait.hpp"
 
@@ -42,7 +47,64 @@ bool is_exact(const Call& call) {
          operation.starts_with("logical_") || operation.starts_with("bitwise_");
 }
 
+constexpr std::string_view best_word = "best", file_word = "file";
+
+/// The name, and what is behind the colon.
+std::pair<std::string, std::string> split(const std::string& asked) {
+  const std::size_t colon = asked.find(':');
+  if (colon == std::string::npos) return {asked, ""};
+  return {asked.substr(0, colon), asked.substr(colon + 1)};
+}
+
+const collectives::Algorithm* algorithm_named(const std::string& name) {
+  const auto& all = collectives::all_algorithms();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const auto& algorithm) { return algorithm.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+[[noreturn]] void throw_unknown(const std::string& name) {
+  std::vector<std::string_view> names{best_word, file_word};
+  for (const auto& algorithm : collectives::all_algorithms()) names.emplace_back(algorithm.name);
+  for (const auto& planner : planning::all_planners()) names.emplace_back(planner.name);
+  const auto near = base::near_match(name, names);
+  throw std::invalid_argument(fmt::format(
+      "expected best, an algorithm (see `paths algorithms`), a planner (see `paths plan`) or "
+      "file:FILE, found '{}'{}",
+      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+std::vector<std::string> names_of(const paths::Plan& plan,
+                                  const std::vector<std::uint32_t>& hosts) {
+  std::vector<std::string> names;
+  for (const std::uint32_t host : hosts) names.push_back(plan.hosts[host].name);
+  return names;
+}
+
+std::string belief_in(const tuning::MeasuredNetwork* measured) {
+  return measured == nullptr ? "" : base::digest_of(print(*measured, "")).text();
+}
+
 }  // namespace
+
+bool does(const std::string& asked, collectives::Collective collective) {
+  const auto [name, words] = split(asked);
+  if (name == best_word) return true;
+  if (name == file_word) return collective == collectives::Collective::allgather;
+  if (const planning::Planner* const planner = planning::planner_named(name)) {
+    planner->read(words);
+    return collective == collectives::Collective::allgather;
+  }
+  const collectives::Algorithm* const algorithm = algorithm_named(name);
+  if (algorithm == nullptr) throw_unknown(name);
+  algorithm->read(words);
+  return algorithm->does(collective);
+}
+
+bool is_planned(const std::string& asked) {
+  const std::string name = split(asked).first;
+  return name == file_word || planning::plans(name);
+}
 
 collectives::Order worst_order(const Call& call) {
   if (call.collective == collectives::Collective::barrier) return collectives::Order::differs;
@@ -66,27 +128,32 @@ struct Choices::Answers {
   std::map<std::string, std::shared_ptr<const Choice>> known;
 };
 
-Choices::Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts)
+Choices::Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+                 const tuning::MeasuredNetwork* measured)
     : hosts_(hosts),
-      network_(with_cost(network_of(plan, hosts))),
+      names_(names_of(plan, hosts)),
+      belief_(belief_in(measured)),
+      network_(with_cost(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts))),
       answers_(std::make_unique<Answers>()) {}
 
 Choices::~Choices() = default;
 
 std::shared_ptr<Choices> Choices::of(const std::shared_ptr<const paths::Plan>& plan,
-                                     const std::vector<std::uint32_t>& hosts) {
+                                     const std::vector<std::uint32_t>& hosts,
+                                     const tuning::MeasuredNetwork* measured) {
   struct Known {
     std::weak_ptr<const paths::Plan> plan;
     std::weak_ptr<Choices> choices;
   };
   static runtime::Mutex mutex;
-  static std::map<std::pair<const paths::Plan*, std::vector<std::uint32_t>>, Known> all;
+  static std::map<std::tuple<const paths::Plan*, std::vector<std::uint32_t>, std::string>, Known>
+      all;
   runtime::Lock lock(mutex);
   std::erase_if(all, [](const auto& one) { return one.second.choices.expired(); });
-  Known& known = all[{plan.get(), hosts}];
+  Known& known = all[{plan.get(), hosts, belief_in(measured)}];
   if (known.plan.lock() == plan)
     if (auto choices = known.choices.lock()) return choices;
-  auto made = std::make_shared<Choices>(*plan, hosts);
+  auto made = std::make_shared<Choices>(*plan, hosts, measured);
   known = {plan, made};
   return made;
 }
@@ -106,6 +173,10 @@ std::shared_ptr<const Choice> Choices::answer(const Question& question) {
 std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
   auto choice = std::make_shared<Choice>();
   choice->task = {question.collective, network_.topology, question.counts, question.root};
+  const auto refuse = [&](const char* why) {
+    throw base::UsageError(
+        fmt::format("{} by {}: {}", name_of(question.collective), question.algorithm, why));
+  };
   try {
     if (question.algorithm == "best") {
       const pricing::Best best =
@@ -116,10 +187,14 @@ std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
       decide_by_name(question, *choice);
     }
   } catch (const std::invalid_argument& error) {
-    throw base::UsageError(fmt::format("{} by {}: {}", name_of(question.collective),
-                                       question.algorithm, error.what()));
+    refuse(error.what());
+  } catch (const base::ConfigError& error) {
+    refuse(error.what());
   }
-  choice->meaning = base::digest_of(fmt::format("{}\n{}", text_of(question), choice->text())).low;
+  const bool has_plan = choice->planned && choice->planned->plan;
+  choice->meaning = base::digest_of(fmt::format("{}\n{}\n{}", text_of(question), choice->text(),
+                                                has_plan ? choice->planned->plan->digest().low : 0))
+                        .low;
   return choice;
 }
 
@@ -137,26 +212,43 @@ void keep_to_hosts(pricing::Ports& ports) {
 
 }  // namespace
 
+/// From a file, or made now. Throws: std::invalid_argument, ConfigError.
+planning::Contender Choices::planned(const Question& question,
+                                     const collectives::Task& task) const {
+  const auto [name, words] = split(question.algorithm);
+  if (name == file_word) {
+    if (task.collective != collectives::Collective::allgather)
+      throw std::invalid_argument(fmt::format("files have schedules of allgathers, and that is {}",
+                                              name_of(task.collective)));
+    std::vector read{planning::load_schedule(words, {names_, task.counts, question.element_bytes})};
+    planning::compare(read, network_, task.counts, question.element_bytes);
+    return std::move(read.front());
+  }
+  const planning::Planner& planner = *planning::planner_named(name);
+  const collectives::Parameters parameters = planner.read(words);
+  planning::Contender made =
+      planning::plan(planner, parameters, task, question.element_bytes, network_);
+  if (made.name == name) made.name += ":" + parameters.text();
+  return made;
+}
+
 /// Throws: std::invalid_argument for what cannot do it.
 void Choices::decide_by_name(const Question& question, Choice& choice) const {
-  const std::size_t colon = question.algorithm.find(':');
-  const std::string name = question.algorithm.substr(0, colon);
-  const std::string words = colon == std::string::npos ? "" : question.algorithm.substr(colon + 1);
-  if (const planning::Planner* const planner = planning::planner_named(name)) {
-    const collectives::Parameters read = planner->read(words);
-    choice.planned = planning::plan(*planner, read, choice.task, question.element_bytes, network_);
-    if (choice.planned->striping != network_.striping)
+  const auto [name, words] = split(question.algorithm);
+  if (is_planned(question.algorithm)) {
+    choice.planned = planned(question, choice.task);
+    if (choice.planned->striping != 0 && choice.planned->striping != network_.striping)
       throw std::invalid_argument(
           fmt::format("expected streams={}, which is what lanes of the config take (`lanes: "
                       "{{striping: {}}}`), "
                       "found {}",
                       network_.striping, network_.striping, choice.planned->striping));
-    if (choice.planned->name == name) choice.planned->name += ":" + read.text();
     keep_to_hosts(choice.planned->execution.ports);
     choice.algorithm = &choice.planned->algorithm;
     choice.parameters = choice.planned->parameters;
     return;
   }
+  does(question.algorithm, question.collective);
   choice.algorithm = &collectives::algorithm_named(name);
   choice.parameters = choice.algorithm->read(words);
   if (choice.parameters.has("element") && words.find("element=") == std::string::npos)

@@ -12,8 +12,18 @@
 #include "paths/plan/plan.hpp"
 #include "planning/contender.hpp"
 #include "pricing/network.hpp"
+#include "tuning/measured_network.hpp"
 
 namespace groups {
+
+/// What calls may ask for by name: "best"; an algorithm of `paths algorithms` or a planner of
+/// `paths plan`, with parameters behind a colon; "file:" and a file that `paths plan` wrote.
+///
+/// Whether it does that collective. Throws: std::invalid_argument for a name that nothing has, with
+/// the near match, and for parameters that it does not have.
+bool does(const std::string& asked, collectives::Collective collective);
+/// Whether it is done by a plan for one network.
+bool is_planned(const std::string& asked);
 
 /// A schedule, ready to be executed. Programs of it borrow its task.
 struct Choice {
@@ -38,7 +48,7 @@ struct Question {
   std::string counts_text;  ///< tells different ones apart
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
-  /// Or a name of an algorithm or a planner, with parameters behind a colon.
+  /// As does() reads it.
   std::string algorithm = "best";
 };
 
@@ -53,21 +63,30 @@ class Choices {
  public:
   static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
 
-  /// The same object for whoever asks with the same plan and hosts in this process.
+  /// The same object for whoever asks with the same plan, hosts and links in this process.
+  /// `measured`: what links are believed to be in place of what the plan says; null: that.
+  /// Throws: ConfigError where it is not of the clusters that the hosts are in.
   static std::shared_ptr<Choices> of(const std::shared_ptr<const paths::Plan>& plan,
-                                     const std::vector<std::uint32_t>& hosts);
-  Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
+                                     const std::vector<std::uint32_t>& hosts,
+                                     const tuning::MeasuredNetwork* measured = nullptr);
+  Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+          const tuning::MeasuredNetwork* measured = nullptr);
   ~Choices();
 
   std::shared_ptr<const Choice> answer(const Question& question);
   const pricing::Network& network() const { return network_; }
   /// The participants, as the run's plan counts them.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
+  /// Of what links are believed to be: hosts that believe others have another one.
+  const std::string& belief() const { return belief_; }
 
  private:
   std::shared_ptr<const Choice> decide(const Question& question) const;
   void decide_by_name(const Question& question, Choice& choice) const;
+  planning::Contender planned(const Question& question, const collectives::Task& task) const;
   const std::vector<std::uint32_t> hosts_;
+  const std::vector<std::string> names_;  // of hosts
+  const std::string belief_;
   const pricing::Network network_;
   struct Answers;
   const std::unique_ptr<Answers> answers_;

@@ -8,9 +8,13 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "base/settings.hpp"
+#include "base/text_file.hpp"
 #include "base/usage_error.hpp"
 #include "groups/host_group.hpp"
+#include "tuning/measured_network.hpp"
 
 namespace groups {
 namespace {
@@ -137,6 +141,7 @@ void Group::check(Call& call) const {
     if (expected > 0 && found != expected)
       refuse(fmt::format("expected {} elements in `{}`, found {}", expected, what, found));
   }
+  call.choices = choices_;
   call.in = call.in.first(counts.in(rank_)*element);
   call.out = call.out.first(counts.out(rank_) * element);
   group_->check(call);
@@ -160,6 +165,39 @@ Started Group::start(Call call) {
   started.group_ = group_;
   ++next_;
   return started;
+}
+
+namespace {
+
+/// What the file says, looked at before anybody gets it; or what is wrong with it, as the first
+/// byte tells.
+std::string read_links(const std::string& file) {
+  try {
+    const std::string text = base::load_text(file, base::settings_bytes_max);
+    tuning::parse_measured_network(text, file);
+    return 'y' + text;
+  } catch (const base::ConfigError& error) {
+    return fmt::format("n{}", error.what());
+  }
+}
+
+}  // namespace
+
+void Group::take_links(const std::string& file, std::uint32_t root) {
+  std::string text = rank_ == root ? read_links(file) : "";
+  std::vector<std::uint64_t> size{text.size()};
+  run(broadcast(size, root));
+  text.resize(size.front());
+  run(broadcast(std::span(text), root));
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(fmt::format("group {}: links to take: {}", group_->name(), why));
+  };
+  if (text.front() != 'y') refuse(text.substr(1));
+  try {
+    choices_ = group_->choices_by(tuning::parse_measured_network(text.substr(1), file));
+  } catch (const base::ConfigError& error) {
+    refuse(error.what());
+  }
 }
 
 std::unique_ptr<Group> Group::split(std::uint32_t colour) {

@@ -196,6 +196,13 @@ class Group {
   /// colour; all call it.
   std::unique_ptr<Group> split(std::uint32_t colour);
 
+  /// The schedules of operations to come are chosen and planned for links as `paths measure` found
+  /// them: the member `root` reads the file, of the run's clusters, and all others get it from
+  /// there (Gupta and Vadhiyar 2007: pools and trees follow the network). Nothing else changes,
+  /// emulated links among it. All members call it, between the same operations.
+  /// Throws: UsageError, on every member alike, for what is wrong with the file.
+  void take_links(const std::string& file, std::uint32_t root = 0);
+
   /// The schedule that this host's last operation took: "stretched:stretch=65536".
   std::string last_algorithm() const;
 
@@ -207,6 +214,7 @@ class Group {
   std::uint32_t rank_ = 0;
   std::uint64_t next_ = 0;  // number of the next operation
   std::uint64_t splits_ = 0;
+  std::shared_ptr<Choices> choices_;  // by links that were measured; null: by the config's
   const int exceptions_;
 };
 

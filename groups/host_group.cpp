@@ -37,10 +37,11 @@ const base::ReduceOperation* operation_of(const Call& call) {
 }
 
 std::string signature_of(const Call& call, const CallCounts& counts) {
-  return fmt::format("{} {} {}{} from {}, {} by {}", name_of(call.collective), call.operation,
+  return fmt::format("{} {} {}{} from {}, {} by {}{}", name_of(call.collective), call.operation,
                      base::scalar_name(call.scalar),
                      call.values == base::Values::ieee ? " as they are" : "", call.root,
-                     counts.text(), call.algorithm);
+                     counts.text(), call.algorithm,
+                     call.choices ? " for links measured as " + call.choices->belief() : "");
 }
 
 }  // namespace
@@ -193,8 +194,17 @@ Question HostGroup::question_of(const Call& call, const CallCounts& counts) cons
   return question;
 }
 
+Choices& HostGroup::choices_for(const Call& call) const {
+  return call.choices ? *call.choices : *choices_;
+}
+
+std::shared_ptr<Choices> HostGroup::choices_by(const tuning::MeasuredNetwork& measured) const {
+  return Choices::of(wiring_.host().shared_plan(), hosts_, &measured);
+}
+
 void HostGroup::check(const Call& call) const {
-  if (call.algorithm != "best") choices_->answer(question_of(call, CallCounts(call, layout_)));
+  if (call.algorithm != "best")
+    choices_for(call).answer(question_of(call, CallCounts(call, layout_)));
 }
 
 void HostGroup::execute(Running& running) {
@@ -204,7 +214,7 @@ void HostGroup::execute(Running& running) {
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
     fold = Fold(*operation, call.scalar, call.values);
-  const auto choice = choices_->answer(question);
+  const auto choice = choices_for(call).answer(question);
   {
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(running.name.number))

@@ -63,6 +63,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// By message, "thread a-0/1".
   std::string thread_text(std::uint32_t rank) const;
 
+  /// For operations to come, whose calls have it. Throws ConfigError where that is of other
+  /// clusters.
+  std::shared_ptr<Choices> choices_by(const tuning::MeasuredNetwork& measured) const;
   /// Throws UsageError if there is no schedule for it.
   void check(const Call& call) const;
   /// A member comes to its operation of that number; the call is lent until it has completed. With
@@ -88,6 +91,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   paths::Failure known_failure(std::uint64_t number) const;
   void carry_out(const std::shared_ptr<Running>& running);
   void execute(Running& running);
+  Choices& choices_for(const Call& call) const;
   Question question_of(const Call& call, const CallCounts& counts) const;
   paths::Failure failure_of(const std::string& reason) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,

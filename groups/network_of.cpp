@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "paths/lanes/emulated_links.hpp"
+#include "tuning/read_link_model.hpp"
 
 namespace groups {
 namespace {
@@ -107,6 +109,55 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
             passed(paths::crossing(plan, clusters[from], first_of(to)).link);
     }
   mistakes.throw_if_any();
+  return network;
+}
+
+namespace {
+
+/// Throws ConfigError: both have to be of the same clusters.
+void check_clusters(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
+  base::Mistakes mistakes;
+  std::vector<std::string_view> found;
+  for (const auto& cluster : measured.clusters) {
+    found.emplace_back(cluster.name);
+    if (std::find(plan.clusters.begin(), plan.clusters.end(), cluster.name) == plan.clusters.end())
+      mistakes.add(cluster.position,
+                   fmt::format("expected a cluster of the run, found {}", cluster.name));
+  }
+  for (const std::string& cluster : plan.clusters)
+    if (std::find(found.begin(), found.end(), cluster) == found.end())
+      mistakes.add(measured.position, fmt::format("no {}, which the run has", cluster));
+  mistakes.throw_if_any();
+}
+
+tuning::Link as_link(const tuning::MeasuredLink& measured) {
+  base::Mistakes none;
+  base::MapReader reader(measured.text(), none, "link");
+  const tuning::Link link = tuning::read_link(reader, std::nullopt);
+  reader.finish();
+  none.throw_if_any();
+  return link;
+}
+
+}  // namespace
+
+pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+                            const tuning::MeasuredNetwork& measured) {
+  check_clusters(plan, measured);
+  pricing::Network network = network_of(plan, hosts);
+  const auto clusters = clusters_of(plan, hosts, *network.topology);
+  for (std::size_t from = 0; from < clusters.size(); ++from)
+    for (std::size_t to = 0; to < clusters.size(); ++to)
+      if (from != to)
+        network.links[from * clusters.size() + to] = as_link(
+            measured.links.at({plan.clusters[clusters[from]], plan.clusters[clusters[to]]}));
+  for (const auto& cluster : measured.clusters) {
+    if (!cluster.network) continue;
+    const tuning::LinkModel model = as_link(*cluster.network).model;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+      if (plan.clusters[plan.hosts[hosts[rank]].cluster] == cluster.name)
+        network.outgoing[rank] = model;
+  }
   return network;
 }
 

@@ -202,11 +202,23 @@ MeasuredNetwork read_measured_network(const Settings& settings, base::Mistakes& 
   return network;
 }
 
-MeasuredNetwork load_measured_network(const std::string& file) {
+namespace {
+
+MeasuredNetwork read_all(const Settings& settings) {
   base::Mistakes mistakes;
-  MeasuredNetwork network = read_measured_network(base::load_settings(file), mistakes);
+  MeasuredNetwork network = read_measured_network(settings, mistakes);
   mistakes.throw_if_any();
   return network;
+}
+
+}  // namespace
+
+MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file) {
+  return read_all(base::parse_settings(text, file));
+}
+
+MeasuredNetwork load_measured_network(const std::string& file) {
+  return read_all(base::load_settings(file));
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,7 +51,8 @@ struct MeasuredNetwork {
 /// with `latency_spread` and `bandwidth_spread`. Mistakes are a link that is missing, double or of
 /// a cluster that there is not, and what a latency, a bandwidth, a number of streams may not be.
 MeasuredNetwork read_measured_network(const base::Settings& settings, base::Mistakes& mistakes);
-/// Throws ConfigError with all of them.
+/// Throw ConfigError with all of them.
+MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file);
 MeasuredNetwork load_measured_network(const std::string& file);
 
 /// The file: the same network gives the same bytes. `of` is the config whose hosts it is between.

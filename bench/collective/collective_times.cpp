@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -18,9 +19,9 @@
 #include "collectives/algorithms/all.hpp"
 #include "groups/network_of.hpp"
 #include "paths/host/host.hpp"
-#include "planning/planners.hpp"
 #include "pricing/bound.hpp"
 #include "pricing/evaluator.hpp"
+#include "tuning/measured_network.hpp"
 
 namespace bench {
 namespace {
@@ -142,24 +143,17 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&)
     throw std::invalid_argument(
         fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
                     threads_, participants_));
-  const std::size_t colon = options_.schedule.find(':');
-  const std::string name = options_.schedule.substr(0, colon);
-  const std::string words = colon == std::string::npos ? "" : options_.schedule.substr(colon + 1);
-  const planning::Planner* const planner = planning::planner_named(name);
-  if (options_.prices_only || planner != nullptr)
-    choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan));
+  if (options_.prices_only || groups::is_planned(options_.schedule)) {
+    std::optional<tuning::MeasuredNetwork> measured;
+    if (!options_.links.empty()) measured = tuning::load_measured_network(options_.links);
+    choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan),
+                                                 measured ? &*measured : nullptr);
+  }
   check_operation(options_.operation);
-  if (options_.schedule == "best") return;
-  if (planner != nullptr) planner->read(words);
-  const auto does = [&](collectives::Collective collective) {
-    if (planner != nullptr) return collective == collectives::Collective::allgather;
-    return collectives::algorithm_named(name).does(collective);
-  };
-  if (planner == nullptr) collectives::algorithm_named(name).read(words);
   for (const collectives::Collective collective : collectives_)
-    if (!does(collective))
+    if (!groups::does(options_.schedule, collective))
       throw std::invalid_argument(fmt::format("--schedule: expected one that does {}, found {}",
-                                              name_of(collective), name));
+                                              name_of(collective), options_.schedule));
 }
 
 void CollectiveTimes::check_operation(const std::string& name) {
@@ -415,6 +409,7 @@ void CollectiveTimes::print_head(collectives::Collective collective, std::uint32
 
 void CollectiveTimes::run(paths::Thread& thread) {
   groups::Group world(thread);
+  if (!options_.links.empty() && !options_.prices_only) world.take_links(options_.links);
   for (const collectives::Collective collective : collectives_) {
     if (world.rank() == 0 && !is_standard_output(options_.json))
       print_head(collective, world.size());

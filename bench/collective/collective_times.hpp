@@ -29,6 +29,7 @@ struct CollectiveOptions {
   bool prices_only = false;
   bool overlaps = false;
   std::string schedule = "best";
+  std::string links = {};  ///< a file of `paths measure`
   std::string operation = "sum";
   std::string root = "0";  ///< a rank, or "each"
   std::size_t window = 0;  ///< as of groups::Call

@@ -37,6 +37,8 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("--ports", options.ports,
                  "Messages that a host asks for at once, none sent unasked; 0: all")
       ->capture_default_str();
+  app.add_option("--links", options.links,
+                 "Choose and plan for links as this file of `paths measure` has them");
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(
       app,

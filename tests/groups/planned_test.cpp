@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/planned_test.cpp — allgathers of groups by plans.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
 
 #include "base/usage_error.hpp"
 #include "groups/choice.hpp"
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
+#include "planning/schedule_file.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -116,4 +123,154 @@ TEST_CASE("planned groups: whose limits are in bytes is told how many an element
   CHECK(choices.answer(question)->text() == "mpich:element=8");
   question.algorithm = "mpich:element=2";
   CHECK(choices.answer(question)->text() == "mpich:element=2");
+}
+
+namespace {
+
+/// A file that is gone with the test.
+class WrittenFile {
+ public:
+  WrittenFile(const std::string& name, const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / fmt::format("{}.{}", ::getpid(), name)) {
+    std::ofstream(path_) << text;
+  }
+  ~WrittenFile() { std::filesystem::remove(path_); }
+  WrittenFile(const WrittenFile&) = delete;
+  WrittenFile& operator=(const WrittenFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+/// The three sites, all alike near each other.
+std::string near_sites(const std::string& last_cluster) {
+  std::string text = "clusters: {a: {}, b: {}, " + last_cluster + ": {}}\nlinks:\n";
+  for (const std::string from : {"a", "b", "c"})
+    for (const std::string to : {"a", "b", "c"})
+      if (from != to)
+        text +=
+            fmt::format("  - {{from: {}, to: {}, latency: 10us, bandwidth: 10Gbit}}\n", from, to);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("planned groups: a schedule from a file is done as the one it was written of") {
+  const Sim sim(sites(2));
+  const std::vector<std::uint32_t> all = groups::participants_of(sim.plan());
+  std::vector<std::string> names;
+  for (const std::uint32_t host : all) names.push_back(sim.plan().hosts[host].name);
+  groups::Choices choices(sim.plan(), all);
+  groups::Question question;
+  question.collective = collectives::Collective::allgather;
+  question.counts = collectives::Counts::each(words, all.size());
+  question.element_bytes = 8;
+  for (const std::string algorithm : {"min3", "min3_plus"}) {
+    question.algorithm = algorithm;
+    const auto choice = choices.answer(question);
+    const WrittenFile file("schedule.yaml",
+                           planning::print(*choice->planned, {names, question.counts, 8}));
+    CHECK(time_of(sim, "file:" + file.path()) == time_of(sim, algorithm));
+  }
+}
+
+TEST_CASE("planned groups: a file that is not of this allgather is refused with its place") {
+  const Sim sim(sites(2));
+  const WrittenFile file("schedule.yaml", "name: x\nblocks: {a-0: 4}\nschedule: ring\n");
+  std::vector<std::string> refused;
+  sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const std::vector<std::uint64_t> in(6);
+    std::vector<std::uint64_t> out(36);
+    for (const std::string& asked :
+         {"file:" + file.path(), std::string("file:/nowhere"), std::string("min_3")}) {
+      try {
+        world.run(groups::by(asked, groups::allgather(in, out)));
+      } catch (const base::UsageError& error) {
+        if (world.rank() == 0) refused.emplace_back(error.what());
+      }
+    }
+  });
+  REQUIRE(refused.size() == 3);
+  CHECK_THAT(refused[0], Catch::Contains("schedule.yaml:2:") &&
+                             Catch::Contains("expected 48 bytes") &&
+                             Catch::Contains("expected 6 hosts, found 1"));
+  CHECK_THAT(refused[1], Catch::Contains("/nowhere"));
+  CHECK_THAT(refused[2], Catch::Contains("did you mean 'min3'?"));
+}
+
+TEST_CASE("groups: operations are planned for links as they were measured, once all have them") {
+  const Sim sim(sites(2));
+  const WrittenFile file("network.yaml", near_sites("c"));
+  const tuning::MeasuredNetwork measured = tuning::load_measured_network(file.path());
+  groups::Choices believed(sim.plan(), groups::participants_of(sim.plan()), &measured);
+  for (std::size_t from = 0; from < 3; ++from)
+    for (std::size_t to = 0; to < 3; ++to)
+      if (from != to) CHECK(believed.network().links[3 * from + to].model.at(0ns).latency == 10us);
+  groups::Choices declared(sim.plan(), believed.hosts());
+  groups::Question question;
+  question.collective = collectives::Collective::broadcast;
+  question.counts = collectives::Counts::each(words, 1);
+  question.element_bytes = 8;
+  question.worst = collectives::Order::differs;
+  const std::string before = declared.answer(question)->text();
+  const std::string after = believed.answer(question)->text();
+  REQUIRE(before != after);
+  std::set<std::string> taken_before, taken_after;
+  std::uint64_t wrong = 0;
+  const auto result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const auto values = [&](std::uint64_t value) {
+      return std::vector<std::uint64_t>(words, world.rank() == 0 ? value : 0);
+    };
+    std::vector<std::uint64_t> first = values(1), second = values(2), third = values(3);
+    world.run(groups::broadcast(first, 0));
+    taken_before.insert(world.last_algorithm());
+    groups::Started under_way = world.start(groups::broadcast(second, 0));
+    world.take_links(file.path(), 1);
+    under_way.wait();
+    world.run(groups::broadcast(third, 0));
+    taken_after.insert(world.last_algorithm());
+    wrong += first.back() != 1 || second.back() != 2 || third.back() != 3;
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(wrong == 0);
+  CHECK(taken_before == std::set{before});
+  CHECK(taken_after == std::set{after});
+}
+
+TEST_CASE("groups: links that cannot be taken are refused on every member alike, who goes on") {
+  const Sim sim(sites(2));
+  const WrittenFile other("other.yaml", near_sites("d"));
+  const WrittenFile unknown("unknown.yaml", [] {
+    std::string text = near_sites("d");
+    for (std::size_t at = 0; (at = text.find(": c,", at)) != std::string::npos;)
+      text.replace(at, 4, ": d,");
+    return text;
+  }());
+  std::map<std::string, int> refused;
+  std::uint64_t sum = 0;
+  sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    for (const std::string& file : {other.path(), unknown.path(), std::string("/nowhere")}) {
+      try {
+        world.take_links(file);
+      } catch (const base::UsageError& error) {
+        const std::string message = error.what();  // "thread a-0/0 at 5ms: ..."
+        ++refused[message.substr(message.find(": "))];
+      }
+    }
+    const std::vector<std::uint64_t> one{1};
+    std::vector<std::uint64_t> all(1);
+    world.run(groups::allreduce(one, all, "sum"));
+    sum += all.front();
+  });
+  CHECK(sum == 36);
+  REQUIRE(refused.size() == 3);
+  for (const auto& [message, times] : refused) {
+    INFO(message);
+    CHECK(times == 6);
+    CHECK_THAT(message, Catch::Contains("group world: links to take: /"));
+  }
 }
