@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/shared_kills.hpp — movers and observers of a shared space, killed at any moment.
+#pragma once
+#include "tests/pastset/shared_space_scene.hpp"
+
+namespace shared_space_scene {
+
+inline constexpr std::size_t values_max = std::size_t{1} << 22;
+
+/// What survives whoever is killed.
+struct Tally {
+  std::atomic<std::uint64_t> next{0}, observed{0};
+  std::atomic<bool> movers_end{false}, all_end{false};
+  std::array<std::atomic<std::uint8_t>, values_max> seen{};
+};
+
+inline void keep_space(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
+  const auto space = SharedSpace::make(name);
+  space->enter("e", values, {.delta = 8}, {.slots = 64, .arena_bytes = 64 << 10});
+  while (!tally.all_end) runtime.sleep_for(1ms);
+}
+
+inline void move_until_end(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
+  const auto space = map_when_there(runtime, name);
+  const auto element = space->enter("e", values);
+  while (!tally.movers_end) {
+    const std::uint64_t value = tally.next++;
+    if (value >= values_max) throw std::runtime_error("too many values");
+    element->move(tuple_of(value), soon(runtime));
+  }
+}
+
+inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name, Tally& tally,
+                             std::uint64_t seed) {
+  const auto space = map_when_there(runtime, name);
+  const auto element = space->enter("e", values);
+  runtime::Random random(seed);
+  for (pastset::Stored pinned;;) {
+    pastset::Stored stored = element->observe(soon(runtime));
+    ++tally.seen.at(value_of(stored));
+    ++tally.observed;
+    element->axe(stored.number);
+    if (random.chance(0.1)) pinned = std::move(stored);
+  }
+}
+
+/// Kills one of two movers and two observers, again and again, and starts another in its place.
+/// Says how many tuples are gone that were in the log; each is one whose observer was killed.
+inline void kill_again_and_again(int kills, std::uint64_t seed) {
+  INFO("seed " << seed);
+  const std::string name = own_name();
+  Between<Tally> tally;
+  runtime::Random random(seed);
+  Forked keeper([&](runtime::Runtime& runtime) { keep_space(runtime, name, *tally); });
+  const auto start = [&](std::size_t which) {
+    const std::uint64_t own_seed = random.next();
+    return Forked([&, which, own_seed](runtime::Runtime& runtime) {
+      if (which % 2 == 0)
+        move_until_end(runtime, name, *tally);
+      else
+        observe_for_ever(runtime, name, *tally, own_seed);
+    });
+  };
+  std::vector<Forked> others;
+  for (std::size_t i = 0; i < 4; ++i) others.push_back(start(i));
+  const auto expect_progress = [&] {
+    const std::uint64_t before = tally->observed;
+    for (int waited = 0; tally->observed < before + 40; ++waited) {
+      REQUIRE(waited < 20'000);
+      pause(1ms);
+    }
+  };
+  expect_progress();
+  blkcnt_t blocks = 0;
+  for (int i = 0; i < kills; ++i) {
+    pause(base::Nanos(random.below(2'000'000)));
+    const std::size_t which = random.below(others.size());
+    others[which].kill(SIGKILL);
+    REQUIRE(others[which].wait() == 128 + SIGKILL);
+    others[which] = start(which);
+    expect_progress();
+    if (i + 1 < kills / 2 && i + 1 < kills) continue;
+    // Memory that was touched stays; after half of all it is all there is.
+    struct stat status {};
+    const std::string path = "/proc/" + std::to_string(keeper.pid()) + "/fd/";
+    for (int descriptor = 3; descriptor < 32; ++descriptor) {
+      struct stat one {};
+      if (stat((path + std::to_string(descriptor)).c_str(), &one) == 0 && one.st_size == 64 << 20)
+        status = one;
+    }
+    REQUIRE(status.st_blocks > 0);
+    if (blocks == 0) blocks = status.st_blocks;
+    CHECK(status.st_blocks <= blocks + 64);
+  }
+  tally->movers_end = true;
+  for (const std::size_t mover : {0, 2}) CHECK(others[mover].wait() == 0);
+  for (const std::size_t observer : {1, 3}) others[observer].kill(SIGKILL);
+  for (const std::size_t observer : {1, 3}) others[observer].wait();
+  Forked([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    const auto element = space->find("e");
+    while (const auto stored = element->try_observe()) ++tally->seen.at(value_of(*stored));
+    if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
+  }).wait();
+  tally->all_end = true;
+  CHECK(keeper.wait() == 0);
+  std::uint64_t lost = 0;
+  for (std::uint64_t value = 0; value < tally->next; ++value) {
+    REQUIRE(tally->seen[value] <= 1);
+    lost += tally->seen[value] == 0 ? 1 : 0;
+  }
+  INFO(tally->next << " moves, " << lost << " of them or their observers were killed");
+  CHECK(lost <= static_cast<std::uint64_t>(kills) + 2);
+}
+
+}  // namespace shared_space_scene
