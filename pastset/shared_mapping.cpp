@@ -113,16 +113,19 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
 }
 
 std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const Options& options) {
-  std::vector<Found> found = find_spaces();
-  std::erase_if(found, [&](const Found& one) { return one.name != name; });
-  if (found.empty())
-    throw SharedSpaceError(fmt::format("there is no shared space '{}' of this user", name));
-  if (found.size() > 1)
-    throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} and {}", found.size(),
-                                       name, found[0].path, found[1].path));
-  base::Descriptor memory(open(found[0].path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!memory) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
-  return map(std::move(memory), options);
+  for (int tried = 0;; ++tried) {
+    std::vector<Found> found = find_spaces();
+    std::erase_if(found, [&](const Found& one) { return one.name != name; });
+    if (found.empty())
+      throw SharedSpaceError(fmt::format("there is no shared space '{}' of this user", name));
+    if (found.size() > 1)
+      throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} and {}", found.size(),
+                                         name, found[0].path, found[1].path));
+    base::Descriptor memory(open(found[0].path.c_str(), O_RDWR | O_CLOEXEC));
+    if (memory) return map(std::move(memory), options);
+    // Who had it may have ended just now, and others have it still.
+    if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
+  }
 }
 
 std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, const Options& options) {
@@ -245,16 +248,31 @@ void SharedMapping::ring(std::uint32_t processes) const {
 bool SharedMapping::take(runtime::SharedLock& lock, std::string_view of) const {
   using Found = runtime::SharedLock::Found;
   const Found found = lock.lock(me_, *this, lock_patience_);
-  if (found != Found::stuck) return found == Found::holder_died;
-  const std::uint32_t holder = lock.holder().value_or(shared::processes_max);
-  throw SharedSpaceError(
-      fmt::format("shared space '{}': process {} has held the lock of {} for more than {}", name(),
-                  holder < shared::processes_max ? segment().processes[holder].pid.load() : 0, of,
-                  base::format_time(lock_patience_)));
+  if (found == Found::stuck) {
+    const std::uint32_t holder = lock.holder().value_or(shared::processes_max);
+    refuse_held(of, holder < shared::processes_max ? segment().processes[holder].pid.load() : 0);
+  }
+  return found == Found::holder_died;
 }
 
+void SharedMapping::refuse_held(std::string_view what, std::uint32_t pid) const {
+  throw SharedSpaceError(
+      fmt::format("shared space '{}': process {} has held the lock of {} for more than {}", name(),
+                  pid, what, base::format_time(lock_patience_)));
+}
+
+/// Who comes has no place yet, so that processes go by their pid here.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
-  mapping_.take(mapping_.segment().lock, "the space");
+  struct ByPid final : runtime::SharedLock::Holders {
+    bool lives(std::uint32_t pid) const override {
+      return runtime::ProcessIdentity::of(pid).is_alive();
+    }
+  };
+  runtime::SharedLock& lock = mapping_.segment().lock;
+  const auto found =
+      lock.lock(static_cast<std::uint32_t>(getpid()), ByPid(), mapping_.lock_patience_);
+  if (found == runtime::SharedLock::Found::stuck)
+    mapping_.refuse_held("the space", lock.holder().value_or(0));
 }
 
 SharedMapping::Directory::~Directory() { mapping_.segment().lock.unlock(); }
@@ -263,7 +281,7 @@ void SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const auto all = processes();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    segment().lock.leave_for(i);
+    segment().lock.leave_for(process.pid);
     for (shared::Element& element : segment().elements) element.lock.leave_for(i);
     const Directory held(*this);
     if (processes()[i] == process) clear_place(i);

@@ -84,6 +84,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
  private:
   SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience);
   void check_head() const;
+  [[noreturn]] void refuse_held(std::string_view what, std::uint32_t pid) const;
   void join();
   std::uint32_t free_place() const;
   void clear_place(std::uint32_t process);

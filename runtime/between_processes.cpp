@@ -82,10 +82,9 @@ bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadlin
   return poll(word, seen, until, WaitSite::of(reason));
 }
 
-ProcessIdentity ProcessIdentity::of_caller() {
-  const auto pid = static_cast<std::uint32_t>(getpid());
-  return {pid, start_of(pid)};
-}
+ProcessIdentity ProcessIdentity::of(std::uint32_t pid) { return {pid, start_of(pid)}; }
+
+ProcessIdentity ProcessIdentity::of_caller() { return of(static_cast<std::uint32_t>(getpid())); }
 
 bool ProcessIdentity::is_alive() const {
   if (pid == 0) return false;

@@ -25,6 +25,7 @@ bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadlin
 struct ProcessIdentity {
   std::uint32_t pid = 0;
   std::uint64_t started = 0;  ///< in ticks since the machine started
+  static ProcessIdentity of(std::uint32_t pid);
   static ProcessIdentity of_caller();
   /// One that has ended and was not waited for yet is not alive.
   bool is_alive() const;

@@ -14,15 +14,19 @@ struct Tally {
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
+/// Whoever comes first makes it.
+inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
+  return space.enter("e", values, {.delta = 8}, {.slots = 64, .arena_bytes = 64 << 10});
+}
+
 inline void keep_space(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
   const auto space = SharedSpace::make(name);
-  space->enter("e", values, {.delta = 8}, {.slots = 64, .arena_bytes = 64 << 10});
   while (!tally.all_end) runtime.sleep_for(1ms);
 }
 
 inline void move_until_end(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
   const auto space = map_when_there(runtime, name);
-  const auto element = space->enter("e", values);
+  const auto element = enter(*space);
   while (!tally.movers_end) {
     const std::uint64_t value = tally.next++;
     if (value >= values_max) throw std::runtime_error("too many values");
@@ -33,7 +37,7 @@ inline void move_until_end(runtime::Runtime& runtime, const std::string& name, T
 inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name, Tally& tally,
                              std::uint64_t seed) {
   const auto space = map_when_there(runtime, name);
-  const auto element = space->enter("e", values);
+  const auto element = enter(*space);
   runtime::Random random(seed);
   for (pastset::Stored pinned;;) {
     pastset::Stored stored = element->observe(soon(runtime));
@@ -42,6 +46,21 @@ inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name,
     element->axe(stored.number);
     if (random.chance(0.1)) pinned = std::move(stored);
   }
+}
+
+/// What a person looks at when nothing happens any more.
+inline void say_state(const std::string& name) {
+  Forked([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name, {.lock_patience = 1s});
+    for (const runtime::ProcessIdentity& one : space->mapping().processes())
+      if (one.pid != 0) std::fprintf(stderr, "mapped by %u\n", one.pid);
+    for (const SharedSpace::Shown& one : space->show()) {
+      std::fprintf(stderr, "oldest %lu, first %lu, last %lu, %lu movers blocked, arena %lu\n",
+                   one.numbers.oldest, one.numbers.first, one.numbers.last, one.blocked_movers,
+                   one.arena_bytes_used);
+      for (const std::uint32_t pid : one.listeners) std::fprintf(stderr, "%u listens\n", pid);
+    }
+  }).wait();
 }
 
 /// Kills one of two movers and two observers, again and again, and starts another in its place.
@@ -66,7 +85,8 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
   const auto expect_progress = [&] {
     const std::uint64_t before = tally->observed;
     for (int waited = 0; tally->observed < before + 40; ++waited) {
-      REQUIRE(waited < 20'000);
+      if (waited == 15'000) say_state(name);
+      REQUIRE(waited < 15'000);
       pause(1ms);
     }
   };
@@ -98,7 +118,7 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
   for (const std::size_t observer : {1, 3}) others[observer].wait();
   Forked([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name);
-    const auto element = space->find("e");
+    const auto element = enter(*space);
     while (const auto stored = element->try_observe()) ++tally->seen.at(value_of(*stored));
     if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
   }).wait();
