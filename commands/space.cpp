@@ -130,6 +130,10 @@ void add_space_command(CLI::App& app, int& exit_code) {
                "  paths space list\n"
                "  paths space show solver\n"
                "  paths space watch solver residual --tuples 10\n");
+  set_examples(*list, "  paths space list\n");
+  set_examples(*show, "  paths space show solver\n");
+  set_examples(*watch, "  paths space watch solver residual --tuples 10\n");
+  set_examples(*remove, "  paths space remove solver\n");
   list->callback([] { list_spaces(); });
   show->callback([options] { show_space(options->name); });
   watch->callback([options] { watch_element(*options); });

@@ -10,7 +10,7 @@ inline constexpr std::size_t values_max = std::size_t{1} << 22;
 /// What survives whoever is killed.
 struct Tally {
   std::atomic<std::uint64_t> next{0}, observed{0};
-  std::atomic<bool> movers_end{false}, all_end{false};
+  std::atomic<bool> movers_end{false};
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
@@ -19,9 +19,14 @@ inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, {.slots = 64, .arena_bytes = 64 << 10});
 }
 
-inline void keep_space(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
-  const auto space = SharedSpace::make(name);
-  while (!tally.all_end) runtime.sleep_for(1ms);
+/// Of the memory, as a process that maps it has it.
+inline blkcnt_t blocks_of(pid_t pid) {
+  for (int descriptor = 3; descriptor < 32; ++descriptor) {
+    struct stat one {};
+    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
+    if (stat(path.c_str(), &one) == 0 && one.st_size == 64 << 20) return one.st_blocks;
+  }
+  return 0;  // it does not map it yet
 }
 
 inline void move_until_end(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
@@ -63,6 +68,16 @@ inline void say_state(const std::string& name) {
   }).wait();
 }
 
+/// Tuples that nobody saw; nobody may have seen one twice.
+inline std::uint64_t count_lost(const Tally& tally) {
+  std::uint64_t lost = 0;
+  for (std::uint64_t value = 0; value < tally.next; ++value) {
+    REQUIRE(tally.seen[value] <= 1);
+    lost += tally.seen[value] == 0 ? 1 : 0;
+  }
+  return lost;
+}
+
 /// Kills one of two movers and two observers, again and again, and starts another in its place.
 /// Says how many tuples are gone that were in the log; each is one whose observer was killed.
 inline void kill_again_and_again(int kills, std::uint64_t seed) {
@@ -70,7 +85,11 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
   const std::string name = own_name();
   Between<Tally> tally;
   runtime::Random random(seed);
-  Forked keeper([&](runtime::Runtime& runtime) { keep_space(runtime, name, *tally); });
+  Forked keeper([&](runtime::Runtime& runtime) {
+    const auto space = SharedSpace::make(name);
+    enter(*space);
+    runtime.sleep_for(3600s);
+  });
   const auto start = [&](std::size_t which) {
     const std::uint64_t own_seed = random.next();
     return Forked([&, which, own_seed](runtime::Runtime& runtime) {
@@ -99,36 +118,32 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     REQUIRE(others[which].wait() == 128 + SIGKILL);
     others[which] = start(which);
     expect_progress();
-    if (i + 1 < kills / 2 && i + 1 < kills) continue;
+    if (i + 1 < kills / 2) continue;
     // Memory that was touched stays; after half of all it is all there is.
-    struct stat status {};
-    const std::string path = "/proc/" + std::to_string(keeper.pid()) + "/fd/";
-    for (int descriptor = 3; descriptor < 32; ++descriptor) {
-      struct stat one {};
-      if (stat((path + std::to_string(descriptor)).c_str(), &one) == 0 && one.st_size == 64 << 20)
-        status = one;
+    const blkcnt_t now = blocks_of(others[(which + 1) % others.size()].pid());
+    if (blocks == 0) {
+      blocks = now;
+      keeper.kill(SIGKILL);  // who made it is not needed for it to be
+      keeper.wait();
     }
-    REQUIRE(status.st_blocks > 0);
-    if (blocks == 0) blocks = status.st_blocks;
-    CHECK(status.st_blocks <= blocks + 64);
+    CHECK(now <= blocks + 64);
   }
   tally->movers_end = true;
   for (const std::size_t mover : {0, 2}) CHECK(others[mover].wait() == 0);
-  for (const std::size_t observer : {1, 3}) others[observer].kill(SIGKILL);
-  for (const std::size_t observer : {1, 3}) others[observer].wait();
-  Forked([&](runtime::Runtime& runtime) {
+  others[1].kill(SIGKILL);
+  others[1].wait();
+  Forked last([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name);
     const auto element = enter(*space);
     while (const auto stored = element->try_observe()) ++tally->seen.at(value_of(*stored));
     if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
-  }).wait();
-  tally->all_end = true;
-  CHECK(keeper.wait() == 0);
-  std::uint64_t lost = 0;
-  for (std::uint64_t value = 0; value < tally->next; ++value) {
-    REQUIRE(tally->seen[value] <= 1);
-    lost += tally->seen[value] == 0 ? 1 : 0;
-  }
+  });
+  CHECK(last.wait() == 0);
+  others[3].kill(SIGKILL);  // the last that had it
+  others[3].wait();
+  const auto left = pastset::SharedMapping::names();
+  CHECK(std::count(left.begin(), left.end(), name) == 0);
+  const std::uint64_t lost = count_lost(*tally);
   INFO(tally->next << " moves, " << lost << " of them or their observers were killed");
   CHECK(lost <= static_cast<std::uint64_t>(kills) + 2);
 }
