@@ -288,11 +288,6 @@ void SharedMapping::clear(const runtime::ProcessIdentity& process) {
   }
 }
 
-void SharedMapping::clear_the_dead() {
-  for (const runtime::ProcessIdentity& one : processes())
-    if (one.pid != 0 && !one.is_alive()) clear(one);
-}
-
 /// Called with the directory held. The place is free only after all is cleared: who dies on the
 /// way leaves it to be done again.
 void SharedMapping::clear_place(std::uint32_t process) {

@@ -78,8 +78,6 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Clears what a process that is no more has left: its locks, its waits, its pins, its place.
   /// Nothing when it was done before.
   void clear(const runtime::ProcessIdentity& process);
-  /// Those that nobody has heard of yet.
-  void clear_the_dead();
 
  private:
   SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience);

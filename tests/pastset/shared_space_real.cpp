@@ -2,6 +2,9 @@
 // tests/pastset/shared_space_real.cpp — processes that share a space.
 #include <sys/mman.h>
 
+#include <filesystem>
+#include <iterator>
+
 #include "pastset/any_change.hpp"
 #include "tests/pastset/shared_kills.hpp"
 
@@ -270,6 +273,32 @@ TEST_CASE("shared space: names are found while anybody maps them, and no longer"
   }
   CHECK_THAT(error_of([&] { SharedSpace::map(name); }),
              Catch::Contains("there is no shared space"));
+}
+
+TEST_CASE("shared space: whoever maps it and leaves, again and again, leaves nothing behind") {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto space = SharedSpace::make(own_name());
+  space->enter("e", values, {.keep_newest = 2}, {.slots = 8, .arena_bytes = 16 << 10});
+  const auto before = descriptors();
+  struct stat first {
+  }, last{};
+  for (int i = 0; i < 200; ++i) {
+    const auto again_mapped = SharedSpace::map(again(space->descriptor()));
+    const auto element = again_mapped->enter("e", values);
+    element->move(tuple_of(i, 100));
+    const pastset::Stored kept = element->newest();
+    const auto other_element = again_mapped->enter("other", values, {}, {.slots = 64});
+    again_mapped->delete_element("other");
+    if (i == 100) fstat(space->descriptor(), &first);
+  }
+  fstat(space->descriptor(), &last);
+  CHECK(descriptors() == before);
+  CHECK(last.st_blocks <= first.st_blocks + 64);
+  const auto processes = space->mapping().processes();
+  CHECK(std::count_if(processes.begin(), processes.end(),
+                      [](const auto& one) { return one.pid != 0; }) == 1);
 }
 
 TEST_CASE("shared space: what a killed reader has pinned is free again") {
