@@ -85,7 +85,7 @@ void SharedLog::let_go() {
 }
 
 void SharedLog::note_change() {
-  element_.changes.fetch_add(1, std::memory_order_release);
+  element_.changes.store(element_.changes.load(relaxed) + 1, std::memory_order_release);
   to_ring_ |= element_.listeners.load() & ~my_bit();
 }
 

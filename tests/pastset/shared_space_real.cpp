@@ -301,6 +301,36 @@ TEST_CASE("shared space: whoever maps it and leaves, again and again, leaves not
                       [](const auto& one) { return one.pid != 0; }) == 1);
 }
 
+TEST_CASE(
+    "shared space: one that stops with the lock is named, one that dies with it is followed") {
+  const std::string name = own_name();
+  Forked holder([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    pastset::ElementOptions options;
+    options.x_function.out = [](const base::Payload& stored) {
+      std::raise(SIGSTOP);
+      return stored;
+    };
+    space->enter("e", values, options)->observe(soon(runtime));
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name, {.lock_patience = 100ms});
+    const auto element = space->enter("e", values);
+    element->move(tuple_of(5));
+    int status = 0;
+    REQUIRE(waitpid(holder.pid(), &status, WUNTRACED) == holder.pid());
+    REQUIRE(WIFSTOPPED(status));
+    CHECK_THAT(error_of([&] { element->last(); }),
+               Catch::Contains("process " + std::to_string(holder.pid()) +
+                               " has held the lock of an element for more than 100ms"));
+    holder.kill(SIGKILL);
+    CHECK(element->move(tuple_of(6)) == 1);
+    CHECK(value_of(element->observe()) == 5);  // it had not observed it yet
+    CHECK(holder.wait() == 128 + SIGKILL);
+  });
+}
+
 TEST_CASE("shared space: what a killed reader has pinned is free again") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
