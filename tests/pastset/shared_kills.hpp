@@ -10,13 +10,23 @@ inline constexpr std::size_t values_max = std::size_t{1} << 22;
 /// What survives whoever is killed.
 struct Tally {
   std::atomic<std::uint64_t> next{0}, observed{0};
-  std::atomic<bool> movers_end{false};
+  std::atomic<bool> movers_end{false}, last_is_there{false}, observers_have_ended{false};
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
 /// Whoever comes first makes it.
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, {.slots = 64, .arena_bytes = 64 << 10});
+}
+
+/// When nobody else is left; the memory is there for as long as anybody maps it.
+inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
+  const auto space = map_when_there(runtime, name);
+  const auto element = enter(*space);
+  tally.last_is_there = true;
+  while (!tally.observers_have_ended) runtime.sleep_for(1ms);
+  while (const auto stored = element->try_observe()) ++tally.seen.at(value_of(*stored));
+  if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
 }
 
 /// Of the memory, as a process that maps it has it.
@@ -128,19 +138,17 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     }
     CHECK(now <= blocks + 64);
   }
+  Forked last([&](runtime::Runtime& runtime) { observe_the_rest(runtime, name, *tally); });
+  for (int waited = 0; !tally->last_is_there; ++waited) {
+    REQUIRE(waited < 15'000);
+    pause(1ms);
+  }
   tally->movers_end = true;
   for (const std::size_t mover : {0, 2}) CHECK(others[mover].wait() == 0);
-  others[1].kill(SIGKILL);
-  others[1].wait();
-  Forked last([&](runtime::Runtime& runtime) {
-    const auto space = map_when_there(runtime, name);
-    const auto element = enter(*space);
-    while (const auto stored = element->try_observe()) ++tally->seen.at(value_of(*stored));
-    if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
-  });
+  for (const std::size_t observer : {1, 3}) others[observer].kill(SIGKILL);
+  for (const std::size_t observer : {1, 3}) others[observer].wait();
+  tally->observers_have_ended = true;
   CHECK(last.wait() == 0);
-  others[3].kill(SIGKILL);  // the last that had it
-  others[3].wait();
   const auto left = pastset::SharedMapping::names();
   CHECK(std::count(left.begin(), left.end(), name) == 0);
   const std::uint64_t lost = count_lost(*tally);
