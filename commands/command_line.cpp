@@ -64,6 +64,7 @@ int run_program(int argc, const char* const* argv) {
   add_schedule_command(app, exit_code);
   add_explain_command(app, exit_code);
   add_plan_command(app, exit_code);
+  add_space_command(app, exit_code);
   return paths::run_main(app, argc, argv, [&] { return exit_code; });
 }
 

@@ -29,6 +29,7 @@ void add_algorithms_command(CLI::App& app, int& exit_code);
 void add_schedule_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_plan_command(CLI::App& app, int& exit_code);
+void add_space_command(CLI::App& app, int& exit_code);
 
 /// The options that say something else than the config does; `overrides` must outlive parsing.
 void add_override_options(CLI::App& command, paths::Overrides& overrides);

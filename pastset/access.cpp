@@ -15,7 +15,7 @@ namespace pastset {
 class StartedAccess::State final : public Access, public runtime::Completion {
  public:
   State(Element& of, Kind which, std::uint64_t from, base::Payload moved)
-      : Access(which, from, std::move(moved)), element_(of) {}
+      : Access(which, from, std::move(moved)), element_(of), asked_(from) {}
 
   static void begin(const std::shared_ptr<State>& state) {
     state->self_ = state;
@@ -29,7 +29,7 @@ class StartedAccess::State final : public Access, public runtime::Completion {
   /// What is late, when it is; it is cancelled then.
   std::string wait_or_cancel(runtime::Deadline deadline) {
     if (done()) return {};  // the element may be gone
-    const runtime::Reason reason{"a started access of element", element_.name(), number};
+    const runtime::Reason reason{"a started access of element", element_.name(), asked_};
     if (wait(deadline, reason)) return {};
     const std::string late = element_.lateness(*this);
     if (cancel()) return late;
@@ -43,6 +43,7 @@ class StartedAccess::State final : public Access, public runtime::Completion {
     complete();
   }
   Element& element_;
+  const std::uint64_t asked_;    // `number` is the element's while it waits
   std::shared_ptr<State> self_;  // while it is the element's
 };
 

@@ -9,32 +9,10 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "base/usage_error.hpp"
 #include "pastset/any_change.hpp"
-#include "runtime/runtime.hpp"
+#include "pastset/x_function_call.hpp"
 
 namespace pastset {
-namespace {
-
-// An X-function runs in the context that moves or observes, and mostly under the element's mutex.
-thread_local const void* in_x_function = nullptr;
-
-class XFunctionCall {
- public:
-  XFunctionCall() : before_(std::exchange(in_x_function, runtime::calling_context())) {}
-  ~XFunctionCall() { in_x_function = before_; }
-  XFunctionCall(const XFunctionCall&) = delete;
-  XFunctionCall& operator=(const XFunctionCall&) = delete;
-
- private:
-  const void* before_;
-};
-
-}  // namespace
-
-bool is_inside_an_x_function() {
-  return in_x_function != nullptr && in_x_function == runtime::calling_context();
-}
 
 /// Stands in line from its making to its end; whoever makes room appends the tuple for it, so
 /// that the order of the line, not that of waking up, is the order of the log.
@@ -71,8 +49,8 @@ LocalElement::~LocalElement() {
 }
 
 std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline deadline) {
-  refuse_x_function();
-  base::Payload stored = to_store(payload);
+  refuse_x_function(name());
+  base::Payload stored = to_store(*this, x_function_, payload);
   base::Payload dropped;  // a payload's release function never runs under our mutex
   runtime::Wakes wakes;
   runtime::Lock lock = lock_alive();
@@ -83,18 +61,6 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
   dropped = drop_beyond_newest();
   serve_waiting(wakes);
   return number;
-}
-
-base::Payload LocalElement::to_store(const base::Payload& payload) const {
-  ensure_matches(payload, "the tuple");
-  if (!x_function_.in) return payload;
-  base::Payload stored;
-  {
-    const XFunctionCall call;
-    stored = x_function_.in(payload);
-  }
-  if (!x_function_.out) ensure_matches(stored, "what its X-function stores");
-  return stored;
 }
 
 std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lock& lock,
@@ -188,7 +154,7 @@ void LocalElement::axe(std::uint64_t number) {
 }
 
 void LocalElement::delete_element() {
-  refuse_x_function();
+  refuse_x_function(name());
   base::Ring<base::Payload> freed;  // released after our mutex
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
@@ -202,7 +168,7 @@ void LocalElement::delete_element() {
 }
 
 bool LocalElement::is_deleted() const {
-  refuse_x_function();
+  refuse_x_function(name());
   runtime::Lock lock(mutex_);
   return deleted_;
 }
@@ -222,13 +188,8 @@ std::optional<std::string> LocalElement::error_mark() const {
   return error_mark_;
 }
 
-void LocalElement::refuse_x_function() const {
-  if (is_inside_an_x_function())
-    throw base::UsageError(fmt::format("element '{}' was called by an X-function", name()));
-}
-
 runtime::Lock LocalElement::lock_alive() const {
-  refuse_x_function();
+  refuse_x_function(name());
   runtime::Lock lock(mutex_);
   ensure_alive();
   return lock;
@@ -245,12 +206,7 @@ bool LocalElement::has_newest(std::uint64_t from) const {
 
 /// Under the mutex, so that a throwing X-function leaves `first` where it was.
 Stored LocalElement::read(std::uint64_t number) const {
-  const base::Payload& stored = kept_[number - oldest_];
-  if (!x_function_.out) return {number, stored};
-  const XFunctionCall call;
-  Stored made{number, x_function_.out(stored)};
-  ensure_matches(made.payload, "what its X-function returns");
-  return made;
+  return {number, from_stored(*this, x_function_, kept_[number - oldest_])};
 }
 
 Stored LocalElement::read_kept(std::uint64_t number) const {
@@ -320,17 +276,19 @@ runtime::Woken LocalElement::wait(runtime::WaitList& list, runtime::Lock& lock,
 // ---- those that wait without a context --------------------------------------------------------
 
 void LocalElement::begin(Access& access) {
-  refuse_x_function();
+  refuse_x_function(name());
   base::Payload dropped;  // released after our mutex
   runtime::Wakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
-      base::Payload stored = to_store(access.tuple);
+      base::Payload stored = to_store(*this, x_function_, access.tuple);
       const runtime::Lock lock = lock_alive();
       begin_move(access, std::move(stored), dropped, wakes);
     } else {
       const runtime::Lock lock = lock_alive();
-      if (!serve(access, wakes)) {
+      if (serve(access, wakes)) {
+        serve_waiting(wakes);  // who moved into the room it made
+      } else {
         if (error_mark_) throw Marked(*error_mark_);
         wait_in_line(access);
       }
@@ -477,13 +435,6 @@ void LocalElement::ensure_alive() const {
 
 Deleted LocalElement::deleted() const {
   return Deleted(fmt::format("element '{}' was deleted", name()));
-}
-
-void LocalElement::ensure_matches(const base::Payload& payload, std::string_view whose) const {
-  const std::string mismatch = tuple_template().mismatch(payload);
-  if (mismatch.empty()) return;
-  throw TemplateMismatch(
-      fmt::format("element '{}': {} does not match: {}", name(), whose, mismatch));
 }
 
 }  // namespace pastset

@@ -7,7 +7,6 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/payload.hpp"
@@ -56,7 +55,6 @@ class LocalElement final : public Element {
   bool has_newest(std::uint64_t from) const;
   Stored read(std::uint64_t number) const;
   Stored read_kept(std::uint64_t number) const;
-  base::Payload to_store(const base::Payload& payload) const;
   std::string no_room() const;
   std::string no_tuple(std::uint64_t number) const;
   Stored take_oldest(runtime::Wakes& wakes);
@@ -85,9 +83,7 @@ class LocalElement final : public Element {
   void tell_changed(runtime::Wakes& wakes);
   void ensure_alive() const;
   Deleted deleted() const;
-  void refuse_x_function() const;
   runtime::Lock lock_alive() const;
-  void ensure_matches(const base::Payload& payload, std::string_view whose) const;
 
   const XFunction x_function_;
   mutable runtime::Mutex mutex_;

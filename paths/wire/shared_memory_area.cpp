@@ -54,10 +54,6 @@ std::byte* map_at(std::byte* place, std::size_t bytes, int descriptor, std::size
 
 }  // namespace
 
-void Descriptor::close() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-}
-
 // ---- areas -----------------------------------------------------------------------------------
 
 RingArea RingArea::make() {

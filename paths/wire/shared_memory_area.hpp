@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/descriptor.hpp"
+
 namespace paths {
 
 /// A peer of a link did what it may not: nothing of it is believed any more.
@@ -16,24 +18,7 @@ class LinkError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A descriptor that is closed when it goes.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  int get() const { return descriptor_; }
-  explicit operator bool() const { return descriptor_ >= 0; }
-  void close();
-
- private:
-  int descriptor_ = -1;
-};
+using base::Descriptor;
 
 /// One direction of a link: who writes counts the bytes written, who reads those read. Each process
 /// writes what is its own only, and believes nothing of what the other wrote without a look at it.

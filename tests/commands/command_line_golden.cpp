@@ -46,7 +46,7 @@ TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
 
 TEST_CASE("command line: help and version exit with 0") {
   for (const std::string command :
-       {"check", "show", "expand", "kinds", "explain", "plan", "schedule"})
+       {"check", "show", "expand", "kinds", "explain", "plan", "schedule", "space"})
     check_golden("help_" + command, {command, "--help"}, 0);
   check_golden("help", {"--help"}, 0);
   CHECK(run({"--version"}).out == "paths " + std::string(base::version) + "\n");

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/space.cpp — `paths space`: shared spaces of this machine, what is in them, and what
+// comes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "base/units.hpp"
+#include "base/visible.hpp"
+#include "commands/commands.hpp"
+#include "pastset/shared_space.hpp"
+#include "pastset/tuple.hpp"
+#include "runtime/runtime.hpp"
+
+namespace commands {
+namespace {
+
+using pastset::SharedSpace;
+
+struct SpaceOptions {
+  std::string name, element;
+  std::uint64_t tuples = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// But for this one, which only looks.
+std::string others_of(const SharedSpace& space) {
+  std::vector<std::uint32_t> pids;
+  for (const runtime::ProcessIdentity& one : space.mapping().processes())
+    if (one.pid != 0 && one != runtime::ProcessIdentity::of_caller()) pids.push_back(one.pid);
+  return fmt::format("{}", fmt::join(pids, ", "));
+}
+
+void list_spaces() {
+  for (const std::string& name : pastset::SharedMapping::names()) {
+    try {
+      const auto space = SharedSpace::map(name);
+      const std::size_t elements = space->names().size();
+      std::cout << fmt::format("{}: {}, {} {}, mapped by {}\n", base::visible(name),
+                               base::format_bytes(space->mapping().bytes()), elements,
+                               elements == 1 ? "element" : "elements", others_of(*space));
+    } catch (const pastset::SharedSpaceError& error) {
+      std::cout << fmt::format("{}: {}\n", base::visible(name), base::visible(error.what()));
+    }
+  }
+}
+
+std::string line_of(const SharedSpace::Shown& one) {
+  std::string text = fmt::format("{} \"{}\": first {}, last {}, oldest kept {}",
+                                 base::visible(one.name), base::visible(one.tuple_template),
+                                 one.numbers.first, one.numbers.last, one.numbers.oldest);
+  if (one.keep_newest > 0) text += fmt::format(", keeps the newest {}", one.keep_newest);
+  if (one.delta > 0) text += fmt::format(", delta {}", one.delta);
+  text += fmt::format(", {} of {} slots", one.numbers.last - one.numbers.oldest, one.slots - 1);
+  text += fmt::format(", {} of {} for larger tuples", base::format_bytes(one.arena_bytes_used),
+                      base::format_bytes(one.arena_bytes));
+  if (one.blocked_movers > 0) text += fmt::format(", {} blocked in move", one.blocked_movers);
+  if (!one.listeners.empty())
+    text += fmt::format(", waited for by {}", fmt::join(one.listeners, ", "));
+  if (!one.mark.empty()) text += fmt::format(", marked: {}", base::visible(one.mark));
+  return text;
+}
+
+void show_space(const std::string& name) {
+  const auto space = SharedSpace::map(name);
+  std::cout << fmt::format("{}: {}, mapped by {}\n", base::visible(name),
+                           base::format_bytes(space->mapping().bytes()), others_of(*space));
+  for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
+}
+
+/// Reads by number, so that nobody misses what it has seen.
+void watch_element(const SpaceOptions& options) {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::map(options.name);
+    const auto element = space->find(options.element);
+    if (element == nullptr)
+      throw std::invalid_argument(fmt::format("shared space '{}' has no element '{}': it has {}",
+                                              options.name, options.element,
+                                              fmt::join(space->names(), ", ")));
+    std::uint64_t number = element->last();
+    for (std::uint64_t shown = 0; shown < options.tuples; ++shown, ++number) {
+      pastset::Stored stored;
+      try {
+        stored = element->observe(number);
+      } catch (const pastset::Expired&) {
+        stored = element->newest(number);
+        std::cout << fmt::format("{} to {}: gone before they were read\n", number,
+                                 stored.number - 1);
+        number = stored.number;
+      }
+      std::cout << fmt::format("{}: {}\n", number,
+                               base::visible(pastset::format_tuple(element->tuple_template(),
+                                                                   stored.payload)))
+                << std::flush;
+    }
+  });
+}
+
+void remove_space(const std::string& name) {
+  const auto space = SharedSpace::map(name);
+  for (const std::string& element : space->names()) space->delete_element(element);
+}
+
+}  // namespace
+
+void add_space_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<SpaceOptions>();
+  CLI::App* command =
+      app.add_subcommand("space", "List, show and watch spaces that processes here share");
+  command->require_subcommand(1);
+  CLI::App* list = command->add_subcommand("list", "those of this user, and who maps them");
+  CLI::App* show = command->add_subcommand("show", "the elements of one: how full, who waits");
+  CLI::App* watch = command->add_subcommand("watch", "print the tuples of an element as they come");
+  CLI::App* remove = command->add_subcommand(
+      "remove",
+      "delete all elements of one, whoever waits for them;\nits memory goes with the "
+      "last process that maps it");
+  for (CLI::App* one : {show, watch, remove})
+    one->add_option("NAME", options->name, "a shared space")->required();
+  watch->add_option("ELEMENT", options->element, "of the space")->required();
+  watch->add_option("--tuples", options->tuples, "end after so many");
+  set_examples(*command,
+               "  paths space list\n"
+               "  paths space show solver\n"
+               "  paths space watch solver residual --tuples 10\n");
+  set_examples(*list, "  paths space list\n");
+  set_examples(*show, "  paths space show solver\n");
+  set_examples(*watch, "  paths space watch solver residual --tuples 10\n");
+  set_examples(*remove, "  paths space remove solver\n");
+  list->callback([] { list_spaces(); });
+  show->callback([options] { show_space(options->name); });
+  watch->callback([options] { watch_element(*options); });
+  remove->callback([options] { remove_space(options->name); });
+  command->callback([&exit_code] { exit_code = succeeded; });
+}
+
+}  // namespace commands

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_element.hpp — an element in memory that several processes of a machine map.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/payload.hpp"
+#include "pastset/element.hpp"
+#include "pastset/shared_log.hpp"
+#include "runtime/between_processes.hpp"
+#include "runtime/wait.hpp"
+
+namespace pastset {
+
+class SharedElement;
+
+/// Answers what other processes ring for, and clears what they leave when they die.
+class SharedListener {
+ public:
+  explicit SharedListener(std::shared_ptr<SharedMapping> mapping);
+  SharedListener(const SharedListener&) = delete;
+  SharedListener& operator=(const SharedListener&) = delete;
+  void add(SharedElement& element);
+  void remove(SharedElement& element);  ///< waits until it is not being told
+
+ private:
+  void rung();
+  const std::shared_ptr<SharedMapping> mapping_;
+  runtime::Mutex mutex_;
+  std::vector<SharedElement*> elements_;
+  std::uint32_t process_changes_ = 0;
+  std::optional<runtime::BellThreads> threads_;  // ends first
+};
+
+/// One process's handle of it; its tuples and its line of movers are all processes'. Contexts of
+/// other processes are woken as those of this one; reads without a context are served in the order
+/// in which they began in this process.
+///
+/// How it waits: an OS thread looks at the shared memory for a while; then all wait as in any
+///               element, and a thread of this process that sleeps in the kernel is rung.
+/// Bounded:      a move for which there is no slot or memory blocks when delta > 0, until some is
+///               freed; else it is a SharedSpaceFull, as is one that never fits and a line that is
+///               too long.
+/// X-functions:  this process's own, run while the element is held. An element runs those of the
+///               process that moves or reads.
+/// Marks:        longer than 255 bytes are cut.
+/// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation.
+/// Steady clock, but for an element that no other process maps.
+class SharedElement final : public Element {
+ public:
+  /// Of the directory's element `index`, which is live.
+  SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<SharedListener> listener,
+                std::uint32_t index, std::string name, Template tuple_template,
+                XFunction x_function = {});
+  /// As of LocalElement; what waits without a context is told Deleted. Not by who is told of one.
+  ~SharedElement() override;
+
+  using Element::move;
+  using Element::newest;
+  using Element::observe;
+  std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
+  bool never_keeps_movers() const override;
+  bool runs_x_functions() const override { return x_function_.in || x_function_.out; }
+  Stored observe(runtime::Deadline deadline) override;
+  Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
+  Stored newest(std::uint64_t from, runtime::Deadline deadline) override;
+  void begin(Access& access) override;
+  bool cancel(Access& access) override;
+  std::string lateness(const Access& access) const override;
+  std::optional<Stored> try_observe() override;
+  std::optional<Stored> try_newest() const override;
+  std::uint64_t first() const override;
+  std::uint64_t last() const override;
+  std::uint64_t delta() const override;
+  void set_delta(std::uint64_t delta) override;
+  void axe(std::uint64_t number) override;
+  void delete_element() override;
+  bool is_deleted() const override;
+  void mark_error(const std::string& error) override;
+  std::optional<std::string> error_mark() const override;
+
+  // Of this process, by the listener.
+  void rung(runtime::Wakes& wakes);
+
+ private:
+  class Hold;
+  struct Mover;
+  std::uint64_t move_when_admitted(base::Payload stored, Hold& hold, runtime::Deadline deadline);
+  void wait_for_admission(Mover& mover, Hold& hold, runtime::Deadline deadline);
+  void begin_move(Access& access, base::Payload stored, runtime::Wakes& wakes);
+  bool append(const base::Payload& stored);
+  bool has_newest(std::uint64_t from) const;
+  Stored read(std::uint64_t number) const;
+  Stored read_kept(std::uint64_t number) const;
+  Stored take_oldest();
+  bool serve(Access& access, runtime::Wakes& wakes);
+  bool answer_movers(runtime::Wakes& wakes);
+  void settle(runtime::Wakes& wakes);
+  void settle_readable(runtime::Wakes& wakes);
+  void tell_changed(runtime::Wakes& wakes);
+  void withdraw(Mover& mover);
+  void wait_in_line(Access& access);
+  void leave_line(Access& access);
+  void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
+  void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
+  void fail_readers(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void wake_all(runtime::Wakes& wakes);
+  bool is_anybody_here() const;
+  void watch(AnyChange& watcher) override;
+  void unwatch(AnyChange& watcher) override;
+  template <class There>
+  void wait_until(There there, Hold& hold, runtime::Deadline deadline, std::uint64_t number);
+  runtime::Woken wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
+                      const runtime::Reason& reason);
+  bool look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
+            runtime::Deadline deadline, const runtime::Reason& reason);
+  bool is_marked() const { return log_.element().is_marked.load() != 0; }
+  Marked marked() const { return Marked(read_text(log_.element().mark)); }
+  Deleted deleted() const;
+  std::string no_room() const;
+  std::string no_tuple(std::uint64_t number) const;
+
+  const std::shared_ptr<SharedMapping> mapping_;
+  const std::shared_ptr<SharedListener> listener_;
+  const XFunction x_function_;
+  mutable runtime::Mutex mutex_;  // taken before the lock of the log
+  mutable SharedLog log_;
+  std::uint32_t seen_changes_ = 0;
+  std::deque<Mover*> movers_;  // of this process
+  runtime::WaitList readers_;
+  Access* first_reader_ = nullptr;  // of those without a context
+  Access* last_reader_ = nullptr;
+  std::size_t blocked_ = 0;  // calls that wait, woken ones that did not run yet included
+  std::vector<AnyChange*> watchers_;
+};
+
+}  // namespace pastset

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_mapping.cpp — memory without a file, who maps it, and what the dead leave in it.
+#include "pastset/shared_mapping.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <new>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "pastset/shared_log.hpp"
+
+namespace pastset {
+namespace {
+
+using shared::Segment;
+
+constexpr int segment_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr std::string_view memory_prefix = "paths-space-";
+
+[[noreturn]] void fail_with(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+struct Found {
+  ino_t memory = 0;
+  std::string name, path;
+};
+
+/// A space in `/proc/PID/fd`: its memory's name begins with our prefix.
+void look_into(const std::filesystem::path& descriptors, std::vector<Found>& found) {
+  const std::string before = fmt::format("/memfd:{}", memory_prefix);
+  constexpr std::string_view after = " (deleted)";
+  std::error_code no;
+  for (std::filesystem::directory_iterator at(descriptors, no), end; !no && at != end;
+       at.increment(no)) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(at->path(), gone).string();
+    if (gone || !target.starts_with(before) || !target.ends_with(after)) continue;
+    struct stat status {};
+    if (stat(at->path().c_str(), &status) != 0 || status.st_uid != geteuid()) continue;
+    const auto is_it = [&](const Found& one) { return one.memory == status.st_ino; };
+    if (std::any_of(found.begin(), found.end(), is_it)) continue;
+    found.push_back({status.st_ino,
+                     target.substr(before.size(), target.size() - before.size() - after.size()),
+                     at->path().string()});
+  }
+}
+
+/// Asking the kernel, not a list of our own: nothing has to be cleaned up after anybody.
+std::vector<Found> find_spaces() {
+  std::vector<Found> found;
+  std::error_code no;
+  for (std::filesystem::directory_iterator at("/proc", no), end; !no && at != end;
+       at.increment(no)) {
+    const std::string pid = at->path().filename().string();
+    if (std::all_of(pid.begin(), pid.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      look_into(at->path() / "fd", found);
+  }
+  return found;
+}
+
+void check_name(const std::string& name) {
+  const bool is_right =
+      !name.empty() && name.size() < shared::name_bytes &&
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f && c != '/'; });
+  if (!is_right)
+    throw SharedSpaceError(
+        fmt::format("a shared space cannot be called '{}': at most {} letters, no blanks, no '/'",
+                    name, shared::name_bytes - 1));
+}
+
+}  // namespace
+
+std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
+                                                   const Options& options) {
+  check_name(name);
+  for (const Found& one : find_spaces())
+    if (one.name == name)
+      throw SharedSpaceError(
+          fmt::format("there is a shared space '{}' already: {}", name, one.path));
+  if (options.bytes < shared::segment_head_bytes)
+    throw SharedSpaceError(
+        fmt::format("shared space '{}' is to have {} bytes; it takes {} at least", name,
+                    options.bytes, shared::segment_head_bytes));
+  base::Descriptor memory(memfd_create(fmt::format("{}{}", memory_prefix, name).c_str(),
+                                       MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) fail_with("no shared memory");
+  if (fchmod(memory.get(), S_IRUSR | S_IWUSR) != 0 ||
+      ftruncate(memory.get(), static_cast<off_t>(options.bytes)) != 0)
+    fail_with(fmt::format("no shared memory of {} bytes", options.bytes));
+  if (fcntl(memory.get(), F_ADD_SEALS, segment_seals) != 0)
+    fail_with("shared memory cannot be sealed");
+  std::shared_ptr<SharedMapping> mapping(
+      new SharedMapping(std::move(memory), options.bytes, options.lock_patience));
+  Segment& segment = mapping->segment();
+  write_text(segment.name, name);
+  segment.version = Segment::right_version;
+  segment.layout = Segment::right_layout;
+  segment.bytes = options.bytes;
+  segment.user = geteuid();
+  segment.magic = Segment::right_magic;
+  mapping->join();
+  return mapping;
+}
+
+std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const Options& options) {
+  for (int tried = 0;; ++tried) {
+    std::vector<Found> found = find_spaces();
+    std::erase_if(found, [&](const Found& one) { return one.name != name; });
+    if (found.empty())
+      throw SharedSpaceError(fmt::format("there is no shared space '{}' of this user", name));
+    if (found.size() > 1)
+      throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} and {}", found.size(),
+                                         name, found[0].path, found[1].path));
+    base::Descriptor memory(open(found[0].path.c_str(), O_RDWR | O_CLOEXEC));
+    if (memory) return map(std::move(memory), options);
+    // Who had it may have ended just now, and others have it still.
+    if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
+  }
+}
+
+std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, const Options& options) {
+  struct stat status {};
+  if (fstat(memory.get(), &status) != 0) fail_with("a shared space");
+  if (status.st_uid != geteuid())
+    throw SharedSpaceError(
+        fmt::format("a shared space of user {}; this is user {}", status.st_uid, geteuid()));
+  const int found = fcntl(memory.get(), F_GET_SEALS);
+  // Memory that may shrink would end whoever reads it.
+  if (found < 0 || (found & segment_seals) != segment_seals)
+    throw SharedSpaceError("memory that is no shared space: its size may change");
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  if (bytes < shared::segment_head_bytes)
+    throw SharedSpaceError(fmt::format("a shared space of {} bytes; it takes {} at least", bytes,
+                                       shared::segment_head_bytes));
+  std::shared_ptr<SharedMapping> mapping(
+      new SharedMapping(std::move(memory), bytes, options.lock_patience));
+  mapping->check_head();
+  mapping->join();
+  return mapping;
+}
+
+std::vector<std::string> SharedMapping::names() {
+  std::set<std::string> names;
+  for (Found& one : find_spaces()) names.insert(std::move(one.name));
+  return {names.begin(), names.end()};
+}
+
+SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience)
+    : memory_(std::move(memory)), bytes_(bytes), lock_patience_(lock_patience) {
+  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
+  base_ = static_cast<std::byte*>(mapped);
+}
+
+SharedMapping::~SharedMapping() {
+  try {
+    if (me_ < shared::processes_max) {
+      const Directory held(*this);
+      clear_place(me_);
+    }
+  } catch (const ElementError&) {
+    // Whoever maps it next finds that we are gone.
+  }
+  munmap(base_, bytes_);
+}
+
+void SharedMapping::check_head() const {
+  const Segment& it = segment();
+  if (it.magic != Segment::right_magic)
+    throw SharedSpaceError("memory that is no shared space: it does not begin as one");
+  const auto check = [&](const char* what, std::uint64_t found, std::uint64_t expected) {
+    if (found != expected)
+      throw SharedSpaceError(fmt::format("shared space '{}' has {} {}; this program expects {}",
+                                         name(), what, found, expected));
+  };
+  check("version", it.version, Segment::right_version);
+  check("layout", it.layout, Segment::right_layout);
+  check("user", it.user, geteuid());
+  check("size", it.bytes, bytes_);
+}
+
+std::string SharedMapping::name() const { return read_text(segment().name); }
+
+// ---- who maps it -----------------------------------------------------------------------------
+
+void SharedMapping::join() {
+  const Directory held(*this);
+  me_ = free_place();
+  if (me_ == shared::processes_max) {
+    for (std::uint32_t i = 0; i < shared::processes_max; ++i)
+      if (!lives(i)) clear_place(i);
+    me_ = free_place();
+  }
+  if (me_ == shared::processes_max)
+    throw SharedSpaceError(
+        fmt::format("{} processes map shared space '{}', as many as can", me_, name()));
+  shared::Process& mine = segment().processes[me_];
+  const auto identity = runtime::ProcessIdentity::of_caller();
+  mine.pid = identity.pid;
+  mine.started = identity.started;
+  mine.bell.is_asleep = 0;
+  mine.state = shared::Process::here;
+  ++segment().process_changes;
+  ring(~std::uint32_t{0});
+}
+
+std::uint32_t SharedMapping::free_place() const {
+  std::uint32_t place = 0;
+  while (place < shared::processes_max &&
+         segment().processes[place].state != shared::Process::nobody)
+    ++place;
+  return place;
+}
+
+bool SharedMapping::lives(std::uint32_t process) const {
+  if (process >= shared::processes_max) return false;
+  const shared::Process& it = segment().processes[process];
+  if (it.state == shared::Process::nobody) return false;
+  return runtime::ProcessIdentity{it.pid, it.started}.is_alive();
+}
+
+std::vector<runtime::ProcessIdentity> SharedMapping::processes() const {
+  std::vector<runtime::ProcessIdentity> all(shared::processes_max);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const shared::Process& it = segment().processes[i];
+    if (it.state != shared::Process::nobody) all[i] = {it.pid, it.started};
+  }
+  return all;
+}
+
+void SharedMapping::ring(std::uint32_t processes) const {
+  for (std::uint32_t i = 0; processes != 0; ++i, processes >>= 1)
+    if ((processes & 1) != 0) segment().processes[i].bell.ring();
+}
+
+// ---- its lock, and what the dead leave -----------------------------------------------------
+
+bool SharedMapping::take(runtime::SharedLock& lock, std::string_view of) const {
+  using Found = runtime::SharedLock::Found;
+  const Found found = lock.lock(me_, *this, lock_patience_);
+  if (found == Found::stuck) {
+    const std::uint32_t holder = lock.holder().value_or(shared::processes_max);
+    refuse_held(of, holder < shared::processes_max ? segment().processes[holder].pid.load() : 0);
+  }
+  return found == Found::holder_died;
+}
+
+void SharedMapping::refuse_held(std::string_view what, std::uint32_t pid) const {
+  throw SharedSpaceError(
+      fmt::format("shared space '{}': process {} has held the lock of {} for more than {}", name(),
+                  pid, what, base::format_time(lock_patience_)));
+}
+
+/// Who comes has no place yet, so that processes go by their pid here.
+SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
+  struct ByPid final : runtime::SharedLock::Holders {
+    bool lives(std::uint32_t pid) const override {
+      return runtime::ProcessIdentity::of(pid).is_alive();
+    }
+  };
+  runtime::SharedLock& lock = mapping_.segment().lock;
+  const auto found =
+      lock.lock(static_cast<std::uint32_t>(getpid()), ByPid(), mapping_.lock_patience_);
+  if (found == runtime::SharedLock::Found::stuck)
+    mapping_.refuse_held("the space", lock.holder().value_or(0));
+}
+
+SharedMapping::Directory::~Directory() { mapping_.segment().lock.unlock(); }
+
+void SharedMapping::clear(const runtime::ProcessIdentity& process) {
+  const auto all = processes();
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i] != process || i == me_) continue;
+    segment().lock.leave_for(process.pid);
+    for (shared::Element& element : segment().elements) element.lock.leave_for(i);
+    const Directory held(*this);
+    if (processes()[i] == process) clear_place(i);
+  }
+}
+
+/// Called with the directory held. The place is free only after all is cleared: who dies on the
+/// way leaves it to be done again.
+void SharedMapping::clear_place(std::uint32_t process) {
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    if (segment().elements[i].state != shared::Element::live) continue;
+    try {
+      SharedLog log(*this, i);
+      const SharedLog::Held held(log);
+      log.forget(process);
+    } catch (const ElementError&) {
+      // What is overwritten has nothing to be cleared.
+    }
+  }
+  segment().processes[process].state = shared::Process::nobody;
+  ++segment().process_changes;
+  ring(~std::uint32_t{0});
+}
+
+}  // namespace pastset

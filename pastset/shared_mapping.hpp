@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_mapping.hpp — a space in memory, as one process has it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "base/units.hpp"
+#include "pastset/errors.hpp"
+#include "pastset/shared_layout.hpp"
+#include "runtime/between_processes.hpp"
+
+namespace pastset {
+
+/// A space that several processes map is not what it has to be: of another version, another user's,
+/// or overwritten by one of them; or a live process holds its lock and does not go on.
+class SharedSpaceError : public ElementError {
+ public:
+  using ElementError::ElementError;
+};
+
+/// The memory of a shared space and this process's place among those that map it. The memory is in
+/// no file and goes with the last of them, however that ends.
+///
+/// Sharing: any thread may call anything. After a fork the child maps for itself.
+/// Blocks:  for the lock of the space, no longer than its patience.
+class SharedMapping final : public runtime::SharedLock::Holders {
+ public:
+  struct Options {
+    std::size_t bytes = std::size_t{64} << 20;  ///< pages cost memory when they are first used
+    /// How long a lock may be held, which is for a few instructions and X-functions.
+    base::Nanos lock_patience{10'000'000'000};
+  };
+  /// A new one. Throws SharedSpaceError when one of this user's has that name; std::system_error.
+  static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
+  /// One that is there. Throws SharedSpaceError when there is none, when it is another version's or
+  /// user's, and when as many processes map it as can.
+  static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
+  static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
+  /// Of this user's that processes which live map now.
+  static std::vector<std::string> names();
+  ~SharedMapping();
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+
+  shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
+  std::string name() const;
+  std::size_t bytes() const { return bytes_; }
+  std::byte* at(std::size_t offset) const { return base_ + offset; }
+  int descriptor() const { return memory_.get(); }
+  std::uint32_t me() const { return me_; }
+  base::Nanos lock_patience() const { return lock_patience_; }
+
+  bool lives(std::uint32_t process) const override;
+  /// By number; those that are not there are zeros.
+  std::vector<runtime::ProcessIdentity> processes() const;
+  /// Those of the bits.
+  void ring(std::uint32_t processes) const;
+
+  /// Holds what the segment's own lock guards.
+  class Directory {
+   public:
+    explicit Directory(const SharedMapping& mapping);
+    ~Directory();
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+
+   private:
+    const SharedMapping& mapping_;
+  };
+  /// Takes or throws; true when the holder before died.
+  bool take(runtime::SharedLock& lock, std::string_view of) const;
+
+  /// Clears what a process that is no more has left: its locks, its waits, its pins, its place.
+  /// Nothing when it was done before.
+  void clear(const runtime::ProcessIdentity& process);
+
+ private:
+  SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience);
+  void check_head() const;
+  [[noreturn]] void refuse_held(std::string_view what, std::uint32_t pid) const;
+  void join();
+  std::uint32_t free_place() const;
+  void clear_place(std::uint32_t process);
+  base::Descriptor memory_;
+  std::size_t bytes_ = 0;
+  base::Nanos lock_patience_;
+  std::byte* base_ = nullptr;
+  std::uint32_t me_ = shared::processes_max;
+};
+
+/// Text of at most so many bytes, less one for its end.
+template <std::size_t most>
+void write_text(std::array<std::atomic<char>, most>& to, std::string_view text) {
+  std::size_t at = 0;
+  for (; at + 1 < most && at < text.size(); ++at) to[at].store(text[at], std::memory_order_relaxed);
+  to[at].store('\0', std::memory_order_relaxed);
+}
+template <std::size_t most>
+std::string read_text(const std::array<std::atomic<char>, most>& from) {
+  std::string text;
+  for (const std::atomic<char>& one : from) {
+    const char letter = one.load(std::memory_order_relaxed);
+    if (letter == '\0') break;
+    text += letter;
+  }
+  return text;
+}
+
+}  // namespace pastset

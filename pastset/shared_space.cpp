@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_space.cpp — which elements a shared space has, and where their memory is.
+#include "pastset/shared_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pastset {
+namespace {
+
+TemplateMismatch wrong_template(std::string_view name, const std::string& present,
+                                const Template& wanted) {
+  return TemplateMismatch(
+      fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
+}
+
+}  // namespace
+
+std::unique_ptr<SharedSpace> SharedSpace::make(const std::string& name, const Options& options) {
+  return std::unique_ptr<SharedSpace>(new SharedSpace(SharedMapping::make(name, options)));
+}
+std::unique_ptr<SharedSpace> SharedSpace::map(const std::string& name, const Options& options) {
+  return std::unique_ptr<SharedSpace>(new SharedSpace(SharedMapping::map(name, options)));
+}
+std::unique_ptr<SharedSpace> SharedSpace::map(base::Descriptor memory, const Options& options) {
+  return std::unique_ptr<SharedSpace>(
+      new SharedSpace(SharedMapping::map(std::move(memory), options)));
+}
+
+SharedSpace::SharedSpace(std::shared_ptr<SharedMapping> mapping)
+    : mapping_(std::move(mapping)), listener_(std::make_shared<SharedListener>(mapping_)) {}
+
+SharedSpace::~SharedSpace() = default;
+
+std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Template& tuple_template,
+                                            const ElementOptions& options,
+                                            const SharedSizes& sizes) {
+  std::shared_ptr<SharedElement> replaced;  // perhaps the last handle: ends after our mutex
+  const runtime::Lock lock(mutex_);
+  if (std::shared_ptr<SharedElement> present = handle_of(name)) {
+    if (present->tuple_template() == tuple_template) return present;
+    throw wrong_template(name, present->tuple_template().text(), tuple_template);
+  }
+  const SharedMapping::Directory held(*mapping_);
+  std::optional<std::uint32_t> index = index_of(name);
+  if (index) {
+    const std::string text = read_text(mapping_->segment().elements[*index].tuple_template);
+    if (text != tuple_template.text()) throw wrong_template(name, text, tuple_template);
+  } else {
+    index = create(name, tuple_template, options, sizes);
+  }
+  std::shared_ptr<SharedElement> element = bind(*index, options.x_function);
+  replaced = std::exchange(elements_[name], element);
+  return element;
+}
+
+std::shared_ptr<Element> SharedSpace::find(std::string_view name) {
+  std::shared_ptr<SharedElement> replaced;
+  const runtime::Lock lock(mutex_);
+  if (std::shared_ptr<SharedElement> present = handle_of(name)) return present;
+  const SharedMapping::Directory held(*mapping_);
+  const std::optional<std::uint32_t> index = index_of(name);
+  if (!index) return nullptr;
+  std::shared_ptr<SharedElement> element = bind(*index, {});
+  replaced = std::exchange(elements_[std::string(name)], element);
+  return element;
+}
+
+void SharedSpace::delete_element(std::string_view name) {
+  if (const std::shared_ptr<Element> element = find(name)) element->delete_element();
+}
+
+std::vector<std::string> SharedSpace::names() const {
+  const SharedMapping::Directory held(*mapping_);
+  std::vector<std::string> names;
+  for (const shared::Element& one : mapping_->segment().elements)
+    if (one.state == shared::Element::live) names.push_back(read_text(one.name));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<SharedSpace::Shown> SharedSpace::show() {
+  const SharedMapping::Directory held(*mapping_);
+  const auto processes = mapping_->processes();
+  std::vector<Shown> all;
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    const shared::Element& one = mapping_->segment().elements[i];
+    if (one.state != shared::Element::live) continue;
+    SharedLog log(*mapping_, i);
+    const SharedLog::Held locked(log);
+    Shown shown;
+    shown.name = read_text(one.name);
+    shown.tuple_template = read_text(one.tuple_template);
+    shown.numbers = log.numbers();
+    shown.delta = one.delta;
+    shown.keep_newest = one.keep_newest;
+    shown.blocked_movers = one.line_count;
+    shown.slots = one.slots;
+    shown.arena_bytes = one.arena_bytes;
+    shown.arena_bytes_used = log.arena_bytes_used();
+    if (one.is_marked != 0) shown.mark = read_text(one.mark);
+    for (std::uint32_t process = 0; process < shared::processes_max; ++process)
+      if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
+    all.push_back(std::move(shown));
+  }
+  return all;
+}
+
+std::shared_ptr<SharedElement> SharedSpace::handle_of(std::string_view name) const {
+  const auto found = elements_.find(name);
+  return found != elements_.end() && !found->second->is_deleted() ? found->second : nullptr;
+}
+
+std::optional<std::uint32_t> SharedSpace::index_of(std::string_view name) const {
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    const shared::Element& one = mapping_->segment().elements[i];
+    if (one.state == shared::Element::live && read_text(one.name) == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction x_function) {
+  const shared::Element& one = mapping_->segment().elements[index];
+  std::string name = read_text(one.name), wrong;
+  const std::optional<Template> tuple_template =
+      Template::parse(read_text(one.tuple_template), &wrong);
+  if (!tuple_template)
+    throw SharedSpaceError(
+        fmt::format("shared space '{}': the template of element '{}' was "
+                    "overwritten: {}",
+                    mapping_->name(), name, wrong));
+  return std::make_shared<SharedElement>(mapping_, listener_, index, std::move(name),
+                                         *tuple_template, std::move(x_function));
+}
+
+/// Called with the directory held. Memory of a deleted element is used again by one that fits in.
+std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
+                                  const ElementOptions& options, const SharedSizes& sizes) {
+  SharedSizes whole = sizes;
+  whole.arena_bytes =
+      (sizes.arena_bytes + shared::line_bytes - 1) / shared::line_bytes * shared::line_bytes;
+  const std::string text = tuple_template.text();
+  const bool is_right = !name.empty() && name.size() < shared::name_bytes &&
+                        text.size() < shared::template_bytes && whole.slots >= 3 &&
+                        whole.line >= 1 && options.keep_newest <= whole.slots - 2 &&
+                        std::max({whole.slots, whole.line, whole.arena_bytes}) <= 1ULL << 40;
+  if (!is_right)
+    throw SharedSpaceFull(fmt::format(
+        "shared space '{}' cannot have an element '{}' of template \"{}\" that keeps {} of {} "
+        "slots, with {} places in line: names have 1 to {} bytes, templates at most {}, slots are "
+        "at least 3 and 2 more than are kept, places in line 1",
+        mapping_->name(), name, text, options.keep_newest, whole.slots, whole.line,
+        shared::name_bytes - 1, shared::template_bytes - 1));
+  const std::uint64_t wanted = SharedLog::region_bytes(whole);
+  auto& elements = mapping_->segment().elements;
+  std::uint64_t end = shared::segment_head_bytes;
+  std::uint32_t chosen = shared::elements_max, unused = shared::elements_max;
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    const shared::Element& one = elements[i];
+    if (one.state == shared::Element::nothing) {
+      unused = std::min(unused, i);
+      continue;
+    }
+    const SharedLog checked(*mapping_, i);
+    end = std::max<std::uint64_t>(end, one.region + one.region_bytes);
+    if (one.state != shared::Element::deleted || one.region_bytes < wanted) continue;
+    const bool is_better =
+        chosen == shared::elements_max || one.region_bytes < elements[chosen].region_bytes;
+    if (is_better && !checked.is_pinned()) chosen = i;
+  }
+  const bool is_new = chosen == shared::elements_max;
+  if (is_new) chosen = unused;
+  end = (end + 4095) / 4096 * 4096;
+  if (chosen == shared::elements_max || (is_new && end + wanted > mapping_->bytes()))
+    throw SharedSpaceFull(fmt::format(
+        "shared space '{}' of {} bytes has no room for element '{}' of {} bytes: {} are taken, and "
+        "it has at most {} elements",
+        mapping_->name(), mapping_->bytes(), name, wanted, end, shared::elements_max));
+  shared::Element& one = elements[chosen];
+  mapping_->take(one.lock, name);  // handles of a deleted one may look
+  const std::uint32_t changes = one.changes;
+  if (is_new) {
+    one.region = end;
+    one.region_bytes = wanted;
+  }
+  one.slots = whole.slots;
+  one.line = whole.line;
+  one.arena_bytes = whole.arena_bytes;
+  for (shared::Long* zero :
+       {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.arena_next, &one.arena_tail})
+    *zero = 0;
+  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.wants_memory, &one.is_marked})
+    *zero = 0;
+  one.changes = changes + 1;
+  one.delta = options.delta;
+  one.keep_newest = options.keep_newest;
+  SharedLog(*mapping_, chosen).clear();
+  write_text(one.name, name);
+  write_text(one.tuple_template, text);
+  ++one.generation;
+  one.state = shared::Element::live;
+  one.lock.unlock();
+  return chosen;
+}
+
+}  // namespace pastset

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/space_real.cpp — `paths space` beside a process that has one.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "pastset/shared_space.hpp"
+#include "tests/commands/command_outcome.hpp"
+#include "tests/support/forked.hpp"
+
+using command_test::run;
+
+TEST_CASE("command space: says what is in a space of other processes, watches it and ends it") {
+  const std::string name = "commands-" + std::to_string(getpid());
+  const auto pairs = *pastset::Template::parse("u64, u64");
+  test_support::Forked owner([&](runtime::Runtime& runtime) {
+    const auto space = pastset::SharedSpace::make(name);
+    const auto element = space->enter("residual", pairs, {.keep_newest = 4});
+    try {
+      for (std::uint64_t i = 0;; ++i) {
+        const std::uint64_t both[] = {i, 2 * i};
+        element->move(base::Payload::copy_of(std::as_bytes(std::span(both))));
+        runtime.sleep_for(std::chrono::milliseconds(1));
+      }
+    } catch (const pastset::Deleted&) {
+    }
+  });
+  std::string listed;
+  for (int tried = 0; tried < 5000 && listed.find(name + ": 64MiB, 1 element") == listed.npos;
+       ++tried)
+    listed = run({"space", "list"}).out;
+  CHECK_THAT(listed, Catch::Contains("mapped by " + std::to_string(owner.pid())));
+  CHECK_THAT(run({"space", "show", name}).out,
+             Catch::Contains("residual \"u64, u64\": first ") &&
+                 Catch::Contains(", keeps the newest 4, ") &&
+                 Catch::Contains(" of 1023 slots, 0B of 1MiB for larger tuples"));
+  const std::string watched = run({"space", "watch", name, "residual", "--tuples", "3"}).out;
+  const std::uint64_t first = std::stoull(watched);
+  for (std::uint64_t i = first; i < first + 3; ++i)
+    CHECK_THAT(watched, Catch::Contains(std::to_string(i) + ": (" + std::to_string(i) + ", " +
+                                        std::to_string(2 * i) + ")\n"));
+  CHECK_THAT(run({"space", "watch", name, "other"}).err,
+             Catch::Contains("has no element 'other': it has residual"));
+  CHECK(run({"space", "remove", name}).exit_code == 0);
+  CHECK(owner.wait() == 0);
+  CHECK_THAT(run({"space", "show", name}).err,
+             Catch::Contains("there is no shared space '" + name + "' of this user"));
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/shared_space_scene.hpp — a shared space that several processes of a test act on.
+#pragma once
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "pastset/shared_space.hpp"
+#include "pastset/tuple.hpp"
+#include "runtime/random.hpp"
+#include "tests/support/forked.hpp"
+
+namespace shared_space_scene {
+
+using pastset::SharedSpace;
+using pastset::Template;
+using test_support::Between;
+using test_support::Forked;
+using namespace std::chrono_literals;
+
+inline std::string own_name() {
+  static int count = 0;
+  return "test-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+}
+
+inline runtime::Deadline soon(const runtime::Runtime& runtime, base::Nanos span = 20s) {
+  return runtime::Deadline::written_at(runtime.now() + span);
+}
+
+/// For a test in no context.
+inline void pause(base::Nanos span) {
+  runtime::Runtime clock;
+  clock.run([&] { clock.sleep_for(span); });
+}
+
+/// A second descriptor of the same memory.
+inline base::Descriptor again(int descriptor) { return base::Descriptor(dup(descriptor)); }
+
+inline const Template values = *Template::parse("u64[]");
+
+/// One value, or up to 500 of the same: tuples in their slots and in the arena.
+inline base::Payload tuple_of(std::uint64_t value, std::size_t count) {
+  const std::vector<std::uint64_t> all(count, value);
+  return pastset::TupleWriter(values).put_array<std::uint64_t>(all).payload();
+}
+inline base::Payload tuple_of(std::uint64_t value) {
+  return tuple_of(value, value % 4 == 0 ? 1 + value % 500 : 1);
+}
+
+/// Throws when it is not a tuple that was moved.
+inline std::uint64_t value_of(const pastset::Stored& stored) {
+  const auto all = pastset::TupleReader(values, stored.payload).get_array<std::uint64_t>(0);
+  if (all.empty() || std::count(all.begin(), all.end(), all[0]) != std::ssize(all))
+    throw std::runtime_error("a torn tuple");
+  return all[0];
+}
+
+/// Of a space that another process is about to make.
+inline std::unique_ptr<SharedSpace> map_when_there(runtime::Runtime& runtime,
+                                                   const std::string& name,
+                                                   const SharedSpace::Options& options = {},
+                                                   base::Nanos patience = 20s) {
+  for (const base::Nanos end = runtime.now() + patience;;) {
+    try {
+      return SharedSpace::map(name, options);
+    } catch (const pastset::SharedSpaceError&) {
+      if (runtime.now() > end) throw;
+      runtime.sleep_for(2ms);
+    }
+  }
+}
+
+}  // namespace shared_space_scene

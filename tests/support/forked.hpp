@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/forked.hpp — processes that do a part of a test and can be killed.
+#pragma once
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+
+namespace test_support {
+
+/// A child that runs `part` as the first context of a runtime; it is killed at the end.
+class Forked {
+ public:
+  explicit Forked(const std::function<void(runtime::Runtime&)>& part) {
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ < 0) throw std::runtime_error("no process");
+    if (pid_ > 0) return;
+    // Catch2's own would tell of the end in its words.
+    for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
+      std::signal(number, SIG_DFL);
+    _exit(run(part));
+  }
+  Forked(Forked&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  Forked& operator=(Forked&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
+  ~Forked() {
+    if (pid_ <= 0) return;
+    kill(SIGKILL);
+    wait();
+  }
+
+  pid_t pid() const { return pid_; }
+  void kill(int signal) const { ::kill(pid_, signal); }
+  /// What it ended with: its exit code, or 128 and the signal.
+  int wait() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  static int run(const std::function<void(runtime::Runtime&)>& part) {
+    try {
+      runtime::Runtime runtime;
+      runtime.run([&] { part(runtime); });
+      return 0;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "process %d: %s\n", getpid(), error.what());
+    } catch (const runtime::Stop& stop) {
+      std::fprintf(stderr, "process %d: %s\n", getpid(), stop.what());
+    }
+    return 1;
+  }
+  pid_t pid_ = -1;
+};
+
+/// A value that forked processes share.
+template <class T>
+class Between {
+ public:
+  Between() {
+    void* const mapped =
+        mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    value_ = new (mapped) T{};
+  }
+  ~Between() { munmap(value_, sizeof(T)); }
+  Between(const Between&) = delete;
+  Between& operator=(const Between&) = delete;
+  T* operator->() const { return value_; }
+  T& operator*() const { return *value_; }
+
+ private:
+  T* value_;
+};
+
+}  // namespace test_support
