@@ -133,7 +133,8 @@ TEST_CASE(
         std::pair("one-cluster.yaml", std::vector<std::size_t>{2})}) {
     const auto plan = plan_of(config, 0);
     const pricing::Network network = groups::network_of(*plan);
-    const pricing::Network known = network_of(some_of(sites, chosen), 8);
+    const pricing::Network known =
+        test_support::network_of(test_support::some_of(sites, chosen), 8);
     INFO(config);
     CHECK(network.outgoing == known.outgoing);
     CHECK(network.receiving == known.receiving);
