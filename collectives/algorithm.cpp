@@ -31,6 +31,7 @@ bool read_number(const std::string& text, Count& number) {
 }
 
 std::string did_you_mean(const std::string& found, const std::vector<std::string>& known) {
+  if (known.empty()) return fmt::format("expected no parameters, found '{}'", found);
   const std::vector<std::string_view> candidates(known.begin(), known.end());
   const auto near = base::near_match(found, candidates);
   return fmt::format("expected {}, found '{}'{}", base::either_of(candidates), found,

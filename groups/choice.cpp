@@ -191,10 +191,10 @@ std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
   } catch (const base::ConfigError& error) {
     refuse(error.what());
   }
-  const bool has_plan = choice->planned && choice->planned->plan;
-  choice->meaning = base::digest_of(fmt::format("{}\n{}\n{}", text_of(question), choice->text(),
-                                                has_plan ? choice->planned->plan->digest().low : 0))
-                        .low;
+  choice->meaning =
+      base::digest_of(fmt::format("{}\n{}\n{}", text_of(question), choice->text(),
+                                  choice->planned ? choice->planned->digest().text() : ""))
+          .low;
   return choice;
 }
 

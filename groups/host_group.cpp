@@ -229,7 +229,10 @@ void HostGroup::execute(Running& running) {
   if (call.collective != collectives::Collective::broadcast)
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
-  Execution execution(runtime(), lanes_.get(), hosts_, running.name,
+  // Who was told the same may have decided otherwise: files and links are each host's own.
+  OperationName name = running.name;
+  name.meaning = base::digest_of(fmt::format("{} {}", name.meaning, choice->meaning)).low;
+  Execution execution(runtime(), lanes_.get(), hosts_, name,
                       choice->algorithm->program(choice->task, choice->parameters, me_),
                       {.me = me_,
                        .topology = choice->task.topology.get(),

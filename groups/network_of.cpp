@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/errors.hpp"
 #include "paths/lanes/emulated_links.hpp"
-#include "tuning/read_link_model.hpp"
 
 namespace groups {
 namespace {
@@ -114,51 +114,46 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
 
 namespace {
 
-/// Throws ConfigError: both have to be of the same clusters.
-void check_clusters(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
+/// Throws ConfigError: it is of the run's clusters, and of all in which the hosts are.
+void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+                    const tuning::MeasuredNetwork& measured) {
   base::Mistakes mistakes;
-  std::vector<std::string_view> found;
+  std::set<std::string_view> missing;
+  for (const std::uint32_t host : hosts) missing.insert(plan.clusters[plan.hosts[host].cluster]);
   for (const auto& cluster : measured.clusters) {
-    found.emplace_back(cluster.name);
+    missing.erase(cluster.name);
     if (std::find(plan.clusters.begin(), plan.clusters.end(), cluster.name) == plan.clusters.end())
       mistakes.add(cluster.position,
                    fmt::format("expected a cluster of the run, found {}", cluster.name));
   }
-  for (const std::string& cluster : plan.clusters)
-    if (std::find(found.begin(), found.end(), cluster) == found.end())
-      mistakes.add(measured.position, fmt::format("no {}, which the run has", cluster));
+  for (const std::string_view cluster : missing)
+    mistakes.add(measured.position, fmt::format("no {}, which the run has", cluster));
   mistakes.throw_if_any();
 }
 
-tuning::Link as_link(const tuning::MeasuredLink& measured) {
-  base::Mistakes none;
-  base::MapReader reader(measured.text(), none, "link");
-  const tuning::Link link = tuning::read_link(reader, std::nullopt);
-  reader.finish();
-  none.throw_if_any();
-  return link;
+/// As a config would have them; exits, their rates and switches stay.
+paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
+  paths::Ways ways = plan.ways.value_or(
+      paths::Ways{.clusters = std::vector<paths::Ways::Cluster>(plan.clusters.size()), .links = {}});
+  std::map<std::string_view, std::uint32_t> numbers;
+  for (const std::string& cluster : plan.clusters)
+    numbers.emplace(cluster, static_cast<std::uint32_t>(numbers.size()));
+  for (const auto& cluster : measured.clusters)
+    if (cluster.network) ways.clusters[numbers.at(cluster.name)].network = cluster.network->text();
+  for (const auto& [pair, link] : measured.links)
+    ways.links[{numbers.at(pair.first), numbers.at(pair.second)}] = link.text();
+  return ways;
 }
 
 }  // namespace
 
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured) {
-  check_clusters(plan, measured);
-  pricing::Network network = network_of(plan, hosts);
-  const auto clusters = clusters_of(plan, hosts, *network.topology);
-  for (std::size_t from = 0; from < clusters.size(); ++from)
-    for (std::size_t to = 0; to < clusters.size(); ++to)
-      if (from != to)
-        network.links[from * clusters.size() + to] = as_link(
-            measured.links.at({plan.clusters[clusters[from]], plan.clusters[clusters[to]]}));
-  for (const auto& cluster : measured.clusters) {
-    if (!cluster.network) continue;
-    const tuning::LinkModel model = as_link(*cluster.network).model;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-      if (plan.clusters[plan.hosts[hosts[rank]].cluster] == cluster.name)
-        network.outgoing[rank] = model;
-  }
-  return network;
+  check_clusters(plan, hosts, measured);
+  network_of(plan, hosts);  // what the config lacks is not measured
+  paths::Plan believed = plan;
+  believed.ways = measured_ways(plan, measured);
+  return network_of(believed, hosts);
 }
 
 }  // namespace groups

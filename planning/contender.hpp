@@ -18,6 +18,8 @@ struct Contender {
   std::shared_ptr<const Plan> plan = {};  ///< none: of the library
   std::size_t striping = 0;               ///< streams of a message; 0: what the network says
   Nanos time{0};
+
+  base::Digest digest() const;  ///< of all that hosts do by it
 };
 
 /// Of a plan, under its own name.

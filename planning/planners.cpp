@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "collectives/algorithms/reference.hpp"
 #include "planning/merged_trees.hpp"
 #include "planning/min3_plus.hpp"
 
@@ -162,6 +163,14 @@ const Planner* planner_named(std::string_view name) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Planner& planner) { return planner.name == name; });
   return found == all.end() ? nullptr : &*found;
+}
+
+std::string planner_reference() {
+  std::string text;
+  for (const Planner& planner : all_planners())
+    text += fmt::format("## {}\n\n{}\n\n{}", planner.name, planner.help,
+                        collectives::parameter_table(planner.parameters));
+  return text;
 }
 
 Contender plan(const Planner& planner, const collectives::Parameters& parameters,

@@ -32,6 +32,8 @@ struct Planner {
 const std::vector<Planner>& all_planners();
 /// Null if none has that name.
 const Planner* planner_named(std::string_view name);
+/// What docs/algorithms.md and `paths algorithms` show of them.
+std::string planner_reference();
 inline bool plans(std::string_view name) { return planner_named(name) != nullptr; }
 
 /// Its plan, as an algorithm with the ports that it is meant for and what it takes on the network:

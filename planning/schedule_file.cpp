@@ -124,6 +124,11 @@ class Reader {
   }
 
   std::optional<Contender> by_algorithm(const Settings& schedule) {
+    if (!schedule.is_scalar()) {
+      top_.mistake("schedule", fmt::format("schedule: expected an algorithm, found {}",
+                                           schedule.describe()));
+      return std::nullopt;
+    }
     const std::string& text = schedule.text();
     const std::size_t colon = std::min(text.find(':'), text.size());
     try {
@@ -131,6 +136,8 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(text.substr(std::min(colon + 1, text.size())));
+      if (contender.parameters.has("element"))  // the operation's, whoever wrote the file
+        contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))
         throw std::invalid_argument(
             fmt::format("expected one that does allgather, found {}", algorithm.name));

@@ -624,8 +624,10 @@ Nanos Evaluation::enter_link(const Event& event) {
     serve_streams(link);
     return event.time;
   }
+  Event entering = event;
+  entering.time = std::max(event.time, links_[link].free_at());
   const auto passage = links_[link].carry(event.time, event.lag, bytes);
-  leave_link(event, passage);
+  leave_link(entering, passage);
   return passage.free_again;
 }
 

@@ -48,17 +48,21 @@ std::string sums_of(const Algorithm& algorithm) {
 }
 
 std::string described(const Algorithm& algorithm) {
-  std::string text = fmt::format("## {}\n\n{} For {}.{}\n\n", algorithm.name, algorithm.help,
-                                 names_of(algorithm.collectives), sums_of(algorithm));
-  if (algorithm.parameters.empty()) return text;
-  text += "| parameter | values | by itself | |\n| --- | --- | --- | --- |\n";
-  for (const Parameter& parameter : algorithm.parameters)
+  return fmt::format("## {}\n\n{} For {}.{}\n\n{}", algorithm.name, algorithm.help,
+                     names_of(algorithm.collectives), sums_of(algorithm),
+                     parameter_table(algorithm.parameters));
+}
+
+}  // namespace
+
+std::string parameter_table(const std::vector<Parameter>& parameters) {
+  if (parameters.empty()) return "";
+  std::string text = "| parameter | values | by itself | |\n| --- | --- | --- | --- |\n";
+  for (const Parameter& parameter : parameters)
     text += fmt::format("| `{}` | {} | {} | {} |\n", parameter.name, values_of(parameter),
                         parameter.fallback, help_of(parameter));
   return text + "\n";
 }
-
-}  // namespace
 
 std::string algorithm_reference() {
   std::string text;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/shared_kills.hpp — movers and observers of a shared space, killed at any moment.
 #pragma once
+#include <filesystem>
+#include <optional>
+
 #include "tests/pastset/shared_space_scene.hpp"
 
 namespace shared_space_scene {
@@ -29,14 +32,15 @@ inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name,
   if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
 }
 
-/// Of the memory, as a process that maps it has it.
-inline blkcnt_t blocks_of(pid_t pid) {
-  for (int descriptor = 3; descriptor < 32; ++descriptor) {
+/// Of the memory, as a process that maps it has it; none while it does not yet.
+inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
+  std::error_code gone;
+  for (const auto& descriptor :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
     struct stat one {};
-    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
-    if (stat(path.c_str(), &one) == 0 && one.st_size == 64 << 20) return one.st_blocks;
+    if (stat(descriptor.path().c_str(), &one) == 0 && one.st_size == 64 << 20) return one.st_blocks;
   }
-  return 0;  // it does not map it yet
+  return std::nullopt;
 }
 
 inline void move_until_end(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
@@ -120,7 +124,7 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     }
   };
   expect_progress();
-  blkcnt_t blocks = 0;
+  std::optional<blkcnt_t> blocks;
   for (int i = 0; i < kills; ++i) {
     pause(base::Nanos(random.below(2'000'000)));
     const std::size_t which = random.below(others.size());
@@ -130,13 +134,13 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     expect_progress();
     if (i + 1 < kills / 2) continue;
     // Memory that was touched stays; after half of all it is all there is.
-    const blkcnt_t now = blocks_of(others[(which + 1) % others.size()].pid());
-    if (blocks == 0) {
+    if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
       keeper.kill(SIGKILL);  // who made it is not needed for it to be
       keeper.wait();
+    } else if (now) {
+      CHECK(*now <= *blocks + 64);
     }
-    CHECK(now <= blocks + 64);
   }
   Forked last([&](runtime::Runtime& runtime) { observe_the_rest(runtime, name, *tally); });
   for (int waited = 0; !tally->last_is_there; ++waited) {

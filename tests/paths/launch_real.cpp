@@ -283,6 +283,7 @@ TEST_CASE("launch: a signal to the launcher stops all") {
   std::istringstream lines(text_of(pids));
   pid_t first = 0, second = 0;
   REQUIRE(lines >> first >> second);
+  REQUIRE(launcher > 0);
   kill(launcher, signal);
   int status = 0;
   REQUIRE(waitpid(launcher, &status, 0) == launcher);

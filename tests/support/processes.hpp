@@ -95,6 +95,7 @@ class HostProcess {
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     std::cout.flush();  // or the child has it, too
     pid_ = fork();
+    if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ == 0) {
       close(ends[0]);
       // What it is warned of is said, too.
@@ -114,11 +115,15 @@ class HostProcess {
   }
 
   void kill_it() {
-    ::kill(pid_, SIGKILL);
+    signal_it(SIGKILL);
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
-  void signal_it(int number) { ::kill(pid_, number); }
+  /// Until it was waited for: of nobody, -1, the kernel would make everybody.
+  void signal_it(int number) const {
+    if (pid_ <= 0) throw std::logic_error("no process is left to be told");
+    ::kill(pid_, number);
+  }
   /// Reads until a line that begins so has come; false when the process ends or is silent first.
   bool says(const std::string& beginning, int milliseconds = 20'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos)

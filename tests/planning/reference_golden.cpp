@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/reference_golden.cpp — the documentation lists the algorithms that there are.
+// tests/planning/reference_golden.cpp — the documentation lists the algorithms and planners there
+// are.
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/reference.hpp"
+#include "planning/planners.hpp"
 #include "tests/support/golden.hpp"
 
 TEST_CASE("algorithms: the reference in the documentation is what their descriptions say") {
@@ -13,6 +15,9 @@ TEST_CASE("algorithms: the reference in the documentation is what their descript
       "hosts with parameters by themselves; [collectives.md](collectives.md) says what their "
       "orders\n"
       "mean.\n\n" +
-      collectives::algorithm_reference();
+      collectives::algorithm_reference() +
+      "# Planners\n\nFor allgathers over a network that is known, see "
+      "[planning.md](planning.md).\n\n" +
+      planning::planner_reference();
   CHECK(found == test_support::golden("../../docs/algorithms.md", found));
 }
