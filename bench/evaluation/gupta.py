@@ -455,7 +455,8 @@ writing the file that each of their processes reads its sends from. Writing is n
         return f"""### Five random sites
 
 {len(rows)} networks of five sites with 2 to 8 hosts each, streams of 1 to 20 Mbit/s, each
-direction up to 20% more or less, 5 to 80 ms, and 1, 2, 4 or 8 streams of each way (`allgathers --random {first} {last}`).
+direction up to 20% more or less, 5 to 80 ms, and 1, 2, 4 or 8 streams of each way
+(`allgathers --random {first} {last}`).
 {size_text(BLOCK)} from each host, full duplex, times of what nothing can beat:
 
 {table(["", "median", "90 of 100", "worst"], lines)}

@@ -9,6 +9,7 @@
 
 #include "groups/group.hpp"
 #include "tests/groups/random_operations.hpp"
+#include "tests/support/processes.hpp"
 
 TEST_CASE("groups: random operations between processes come to what they should") {
   for (std::uint64_t seed = 30'001; seed <= 30'005; ++seed)
