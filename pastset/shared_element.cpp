@@ -179,7 +179,8 @@ std::uint64_t SharedElement::move_when_admitted(base::Payload stored, Hold& hold
   try {
     wait_for_admission(mover, hold, deadline);
   } catch (...) {
-    withdraw(mover, hold);
+    try_take(hold, SharedMapping::brief_patience);
+    if (!mover.number && !mover.error) withdraw(mover, hold);
     throw;
   }
   if (mover.error) std::rethrow_exception(mover.error);
@@ -212,13 +213,17 @@ void SharedElement::wait_for_admission(Mover& mover, Hold& hold, runtime::Deadli
   }
 }
 
-/// Of one that gives up: called with our mutex, and with the log unless it could not be had.
-void SharedElement::withdraw(Mover& mover, Hold& hold) {
+/// Where it is no error that the log cannot be had. Ours may have been let go meanwhile.
+void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
-    if (!hold.has_log()) hold.try_take(SharedMapping::brief_patience);
+    if (!hold.has_log()) hold.try_take(patience);
   } catch (const ElementError&) {
+    // Those who need it are told.
   }
-  if (mover.number || mover.error) return;
+}
+
+/// Of one that gives up: called with our mutex, and with the log unless it could not be had.
+void SharedElement::withdraw(Mover& mover, const Hold& hold) {
   std::erase(movers_, &mover);
   orphans_.push_back(mover.place);
   if (hold.has_log())
@@ -672,10 +677,7 @@ bool SharedElement::cancel(Access& access) {
     leave_line(access);
     return true;
   }
-  try {
-    hold.try_take(mapping_->lock_patience());
-  } catch (const ElementError&) {
-  }
+  try_take(hold, mapping_->lock_patience());
   if (!access.is_waiting) return false;
   Mover* const standing = *std::find_if(movers_.begin(), movers_.end(),
                                         [&](const Mover* one) { return one->access == &access; });

@@ -108,7 +108,8 @@ class SharedElement final : public Element {
   void settle(runtime::Wakes& wakes);
   void settle_readable(runtime::Wakes& wakes);
   void tell_changed(runtime::Wakes& wakes);
-  void withdraw(Mover& mover, Hold& hold);
+  void try_take(Hold& hold, base::Nanos patience) const;
+  void withdraw(Mover& mover, const Hold& hold);
   void drop_orphans() const;
   void come_back() const;
   void wait_in_line(Access& access);
