@@ -287,7 +287,8 @@ void LocalElement::begin(Access& access) {
     } else {
       const runtime::Lock lock = lock_alive();
       if (serve(access, wakes)) {
-        serve_waiting(wakes);  // who moved into the room it made
+        // Who moved into the room that it made.
+        if (access.kind == Access::Kind::observe) serve_waiting(wakes);
       } else {
         if (error_mark_) throw Marked(*error_mark_);
         wait_in_line(access);

@@ -10,6 +10,7 @@
 #include "base/errors.hpp"
 #include "pastset/any_change.hpp"
 #include "pastset/x_function_call.hpp"
+#include "runtime/moment.hpp"
 
 namespace pastset {
 
@@ -20,13 +21,13 @@ using shared::Waiting;
 SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
     : mapping_(std::move(mapping)) {
   const runtime::Lock lock(mutex_);  // they may be called before they are here
-  threads_.emplace(
+  threads_ = std::make_unique<runtime::BellThreads>(
       mapping_->segment().processes[mapping_->me()].bell, [this] { rung(); },
       [this](runtime::ProcessIdentity gone) {
         try {
-          mapping_->clear(gone);
+          return mapping_->clear(gone);
         } catch (const ElementError&) {
-          // Whoever finds its locks held finds that it is gone.
+          return false;
         }
       });
 }
@@ -47,7 +48,7 @@ void SharedListener::rung() {
   if (const std::uint32_t now = mapping_->segment().process_changes; now != process_changes_) {
     process_changes_ = now;
     std::vector<runtime::ProcessIdentity> others = mapping_->processes();
-    others[mapping_->me()] = {};
+    std::erase(others, runtime::ProcessIdentity(others[mapping_->me()]));
     std::erase(others, runtime::ProcessIdentity{});
     threads_->listen_for(std::move(others));
   }
@@ -56,22 +57,23 @@ void SharedListener::rung() {
 
 // ---- holding an element ----------------------------------------------------------------------
 
-/// Both locks: of who waits in this process, and of the log.
+/// Both locks: of who waits in this process, and of the log. Who has to wait for the log lets ours
+/// go meanwhile, so that others of this process wait beside him, each for his own time, and those
+/// who need ours only do not.
 class SharedElement::Hold {
  public:
-  enum class Of : std::uint8_t { live, any };
+  enum class Of : std::uint8_t { live, any, ours };
   explicit Hold(const SharedElement& element, Of of = Of::live)
       : element_(element), lock_(element.mutex_) {
-    if (of == Of::any)
-      take();
-    else
-      take_live();
+    if (of == Of::any) take();
+    if (of == Of::live) take_live();
   }
   ~Hold() { let_go_log(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
   runtime::Lock& lock() { return lock_; }
+  bool has_log() const { return has_log_; }
   void let_go_log() {
     if (std::exchange(has_log_, false)) element_.log_.let_go();
   }
@@ -79,10 +81,25 @@ class SharedElement::Hold {
     let_go_log();
     lock_.unlock();
   }
+  /// Ours is held after it, however it ends.
   void take() {
+    if (!try_take(element_.mapping_->lock_patience())) throw element_.log_.held_for_long();
+  }
+  bool try_take(base::Nanos patience) {
     if (!lock_.owns_lock()) lock_.lock();
-    element_.log_.take();
-    has_log_ = true;
+    has_log_ = element_.log_.try_take(base::Nanos{0});
+    if (!has_log_) {
+      lock_.unlock();
+      try {
+        has_log_ = element_.log_.try_take(patience);
+      } catch (...) {
+        lock_.lock();
+        throw;
+      }
+      lock_.lock();
+    }
+    if (has_log_ && !element_.orphans_.empty()) element_.drop_orphans();
+    return has_log_;
   }
   void take_live() {
     take();
@@ -122,15 +139,13 @@ SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
 SharedElement::~SharedElement() {
   listener_->remove(*this);
   runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
+  Hold hold(*this, Hold::Of::ours);
+  fail_all(std::make_exception_ptr(deleted()), wakes);
   try {
-    const SharedLog::Held held(log_);
-    for (Mover* mover : movers_)
-      if (!log_.is_deleted()) log_.leave_line(mover->place);
+    if (!orphans_.empty()) hold.take();
   } catch (const ElementError&) {
     // It is forgotten with our process.
   }
-  fail_all(std::make_exception_ptr(deleted()), wakes);
   ENSURE_EQ(blocked_, 0u);
   ENSURE(watchers_.empty());
 }
@@ -159,18 +174,20 @@ std::uint64_t SharedElement::move_when_admitted(base::Payload stored, Hold& hold
   mover.place = log_.join_line(stored.bytes());
   mover.stored = std::move(stored);
   movers_.push_back(&mover);
+  // Its memory is found here only, by whoever is rung for a change.
+  if (log_.in_line(mover.place).state == Waiting::needs_memory) log_.listen();
   try {
     wait_for_admission(mover, hold, deadline);
   } catch (...) {
-    hold.let_go_log();
-    withdraw(mover);
+    try_take(hold, SharedMapping::brief_patience);
+    if (!mover.number && !mover.error) withdraw(mover, hold);
     throw;
   }
   if (mover.error) std::rethrow_exception(mover.error);
   return *mover.number;
 }
 
-/// Both locks are held, as where it ends, unless it throws: then our mutex.
+/// Both locks are held, as where it ends, unless it throws: then our mutex, and perhaps the log.
 void SharedElement::wait_for_admission(Mover& mover, Hold& hold, runtime::Deadline deadline) {
   const runtime::Reason reason{"room in element", name(), log_.numbers().last};
   const std::atomic<std::uint32_t>& state = log_.in_line(mover.place).state;
@@ -180,32 +197,57 @@ void SharedElement::wait_for_admission(Mover& mover, Hold& hold, runtime::Deadli
     if (!mover.number && log_.is_deleted()) throw deleted();
     log_.numbers();  // throws when they were overwritten
   };
-  for (bool may_look = true, is_settled = false; !mover.number && !mover.error; take()) {
+  bool may_look = true, is_settled = false, is_late = false;
+  for (; !mover.number && !mover.error; take()) {
     if (!std::exchange(is_settled, true) || !is_waiting()) {
       runtime::Wakes wakes;
       settle(wakes);
       hold.let_go();  // before anybody is woken
+    } else if (is_late) {
+      throw DeadlinePassed(no_room());  // nobody can give it its turn any more
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
-    } else if (wait(mover.waiting, hold, deadline, reason) == runtime::Woken::expired &&
-               !mover.number && is_waiting()) {
-      throw DeadlinePassed(no_room());
+    } else {
+      is_late = wait(mover.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
   }
 }
 
-/// Of one that gives up: called with our mutex, and without the lock of the log.
-void SharedElement::withdraw(Mover& mover) {
-  if (mover.number || mover.error) return;
-  std::erase(movers_, &mover);
+/// Where it is no error that the log cannot be had. Ours may have been let go meanwhile.
+void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
-    const SharedLog::Held held(log_);
-    if (log_.is_deleted()) return;
-    log_.leave_line(mover.place);
-    if (log_.admit()) mapping_->ring(std::uint32_t{1} << mapping_->me());  // to settle the rest
+    if (!hold.has_log()) hold.try_take(patience);
   } catch (const ElementError&) {
-    // It is forgotten with our process.
+    // Those who need it are told.
   }
+}
+
+/// Of one that gives up: called with our mutex, and with the log unless it could not be had.
+void SharedElement::withdraw(Mover& mover, const Hold& hold) {
+  std::erase(movers_, &mover);
+  orphans_.push_back(mover.place);
+  if (hold.has_log())
+    drop_orphans();
+  else
+    come_back();
+}
+
+/// Those that gave up; who is behind them goes on. Both locks are held.
+void SharedElement::drop_orphans() const {
+  const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
+  if (log_.is_deleted()) return;
+  for (const std::uint32_t place : orphans) log_.leave_line(place);
+  try {
+    if (log_.admit()) come_back();  // to settle the rest
+  } catch (const ElementError&) {
+    // Who waits finds out for himself.
+  }
+}
+
+/// Has rung() called soon.
+void SharedElement::come_back() const {
+  log_.listen();
+  mapping_->ring(std::uint32_t{1} << mapping_->me());
 }
 
 bool SharedElement::never_keeps_movers() const {
@@ -472,12 +514,22 @@ bool SharedElement::answer_movers(runtime::Wakes& wakes) {
   return is_one_ready;
 }
 
-/// Another process has changed something, or perhaps it has.
+/// Another process has changed something, or perhaps it has. An element at which nobody sleeps is
+/// not even locked, and one that is held for long is come back to, so that it delays no other.
 void SharedElement::rung(runtime::Wakes& wakes) {
-  const runtime::Lock lock(mutex_);
+  if (!log_.listens() && !log_.is_deleted()) return;
+  Hold hold(*this, Hold::Of::ours);
   try {
-    const SharedLog::Held held(log_);
+    if (!log_.is_deleted() && !hold.try_take(SharedMapping::brief_patience)) {
+      const base::Nanos now = runtime::steady_now();
+      if (!held_since_) held_since_ = now;
+      if (now - *held_since_ > mapping_->lock_patience()) throw log_.held_for_long();
+      come_back();
+      return;
+    }
+    held_since_.reset();
     if (log_.is_deleted()) {
+      orphans_.clear();
       if (!is_anybody_here()) return;
       wake_all(wakes);
       tell_changed(wakes);
@@ -487,6 +539,7 @@ void SharedElement::rung(runtime::Wakes& wakes) {
     settle(wakes);
     if (!is_anybody_here()) log_.no_longer_listen();
   } catch (const ElementError&) {
+    held_since_.reset();
     fail_all(std::current_exception(), wakes);
     wake_all(wakes);  // they find out for themselves
   }
@@ -517,7 +570,7 @@ void SharedElement::begin(Access& access) {
         if (is_marked()) throw marked();
         log_.listen();
         wait_in_line(access);
-      } else {
+      } else if (access.kind == Access::Kind::observe) {
         settle(wakes);
       }
     }
@@ -609,35 +662,33 @@ void SharedElement::fail_all(const std::exception_ptr& error, runtime::Wakes& wa
     if (mover->access == nullptr) continue;
     fail(*mover->access, error, wakes);
     std::erase(movers_, mover);
+    orphans_.push_back(mover->place);
     delete mover;
   }
+  if (!orphans_.empty()) come_back();
 }
 
 bool SharedElement::cancel(Access& access) {
   runtime::Wakes wakes;
-  base::Payload released;  // after our locks
-  const runtime::Lock lock(mutex_);
+  std::unique_ptr<Mover> mover;  // its tuple goes after our locks
+  Hold hold(*this, Hold::Of::ours);
   if (!access.is_waiting) return false;
   if (access.kind != Access::Kind::move) {
     leave_line(access);
     return true;
   }
-  const auto standing = std::find_if(movers_.begin(), movers_.end(),
-                                     [&](const Mover* mover) { return mover->access == &access; });
-  Mover* const mover = *standing;
-  try {
-    const SharedLog::Held held(log_);
-    if (!log_.is_deleted() && log_.in_line(mover->place).state == Waiting::admitted) {
-      settle(wakes);  // another process has just given it its turn
-      return false;
-    }
-  } catch (const ElementError&) {
-    if (!access.is_waiting) return false;
+  try_take(hold, mapping_->lock_patience());
+  if (!access.is_waiting) return false;
+  Mover* const standing = *std::find_if(movers_.begin(), movers_.end(),
+                                        [&](const Mover* one) { return one->access == &access; });
+  if (hold.has_log() && !log_.is_deleted() &&
+      log_.in_line(standing->place).state == Waiting::admitted) {
+    settle(wakes);  // another process has just given it its turn
+    return false;
   }
-  withdraw(*mover);
+  mover.reset(standing);
+  withdraw(*mover, hold);
   leave_line(access);
-  released = std::move(mover->stored);
-  delete mover;
   return true;
 }
 

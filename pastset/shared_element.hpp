@@ -35,7 +35,7 @@ class SharedListener {
   runtime::Mutex mutex_;
   std::vector<SharedElement*> elements_;
   std::uint32_t process_changes_ = 0;
-  std::optional<runtime::BellThreads> threads_;  // ends first
+  std::unique_ptr<runtime::BellThreads> threads_;  // ends first
 };
 
 /// One process's handle of it; its tuples and its line of movers are all processes'. Contexts of
@@ -50,7 +50,11 @@ class SharedListener {
 /// X-functions:  this process's own, run while the element is held. An element runs those of the
 ///               process that moves or reads.
 /// Marks:        longer than 255 bytes are cut.
-/// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation.
+/// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation; a blocked move
+///               that throws that, or is cancelled while the element is stuck, may have moved.
+/// Blocks:       besides, a fiber its OS thread, whatever the deadline, while another process holds
+///               the element: for a few instructions and X-functions, or until the space's patience
+///               ends.
 /// Steady clock, but for an element that no other process maps.
 class SharedElement final : public Element {
  public:
@@ -104,7 +108,10 @@ class SharedElement final : public Element {
   void settle(runtime::Wakes& wakes);
   void settle_readable(runtime::Wakes& wakes);
   void tell_changed(runtime::Wakes& wakes);
-  void withdraw(Mover& mover);
+  void try_take(Hold& hold, base::Nanos patience) const;
+  void withdraw(Mover& mover, const Hold& hold);
+  void drop_orphans() const;
+  void come_back() const;
   void wait_in_line(Access& access);
   void leave_line(Access& access);
   void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
@@ -133,7 +140,9 @@ class SharedElement final : public Element {
   mutable runtime::Mutex mutex_;  // taken before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  std::deque<Mover*> movers_;  // of this process
+  std::deque<Mover*> movers_;                   // of this process
+  mutable std::vector<std::uint32_t> orphans_;  // places in line of those that are gone from there
+  std::optional<base::Nanos> held_since_;       // by others, when the bell rang and rings again
   runtime::WaitList readers_;
   Access* first_reader_ = nullptr;  // of those without a context
   Access* last_reader_ = nullptr;

@@ -21,6 +21,7 @@ std::uint64_t in_lines(std::uint64_t bytes) {
   return (bytes + shared::line_bytes - 1) / shared::line_bytes * shared::line_bytes;
 }
 
+constexpr std::uint64_t most_places = std::uint64_t{1} << 62;
 constexpr std::uint64_t most_of_anything = std::uint64_t{1} << 40;  // so that sums do not overflow
 
 }  // namespace
@@ -69,13 +70,23 @@ void SharedLog::fail(const std::string& what) const {
 }
 
 void SharedLog::take() {
-  const bool is_to_mend = mapping_.take(element_.lock, "an element");
+  if (!try_take(mapping_.lock_patience())) throw held_for_long();
+}
+
+bool SharedLog::try_take(base::Nanos patience) {
+  const std::optional<bool> is_to_mend = mapping_.try_take(element_.lock, patience);
+  if (!is_to_mend) return false;
   try {
-    if (is_to_mend && !is_deleted()) mend();
+    if (*is_to_mend && !is_deleted()) mend();
   } catch (...) {
     element_.lock.unlock();
     throw;
   }
+  return true;
+}
+
+SharedSpaceError SharedLog::held_for_long() const {
+  return mapping_.held_for_long(element_.lock, "an element");
 }
 
 void SharedLog::let_go() {
@@ -204,7 +215,8 @@ std::optional<std::uint64_t> SharedLog::take_arena(std::size_t bytes) {
         fmt::format("element '{}' of shared space '{}' has {} bytes for larger tuples; one has {}",
                     name(), mapping_.name(), size, bytes));
   std::uint64_t place = element_.arena_next.load(relaxed);
-  if (place % shared::line_bytes != 0) fail(fmt::format("place {} in its arena", place));
+  if (place % shared::line_bytes != 0 || place >= most_places)
+    fail(fmt::format("place {} in its arena", place));
   const auto fits = [&](std::uint64_t tail) {
     if (place % size + wanted > size) place += size - place % size;
     return tail <= place && place - tail <= size - wanted;
@@ -385,9 +397,10 @@ bool SharedLog::admit() {
 }
 
 void SharedLog::forget(std::uint32_t process) {
+  for (shared::Pin& one : pins_[process]) one.place = 0;
+  if (is_deleted()) return;  // its memory may be used again
   for (std::uint32_t i = 0; i < sizes_.line; ++i)
     if (line_[i].state != Waiting::nobody && line_[i].process == process) leave_line(i);
-  for (shared::Pin& one : pins_[process]) one.place = 0;
   element_.listeners &= ~(std::uint32_t{1} << process);
   admit();
   note_change();

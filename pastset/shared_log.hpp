@@ -45,10 +45,13 @@ class SharedLog {
   bool is_pinned() const;
   void clear();  ///< all but the arena, which is read only where something was written
 
+  struct Taken {};
+  static constexpr Taken taken{};
   /// Locks it. Blocks for as long as others hold it; mends what one that died has left.
   class Held {
    public:
     explicit Held(SharedLog& log) : log_(log) { log_.take(); }
+    Held(SharedLog& log, Taken) : log_(log) {}
     ~Held() { log_.let_go(); }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
@@ -57,6 +60,9 @@ class SharedLog {
     SharedLog& log_;
   };
   void take();
+  /// False when it was held by others for so long; with 0 it only looks.
+  bool try_take(base::Nanos patience);
+  SharedSpaceError held_for_long() const;
   void let_go();  ///< and rings whoever listens, after a change
 
   struct Numbers {
@@ -95,6 +101,7 @@ class SharedLog {
 
   // ---- others
 
+  bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
   void note_change();  ///< for those who look, and those who listen

@@ -156,7 +156,10 @@ std::vector<std::string> SharedMapping::names() {
 }
 
 SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience)
-    : memory_(std::move(memory)), bytes_(bytes), lock_patience_(lock_patience) {
+    : memory_(std::move(memory)),
+      bytes_(bytes),
+      lock_patience_(lock_patience),
+      pid_(static_cast<std::uint32_t>(getpid())) {
   void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
@@ -166,7 +169,7 @@ SharedMapping::~SharedMapping() {
   try {
     if (me_ < shared::processes_max) {
       const Directory held(*this);
-      clear_place(me_);
+      clear_place(me_, lock_patience_);
     }
   } catch (const ElementError&) {
     // Whoever maps it next finds that we are gone.
@@ -194,18 +197,24 @@ std::string SharedMapping::name() const { return read_text(segment().name); }
 // ---- who maps it -----------------------------------------------------------------------------
 
 void SharedMapping::join() {
+  const auto identity = runtime::ProcessIdentity::of_caller();
+  if (identity.started == 0)
+    throw SharedSpaceError(fmt::format(
+        "shared space '{}': /proc does not say when process {} has started, so that others could "
+        "not tell whether it lives",
+        name(), pid_));
   const Directory held(*this);
   me_ = free_place();
   if (me_ == shared::processes_max) {
-    for (std::uint32_t i = 0; i < shared::processes_max; ++i)
-      if (!lives(i)) clear_place(i);
+    const auto all = processes();
+    for (std::uint32_t i = 0; i < all.size(); ++i)
+      if (!all[i].is_alive()) clear_place(i, brief_patience);
     me_ = free_place();
   }
   if (me_ == shared::processes_max)
     throw SharedSpaceError(
         fmt::format("{} processes map shared space '{}', as many as can", me_, name()));
   shared::Process& mine = segment().processes[me_];
-  const auto identity = runtime::ProcessIdentity::of_caller();
   mine.pid = identity.pid;
   mine.started = identity.started;
   mine.bell.is_asleep = 0;
@@ -222,11 +231,16 @@ std::uint32_t SharedMapping::free_place() const {
   return place;
 }
 
-bool SharedMapping::lives(std::uint32_t process) const {
-  if (process >= shared::processes_max) return false;
-  const shared::Process& it = segment().processes[process];
-  if (it.state == shared::Process::nobody) return false;
-  return runtime::ProcessIdentity{it.pid, it.started}.is_alive();
+bool SharedMapping::lives(std::uint32_t pid) const {
+  const bool holds_directory = segment().lock.holder() == pid;  // first: it may be about to let go
+  bool has_place = false;
+  for (const runtime::ProcessIdentity& one : processes()) {
+    if (one.pid != pid) continue;
+    if (one.is_alive()) return true;
+    has_place = true;
+  }
+  // Who has none is about to come, or has just left.
+  return !has_place && holds_directory && runtime::ProcessIdentity::of(pid).is_alive();
 }
 
 std::vector<runtime::ProcessIdentity> SharedMapping::processes() const {
@@ -246,64 +260,68 @@ void SharedMapping::ring(std::uint32_t processes) const {
 // ---- its lock, and what the dead leave -----------------------------------------------------
 
 bool SharedMapping::take(runtime::SharedLock& lock, std::string_view of) const {
+  if (const std::optional<bool> has_died = try_take(lock, lock_patience_)) return *has_died;
+  throw held_for_long(lock, of);
+}
+
+std::optional<bool> SharedMapping::try_take(runtime::SharedLock& lock, base::Nanos patience) const {
   using Found = runtime::SharedLock::Found;
-  const Found found = lock.lock(me_, *this, lock_patience_);
-  if (found == Found::stuck) {
-    const std::uint32_t holder = lock.holder().value_or(shared::processes_max);
-    refuse_held(of, holder < shared::processes_max ? segment().processes[holder].pid.load() : 0);
-  }
+  const Found found = lock.lock(pid_, *this, patience);
+  if (found == Found::stuck) return std::nullopt;
   return found == Found::holder_died;
 }
 
-void SharedMapping::refuse_held(std::string_view what, std::uint32_t pid) const {
-  throw SharedSpaceError(
+SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
+                                              std::string_view of) const {
+  return SharedSpaceError(
       fmt::format("shared space '{}': process {} has held the lock of {} for more than {}", name(),
-                  pid, what, base::format_time(lock_patience_)));
+                  lock.holder().value_or(0), of, base::format_time(lock_patience_)));
 }
 
-/// Who comes has no place yet, so that processes go by their pid here.
+/// Nothing to mend: a place and an element are there once their state says so.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
-  struct ByPid final : runtime::SharedLock::Holders {
-    bool lives(std::uint32_t pid) const override {
-      return runtime::ProcessIdentity::of(pid).is_alive();
-    }
-  };
-  runtime::SharedLock& lock = mapping_.segment().lock;
-  const auto found =
-      lock.lock(static_cast<std::uint32_t>(getpid()), ByPid(), mapping_.lock_patience_);
-  if (found == runtime::SharedLock::Found::stuck)
-    mapping_.refuse_held("the space", lock.holder().value_or(0));
+  mapping_.take(mapping_.segment().lock, "the space");
 }
 
 SharedMapping::Directory::~Directory() { mapping_.segment().lock.unlock(); }
 
-void SharedMapping::clear(const runtime::ProcessIdentity& process) {
+/// With the directory held from the first look, so that the place is nobody else's meanwhile.
+bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
+  const Directory held(*this);
   const auto all = processes();
+  bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    segment().lock.leave_for(process.pid);
-    for (shared::Element& element : segment().elements) element.lock.leave_for(i);
-    const Directory held(*this);
-    if (processes()[i] == process) clear_place(i);
+    if (!lives(process.pid))  // nor another that got its number
+      for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
+    is_all_cleared &= clear_place(i, brief_patience);
   }
+  return is_all_cleared;
 }
 
 /// Called with the directory held. The place is free only after all is cleared: who dies on the
-/// way leaves it to be done again.
-void SharedMapping::clear_place(std::uint32_t process) {
+/// way, or finds an element held by others, leaves it to be done again.
+bool SharedMapping::clear_place(std::uint32_t process, base::Nanos patience) {
+  bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
-    if (segment().elements[i].state != shared::Element::live) continue;
+    if (segment().elements[i].state == shared::Element::nothing) continue;
     try {
       SharedLog log(*this, i);
-      const SharedLog::Held held(log);
+      if (!log.try_take(patience)) {
+        is_all_cleared = false;
+        continue;
+      }
+      const SharedLog::Held held(log, SharedLog::taken);
       log.forget(process);
     } catch (const ElementError&) {
       // What is overwritten has nothing to be cleared.
     }
   }
+  if (!is_all_cleared) return false;
   segment().processes[process].state = shared::Process::nobody;
   ++segment().process_changes;
   ring(~std::uint32_t{0});
+  return true;
 }
 
 }  // namespace pastset

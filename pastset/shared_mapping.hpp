@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ class SharedSpaceError : public ElementError {
 /// no file and goes with the last of them, however that ends.
 ///
 /// Sharing: any thread may call anything. After a fork the child maps for itself.
+/// Locks:   held by pid, which no other process gets before the dead one's are cleared.
 /// Blocks:  for the lock of the space, no longer than its patience.
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
@@ -55,7 +57,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
 
-  bool lives(std::uint32_t process) const override;
+  bool lives(std::uint32_t pid) const override;
   /// By number; those that are not there are zeros.
   std::vector<runtime::ProcessIdentity> processes() const;
   /// Those of the bits.
@@ -74,22 +76,29 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   };
   /// Takes or throws; true when the holder before died.
   bool take(runtime::SharedLock& lock, std::string_view of) const;
+  /// The same for a patience of one's own: none when it was held for longer. With 0 it only
+  /// looks, and never sleeps.
+  std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
+  SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
+  /// Of those who have others waiting for them, and come again.
+  static constexpr base::Nanos brief_patience{20'000'000};
 
   /// Clears what a process that is no more has left: its locks, its waits, its pins, its place.
-  /// Nothing when it was done before.
-  void clear(const runtime::ProcessIdentity& process);
+  /// Nothing when it was done before. False when something of it is held: its place stays, to be
+  /// cleared again.
+  bool clear(const runtime::ProcessIdentity& process);
 
  private:
   SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience);
   void check_head() const;
-  [[noreturn]] void refuse_held(std::string_view what, std::uint32_t pid) const;
   void join();
   std::uint32_t free_place() const;
-  void clear_place(std::uint32_t process);
+  bool clear_place(std::uint32_t process, base::Nanos patience);
   base::Descriptor memory_;
   std::size_t bytes_ = 0;
   base::Nanos lock_patience_;
   std::byte* base_ = nullptr;
+  const std::uint32_t pid_;
   std::uint32_t me_ = shared::processes_max;
 };
 

@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "runtime/context.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/moment.hpp"
@@ -40,7 +41,7 @@ void wake_at(std::atomic<std::uint32_t>& word, int most) {
   syscall(SYS_futex, &word, FUTEX_WAKE, most, nullptr, nullptr, 0);
 }
 
-/// Field 22 of /proc/PID/stat; 0 when there is no such process.
+/// Field 22 of /proc/PID/stat; 0 when it cannot be read.
 std::uint64_t start_of(std::uint32_t pid) {
   std::FILE* const file = std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re");
   if (file == nullptr) return 0;
@@ -55,17 +56,27 @@ std::uint64_t start_of(std::uint32_t pid) {
   return at != nullptr && std::sscanf(at, format, &started) == 1 ? started : 0;
 }
 
-/// Readable once the process has ended; negative when it has been forgotten or is another.
-int open_process(const ProcessIdentity& process) {
-  const auto opened = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
-  if (opened < 0 || start_of(process.pid) == process.started) return opened;
-  close(opened);
-  return -1;
+/// Readable once the process has ended.
+struct Opened {
+  base::Descriptor descriptor;
+  bool is_gone = false;  // or its number is another's; with neither, nothing is known
+};
+
+/// Nobody is taken for dead because we have no descriptor left, or may not look.
+Opened open_process(const ProcessIdentity& process) {
+  base::Descriptor opened(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!opened && (errno == ESRCH || errno == EINVAL || errno == ENOENT)) return {{}, true};
+  const std::uint64_t started = start_of(process.pid);
+  if (started != 0 && process.started != 0 && started != process.started) return {{}, true};
+  if (started == 0) opened.close();  // it may be another's
+  return {std::move(opened), false};
 }
 
 constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{1} << 30;
 // How long one sleeps before asking whether the holder lives; mostly a BellThreads is faster.
 constexpr Nanos doubt{20'000'000};
+// After how long one tries again what a process had no descriptor for, or could not clear.
+constexpr int again_ms = 200;
 
 }  // namespace
 
@@ -88,12 +99,10 @@ ProcessIdentity ProcessIdentity::of_caller() { return of(static_cast<std::uint32
 
 bool ProcessIdentity::is_alive() const {
   if (pid == 0) return false;
-  const int opened = open_process(*this);
-  if (opened < 0) return false;
-  pollfd one{opened, POLLIN, 0};
-  const bool has_ended = ::poll(&one, 1, 0) == 1;
-  close(opened);
-  return !has_ended;
+  const Opened opened = open_process(*this);
+  if (!opened.descriptor) return !opened.is_gone;
+  pollfd one{opened.descriptor.get(), POLLIN, 0};
+  return ::poll(&one, 1, 0) != 1;
 }
 
 /// Either we see that it is about to sleep, or the kernel shows it the new number.
@@ -114,8 +123,8 @@ SharedLock::Found SharedLock::lock(std::uint32_t me, const Holders& holders, Nan
 
 SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holders,
                                           Nanos patience) {
-  const Nanos began = steady_now();
-  Nanos asked = began;
+  Nanos began = steady_now(), asked = began;
+  std::uint32_t holder = 0;
   for (int looks = 0;; ++looks) {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     if ((seen & ~sleepers) == 0 || (seen & died) != 0) {
@@ -129,10 +138,13 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
       pause_core();
       continue;
     }
+    if (patience == Nanos{0}) return Found::stuck;
     if ((seen & sleepers) == 0) {
       if (!word_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;
+      holder = 0;  // it was let go since we looked, though perhaps to the same one
     }
+    if (std::exchange(holder, seen) != seen) began = steady_now();
     sleep_at(word_, seen, doubt);
     const Nanos now = steady_now();
     if (now - asked < doubt) continue;
@@ -165,7 +177,7 @@ std::optional<std::uint32_t> SharedLock::holder() const {
 struct BellThreads::State {
   SharedBell& bell;
   std::function<void()> rung;
-  std::function<void(ProcessIdentity)> ended;
+  std::function<bool(ProcessIdentity)> ended;
   int wake = -1;  // of the thread that hears of ends
   std::atomic<bool> is_over{false};
   Mutex mutex;
@@ -173,7 +185,7 @@ struct BellThreads::State {
   bool has_news = false;
   OsThread answering, hearing;
 
-  State(SharedBell& of, std::function<void()> on_ring, std::function<void(ProcessIdentity)> on_end)
+  State(SharedBell& of, std::function<void()> on_ring, std::function<bool(ProcessIdentity)> on_end)
       : bell(of), rung(std::move(on_ring)), ended(std::move(on_end)) {
     wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake < 0) throw std::system_error(errno, std::generic_category(), "no eventfd");
@@ -202,7 +214,15 @@ struct BellThreads::State {
 
   struct Heard {
     ProcessIdentity process;
-    int descriptor;
+    base::Descriptor descriptor;
+    bool has_ended = false;
+
+    void open() {
+      if (descriptor || has_ended) return;
+      Opened opened = open_process(process);
+      descriptor = std::move(opened.descriptor);
+      has_ended = opened.is_gone;
+    }
   };
 
   void hear() {
@@ -210,58 +230,50 @@ struct BellThreads::State {
     std::vector<pollfd> polled;
     while (!is_over) {
       take_news(heard);
+      for (Heard& one : heard) one.open();
+      std::erase_if(heard, [&](const Heard& one) { return one.has_ended && ended(one.process); });
       polled.assign(1, {wake, POLLIN, 0});
-      for (const Heard& one : heard) polled.push_back({one.descriptor, POLLIN, 0});
-      if (::poll(polled.data(), polled.size(), -1) < 0) continue;
+      bool is_all_heard = true;
+      for (const Heard& one : heard) {
+        polled.push_back({one.descriptor.get(), POLLIN, 0});
+        is_all_heard &= static_cast<bool>(one.descriptor);
+      }
+      if (::poll(polled.data(), polled.size(), is_all_heard ? -1 : again_ms) < 0) continue;
       std::uint64_t nudges = 0;
       [[maybe_unused]] const auto got = read(wake, &nudges, sizeof nudges);
-      for (std::size_t i = polled.size(); --i > 0;) {
-        if (polled[i].revents == 0) continue;
-        const Heard gone = heard[i - 1];
-        heard.erase(heard.begin() + static_cast<std::ptrdiff_t>(i) - 1);
-        close(gone.descriptor);
-        ended(gone.process);
+      for (std::size_t i = 0; i < heard.size(); ++i) {
+        if (polled[i + 1].revents == 0) continue;
+        heard[i].has_ended = (polled[i + 1].revents & POLLIN) != 0;
+        heard[i].descriptor.close();
       }
     }
-    for (const Heard& one : heard) close(one.descriptor);
   }
 
   void take_news(std::vector<Heard>& heard) {
-    std::vector<ProcessIdentity> processes;
-    {
-      const Lock lock(mutex);
-      if (!std::exchange(has_news, false)) return;
-      processes = wanted;
-    }
+    const Lock lock(mutex);
+    if (!std::exchange(has_news, false)) return;
     std::erase_if(heard, [&](const Heard& one) {
-      const bool stays =
-          std::find(processes.begin(), processes.end(), one.process) != processes.end();
-      if (!stays) close(one.descriptor);
-      return !stays;
+      return std::find(wanted.begin(), wanted.end(), one.process) == wanted.end();
     });
-    for (const ProcessIdentity& process : processes) {
+    for (const ProcessIdentity& process : wanted) {
       const auto is_it = [&](const Heard& one) { return one.process == process; };
-      if (std::any_of(heard.begin(), heard.end(), is_it)) continue;
-      const int descriptor = open_process(process);
-      if (descriptor >= 0)
-        heard.push_back({process, descriptor});
-      else
-        ended(process);
+      if (std::none_of(heard.begin(), heard.end(), is_it)) heard.push_back({process, {}, false});
     }
   }
 };
 
 BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
-                         std::function<void(ProcessIdentity)> ended)
+                         std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });
+  // First the one that calls nobody yet: whoever makes us may hold what the other waits for.
+  state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
   try {
-    state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
+    state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });
   } catch (...) {
     state->is_over = true;
-    bell.ring();
-    state->answering.join();
+    state->nudge();
+    state->hearing.join();
     throw;
   }
 }

@@ -27,7 +27,8 @@ struct ProcessIdentity {
   std::uint64_t started = 0;  ///< in ticks since the machine started
   static ProcessIdentity of(std::uint32_t pid);
   static ProcessIdentity of_caller();
-  /// One that has ended and was not waited for yet is not alive.
+  /// One that has ended and was not waited for yet is not alive; one of which nothing can be known,
+  /// as when no descriptor is to be had, is.
   bool is_alive() const;
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
@@ -45,12 +46,13 @@ struct SharedBell {
 /// Why:    not a robust mutex of the C library, which keeps pointers in the memory and follows them
 ///         when it unlocks: a wild write of one process would end another.
 /// Shapes: 0; or the holder's number + 1, with a bit for sleepers; or the bit of a dead holder.
-/// Blocks: while it is held, but no longer than the patience.
+/// Blocks: while it is held, but no longer than the patience by one and the same.
 class SharedLock {
  public:
   class Holders {
    public:
-    /// Is the process that goes by this number alive? Asked when one holds a lock for long.
+    /// Is the process that goes by this number alive? Asked when one holds a lock for long. No
+    /// other may go by it soon, or its lock would be taken for the dead one's.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:
@@ -61,6 +63,7 @@ class SharedLock {
     holder_died,  ///< and the memory may be as it left it
     stuck,        ///< not locked: a live process holds it
   };
+  /// `me` is below 2^30. With a patience of 0 it only looks, and never sleeps.
   Found lock(std::uint32_t me, const Holders& holders, Nanos patience);
   void unlock();
   /// It was held by one that is dead: gives it to the next.
@@ -78,9 +81,10 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// sleep in the kernel.
 class BellThreads {
  public:
-  /// Both are called on these threads, in no context of a runtime, and must not throw.
+  /// Both are called on these threads, in no context of a runtime, and must not throw; `ended` not
+  /// before listen_for(), and again after a while when it answers false.
   BellThreads(SharedBell& bell, std::function<void()> rung,
-              std::function<void(ProcessIdentity)> ended);
+              std::function<bool(ProcessIdentity)> ended);
   ~BellThreads();  ///< waits until neither is running; not from them
   BellThreads(const BellThreads&) = delete;
   BellThreads& operator=(const BellThreads&) = delete;

@@ -10,7 +10,8 @@ namespace {
 
 /// Overwrites words, most of them where something is.
 void scribble(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed) {
-  const auto space = map_when_there(runtime, name, {}, 2s);
+  alarm(60);  // a hang is a failure
+  const auto space = map_when_there(runtime, name, {.lock_patience = 50ms}, 2s);
   runtime::Random random(seed);
   const std::size_t head = sizeof(pastset::shared::Segment) / 8;
   for (int i = 0; i < 400; ++i) {
@@ -70,6 +71,7 @@ TEST_CASE("shared space: whatever a process writes into it, others get errors or
     const std::string name = own_name();
     Between<std::atomic<bool>> is_over;
     Forked owner([&](runtime::Runtime& runtime) {
+      alarm(60);
       const auto space = SharedSpace::make(name, {.bytes = 4 << 20, .lock_patience = 50ms});
       space->enter("e", values, {.delta = 4}, {.slots = 32, .arena_bytes = 16 << 10});
       while (!*is_over) runtime.sleep_for(1ms);

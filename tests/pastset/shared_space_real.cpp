@@ -33,6 +33,11 @@ void expect(bool is_so, const char* what) {
   if (!is_so) throw std::runtime_error(what);
 }
 
+void wait_for_stage(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted) {
+  for (const base::Nanos end = runtime.now() + 30s; stage < wanted; runtime.sleep_for(1ms))
+    REQUIRE(runtime.now() < end);
+}
+
 template <class Act>
 std::string error_of(Act act) {
   try {
@@ -112,9 +117,9 @@ TEST_CASE("shared space: deadlines pass, changes of any are heard of, delete end
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values);
-    while (*stage < 1) runtime.sleep_for(1ms);
+    wait_for_stage(runtime, *stage, 1);
     element->move(tuple_of(7));
-    while (*stage < 2) runtime.sleep_for(1ms);
+    wait_for_stage(runtime, *stage, 2);
     runtime.sleep_for(5ms);
     space->delete_element("e");
     CHECK_THROWS_AS(element->last(), pastset::Deleted);
@@ -327,9 +332,9 @@ TEST_CASE(
                Catch::Contains("process " + std::to_string(holder.pid()) +
                                " has held the lock of an element for more than 100ms"));
     holder.kill(SIGKILL);
+    CHECK(holder.wait() == 128 + SIGKILL);
     CHECK(element->move(tuple_of(6)) == 1);
     CHECK(value_of(element->observe()) == 5);  // it had not observed it yet
-    CHECK(holder.wait() == 128 + SIGKILL);
   });
 }
 
@@ -346,7 +351,7 @@ TEST_CASE("shared space: what a killed reader has pinned is free again") {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 2}, {.slots = 8, .arena_bytes = 8192});
     element->move(tuple_of(0, 900));
-    while (*stage < 1) runtime.sleep_for(1ms);
+    wait_for_stage(runtime, *stage, 1);
     element->axe(0);
     CHECK_THROWS_AS(element->move(tuple_of(1, 900), soon(runtime, 5ms)), pastset::DeadlinePassed);
     auto moved = element->start_move(tuple_of(1, 900));

@@ -73,6 +73,8 @@ class Forked {
       std::fprintf(stderr, "process %d: %s\n", getpid(), error.what());
     } catch (const runtime::Stop& stop) {
       std::fprintf(stderr, "process %d: %s\n", getpid(), stop.what());
+    } catch (...) {  // a failed REQUIRE must not go on as the test
+      std::fprintf(stderr, "process %d: a check failed\n", getpid());
     }
     return 1;
   }

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/shared_holders_real.cpp — what happens while another process holds an element, or
+// has just let it go. A second mapping stands for the other process where nobody has to die.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "tests/pastset/shared_space_scene.hpp"
+
+using namespace shared_space_scene;
+using pastset::Access;
+using pastset::SharedSpaceError;
+
+namespace {
+
+constexpr pastset::SharedSizes small{.slots = 8, .arena_bytes = 8192, .line = 8};
+
+std::unique_ptr<SharedSpace> map_again(const SharedSpace& space,
+                                       const SharedSpace::Options& options = {}) {
+  return SharedSpace::map(again(space.descriptor()), options);
+}
+
+runtime::Task start(runtime::Runtime& runtime, std::function<void()> work) {
+  return runtime.spawn(runtime::ContextRole::thread, {"other"}, std::move(work));
+}
+
+template <class Is>
+void wait_until(runtime::Runtime& runtime, const Is& is) {
+  for (const base::Nanos end = runtime.now() + 20s; !is(); runtime.sleep_for(1ms))
+    REQUIRE(runtime.now() < end);
+}
+
+/// An X-function keeps the element held until it is told to go on; the tuple stays unobserved.
+class Holder {
+ public:
+  Holder(runtime::Runtime& runtime, SharedSpace& space) : runtime_(runtime) {
+    pastset::ElementOptions options;
+    options.x_function.out = [this](const base::Payload& stored) -> base::Payload {
+      holds_ = true;
+      while (!goes_on_) runtime_.sleep_for(1ms);
+      if (!observes_) throw std::runtime_error("not observed");
+      return stored;
+    };
+    task_ = start(runtime, [element = space.enter("e", values, options)] {
+      try {
+        element->observe();
+      } catch (const std::runtime_error&) {
+      }
+    });
+    wait_until(runtime, [&] { return holds_.load(); });
+  }
+  ~Holder() { let_go(false); }
+  void let_go(bool observes) {
+    observes_ = observes;
+    goes_on_ = true;
+    if (task_) std::exchange(task_, {}).join();
+  }
+
+ private:
+  runtime::Runtime& runtime_;
+  std::atomic<bool> holds_{false}, goes_on_{false}, observes_{false};
+  runtime::Task task_;
+};
+
+/// A read that does something when it is served.
+struct Served final : Access {
+  explicit Served(std::function<void()> what) : Access(Kind::observe, 0), act(std::move(what)) {}
+  void told() noexcept override { act(); }
+  const std::function<void()> act;
+};
+
+std::uint64_t blocked_movers(SharedSpace& space) { return space.show().at(0).blocked_movers; }
+
+}  // namespace
+
+TEST_CASE("shared space: a move whose turn comes as its deadline passes says that it has moved") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const auto element = space->enter("e", values, {.delta = 1});
+    element->move(tuple_of(1));
+    const auto other = map_again(*space);
+    const base::Nanos end = runtime.now() + 60ms;
+    std::optional<std::uint64_t> number;
+    runtime::Task mover = start(runtime, [&] {
+      try {
+        number = element->move(tuple_of(2), runtime::Deadline::written_at(end));
+      } catch (const pastset::DeadlinePassed&) {
+      }
+    });
+    wait_until(runtime, [&] { return blocked_movers(*other) == 1 || runtime.now() > end; });
+    Holder holder(runtime, *other);
+    while (runtime.now() < end + 40ms) runtime.sleep_for(1ms);
+    holder.let_go(true);
+    mover.join();
+    CHECK(number.has_value() == (element->last() == 2));
+  });
+}
+
+TEST_CASE("shared space: a move that was cancelled never happens, whoever makes room meanwhile") {
+  constexpr std::uint64_t moves = 400'000;
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const auto element = space->enter("e", values, {.delta = 1}, {.slots = 8});
+    const auto other = map_again(*space);
+    std::vector<std::uint8_t> seen(moves, 0);
+    std::atomic<bool> is_over{false};
+    runtime::Task observer = start(runtime, [&, observed = other->find("e")] {
+      for (;;) {
+        const bool is_last = is_over;
+        while (const auto stored = observed->try_observe()) {
+          seen.at(value_of(*stored)) = 1;
+          observed->axe(stored->number);
+        }
+        if (is_last) return;
+      }
+    });
+    std::vector<std::uint8_t> is_cancelled(moves, 0);
+    for (std::uint64_t i = 0; i < moves; ++i) {
+      auto moved = element->start_move(tuple_of(i, 1));
+      is_cancelled[i] = moved.cancel() ? 1 : 0;
+    }
+    is_over = true;
+    observer.join();
+    for (std::uint64_t i = 0; i < moves; ++i) {
+      INFO("move " << i);
+      REQUIRE(seen[i] + is_cancelled[i] == 1);
+    }
+  });
+}
+
+TEST_CASE("shared space: memory that is freed while a move gets in line is its own") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const auto element = space->enter("e", values, {.delta = 4}, small);
+    const auto other = map_again(*space);
+    const auto others = other->find("e");
+    element->move(tuple_of(0, 900));
+    element->observe();
+    Served served([&] { others->axe(0); });
+    element->begin(served);
+    runtime.sleep_for(20ms);  // bells that rang for who came are answered
+    // As where nobody waits: the move is to serve the read, and then to hear of the axe.
+    space->mapping().segment().elements[0].listeners = 0;
+    others->move(tuple_of(1, 1));
+    CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);
+  });
+}
+
+TEST_CASE("shared space: an element that is held for long delays no other one") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const auto held = space->enter("e", values);
+    const auto free = space->enter("free", values);
+    const auto other = map_again(*space);
+    const auto others_free = other->find("free");
+    held->move(tuple_of(1));
+    const bool is_waited_for = GENERATE(false, true);
+    pastset::StartedAccess waits;
+    if (is_waited_for) waits = held->start_observe(9);
+    Holder holder(runtime, *other);
+    runtime::Task asks = start(runtime, [&] { held->last(); });
+    runtime.sleep_for(5ms);
+    auto comes = free->start_observe();
+    others_free->move(tuple_of(7));
+    CHECK(value_of(comes.take(soon(runtime, 5s))) == 7);
+    CHECK(space->enter("third", values)->last() == 0);  // nor one that is new
+    holder.let_go(true);
+    asks.join();
+  });
+}
+
+TEST_CASE("shared space: who is told of a stuck element in line is in line no longer") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name(), {.lock_patience = 100ms});
+    const auto element = space->enter("e", values, {.delta = 1}, small);
+    element->move(tuple_of(1));
+    const auto other = map_again(*space);
+    auto moved = element->start_move(tuple_of(2));
+    std::string blocked_error;
+    runtime::Task mover = start(runtime, [&] {
+      try {
+        element->move(tuple_of(3), soon(runtime, 50ms));
+      } catch (const SharedSpaceError& error) {
+        blocked_error = error.what();
+      }
+    });
+    wait_until(runtime, [&] { return blocked_movers(*other) == 2; });
+    Holder holder(runtime, *other);
+    space->mapping().ring(~std::uint32_t{0});
+    CHECK_THROWS_AS(moved.take(soon(runtime)), SharedSpaceError);
+    mover.join();
+    CHECK_THAT(blocked_error, Catch::Contains("has held the lock of an element for more than 100"));
+    holder.let_go(false);
+    wait_until(runtime, [&] { return blocked_movers(*other) == 0; });
+    CHECK(value_of(*element->try_observe()) == 1);
+    CHECK_FALSE(element->try_observe());
+  });
+}
+
+TEST_CASE("shared space: who dies while an element is held for long leaves nothing in it") {
+  const std::string name = own_name();
+  Forked victim([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
+    space->find("e")->move(tuple_of(2));
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name, {.lock_patience = 100ms});
+    const auto element = space->enter("e", values, {.delta = 1}, small);
+    element->move(tuple_of(1));
+    wait_until(runtime, [&] { return blocked_movers(*space) == 1; });
+    const auto other = map_again(*space, {.lock_patience = 100ms});
+    Holder holder(runtime, *other);
+    victim.kill(SIGKILL);
+    victim.wait();
+    runtime.sleep_for(500ms);  // longer than anybody's patience
+    holder.let_go(false);
+    wait_until(runtime, [&] { return blocked_movers(*space) == 0; });
+  });
+}
+
+TEST_CASE("shared space: what a killed reader has pinned in a deleted element is used again") {
+  const std::string name = own_name();
+  Between<std::atomic<bool>> is_pinned;
+  Forked reader([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
+    const pastset::Stored pinned = space->find("e")->newest(0, soon(runtime));
+    *is_pinned = true;
+    runtime.sleep_for(60s);
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name, {.bytes = pastset::shared::segment_head_bytes +
+                                                         pastset::SharedLog::region_bytes(small)});
+    space->enter("e", values, {}, small)->move(tuple_of(1, 500));
+    wait_until(runtime, [&] { return is_pinned->load(); });
+    space->delete_element("e");
+    CHECK_THROWS_AS(space->enter("e", values, {}, small), pastset::SharedSpaceFull);
+    reader.kill(SIGKILL);
+    reader.wait();
+    wait_until(runtime, [&] {
+      try {
+        return space->enter("e", values, {}, small)->last() == 0;
+      } catch (const pastset::SharedSpaceFull&) {
+        return false;
+      }
+    });
+  });
+}
+
+TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead") {
+  const std::string name = own_name();
+  Between<std::atomic<int>> stage;
+  Forked poor([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    const auto parent = runtime::ProcessIdentity::of(static_cast<std::uint32_t>(getppid()));
+    const auto gone = [] {
+      Forked one([](runtime::Runtime&) {});
+      const auto pid = static_cast<std::uint32_t>(one.pid());
+      one.wait();
+      return runtime::ProcessIdentity{pid, 1};
+    }();
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    *stage = parent.is_alive() && !gone.is_alive() ? 1 : -1;
+    runtime.sleep_for(60s);
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name);
+    const auto element = space->enter("e", values);
+    wait_until(runtime, [&] { return *stage != 0; });
+    CHECK(*stage == 1);
+    const auto other = map_again(*space);  // of which it hears
+    Forked third([&](runtime::Runtime& of_third) {
+      const auto mapped = map_when_there(of_third, name);
+      *stage = 2;
+      of_third.sleep_for(60s);
+    });
+    wait_until(runtime, [&] { return *stage == 2; });
+    runtime.sleep_for(200ms);
+    const auto processes = space->mapping().processes();
+    CHECK(std::count_if(processes.begin(), processes.end(),
+                        [](const auto& one) { return one.pid != 0; }) == 4);
+  });
+}
+
+TEST_CASE("shared space: a place beyond all that can be is refused, not written to") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const auto element = space->enter("e", values, {}, {.slots = 8, .arena_bytes = 64 * 100});
+    auto& next = space->mapping().segment().elements[0].arena_next;
+    for (std::uint64_t below = 64; below < 64 * 300; below += 64) {
+      next = ~std::uint64_t{0} - below + 1;
+      CHECK_THROWS_AS(element->move(tuple_of(1, 700)), SharedSpaceError);
+    }
+  });
+}
