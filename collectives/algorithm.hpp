@@ -58,6 +58,7 @@ class Parameters {
 class Program {
  public:
   using Make = std::function<void(Count portion, Steps& steps)>;
+  Program() = default;  ///< of no steps
   Program(Count portions, Make make) : portions_(portions), make_(std::move(make)) {}
 
   Count portions() const { return portions_; }
@@ -66,7 +67,7 @@ class Program {
   Steps all() const;
 
  private:
-  Count portions_;
+  Count portions_ = 0;
   Make make_;
 };
 

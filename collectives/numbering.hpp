@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/numbering.hpp — numbers for keys, in the order in which they are first seen.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,11 @@ class Numbering {
   }
   std::uint64_t key(std::uint32_t number) const { return keys_[number]; }
   std::size_t size() const { return keys_.size(); }
+  /// Forgets them, and keeps the memory.
+  void clear() {
+    std::fill(places_.begin(), places_.end(), none);
+    keys_.clear();
+  }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};

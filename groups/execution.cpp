@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/errors.hpp"
@@ -18,26 +19,23 @@ using collectives::Block;
 using Pieces = std::vector<std::span<std::byte>>;
 
 /// Calls `use` with as many bytes of each at a time as lie together in all of them.
-template <class Use>
-void side_by_side(std::initializer_list<const Pieces*> lists, const Use& use) {
-  std::vector<std::size_t> piece(lists.size()), done(lists.size());
+template <std::size_t n, class Use>
+void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
+  std::array<std::size_t, n> piece{}, done{};
+  std::array<std::span<std::byte>, n> now;
   for (;;) {
-    std::vector<std::span<std::byte>> now;
-    std::size_t bytes = std::numeric_limits<std::size_t>::max(), index = 0;
-    for (const Pieces* list : lists) {
-      if (piece[index] == list->size()) return;
-      now.push_back((*list)[piece[index]].subspan(done[index]));
-      bytes = std::min(bytes, now.back().size());
-      ++index;
+    std::size_t bytes = std::numeric_limits<std::size_t>::max();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (piece[i] == lists[i]->size()) return;
+      now[i] = (*lists[i])[piece[i]].subspan(done[i]);
+      bytes = std::min(bytes, now[i].size());
     }
-    for (auto& one : now) one = one.first(bytes);
+    for (std::size_t i = 0; i < n; ++i) {
+      now[i] = now[i].first(bytes);
+      done[i] += bytes;
+      if (done[i] == (*lists[i])[piece[i]].size()) ++piece[i], done[i] = 0;
+    }
     use(now);
-    index = 0;
-    for (const Pieces* list : lists) {
-      done[index] += bytes;
-      if (done[index] == (*list)[piece[index]].size()) ++piece[index], done[index] = 0;
-      ++index;
-    }
   }
 }
 
@@ -54,31 +52,23 @@ std::size_t size_of(const Pieces& pieces) {
 
 }  // namespace
 
-Execution::Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
-                     const std::vector<std::uint32_t>& hosts, const OperationName& name,
-                     collectives::Program program, const ExecutionPlan& plan, Memory& memory,
-                     Fold& fold, ExecutionLimits limits, ShareTrace* trace)
-    : runtime_(runtime),
-      lanes_(lanes),
-      hosts_(hosts),
-      name_(name),
-      plan_(plan),
-      memory_(memory),
-      fold_(fold),
-      limits_(limits),
-      trace_(trace),
-      steps_(std::move(program), window_of(limits.window, hosts.size())),
-      waits_(runtime) {}
+std::string OperationName::text() const {
+  return fmt::format("operation {} of group {}, {}", number, group, name_of(collective));
+}
 
-void Execution::run() {
-  for (;;) {
-    admit();
-    if (steps_.is_done()) return;
-    const runtime::Deadline limit{runtime_.now() + limits_.patience, limits_.is_patience_written};
-    std::optional<std::size_t> member = waits_.any(limit);
+void Execution::run(const Share& share, collectives::Program program) {
+  share_ = &share;
+  steps_.restart(std::move(program), window_of(share.limits.window, hosts_.size()));
+  streams_.clear();
+  ordinals_.clear();
+  sent_.clear();
+  for (admit(); !steps_.is_done(); admit()) {
+    const base::Nanos until = runtime_.now() + share.limits.patience;
+    std::optional<std::size_t> member = waits_.any({until, share.limits.is_patience_written});
     if (!member) throw_late();
     for (; member; member = waits_.try_any()) finish(*member);
   }
+  steps_.restart({}, 0);  // programs borrow
 }
 
 void Execution::admit() {
@@ -104,13 +94,16 @@ void Execution::keep(Slot slot) {
   Step& kept = kept_[slot];
   kept.blocks.assign(step.blocks.begin(), step.blocks.end());
   if (!step.is_message()) return;
-  const Stream stream{step.action == Action::send, step.peer, step.channel};
+  const std::uint64_t is_sent = step.action == Action::send ? 1 : 0;
+  const std::uint32_t stream =
+      streams_.number(is_sent << 63 | std::uint64_t{step.peer} << 32 | step.channel);
+  if (stream == ordinals_.size()) ordinals_.push_back(0);
   const std::uint64_t ordinal = ordinals_[stream]++;
-  kept.message = {name_.number, std::uint64_t{step.channel} << 32 | ordinal, name_.meaning,
-                  name_.number << 32 | steps_[slot].number};
+  kept.message = {share_->name.number, std::uint64_t{step.channel} << 32 | ordinal,
+                  share_->name.meaning, share_->name.number << 32 | steps_[slot].number};
   kept.can_be_received = false;
   kept.message.waits_for_grant = has_receiving_ports();
-  kept.message.is_grant_at_once = has_receiving_ports() && !plan_.ports.are_grants_carried;
+  kept.message.is_grant_at_once = has_receiving_ports() && !ports().are_grants_carried;
   if (step.action == Action::send && has_sending_ports())
     ports_of(sending_, slot).steps.push_back(slot);
   if (step.action == Action::receive && has_receiving_ports())
@@ -118,13 +111,13 @@ void Execution::keep(Slot slot) {
 }
 
 bool Execution::is_across(Slot slot) const {
-  return plan_.ports.are_apart &&
-         plan_.topology->cluster_of(plan_.me) != plan_.topology->cluster_of(steps_[slot].peer);
+  return ports().are_apart && share_->plan.topology->cluster_of(share_->plan.me) !=
+                                  share_->plan.topology->cluster_of(steps_[slot].peer);
 }
 
 void Execution::begin(Slot slot) {
   Step& step = kept_[slot];
-  if (trace_) step.began_nanos = trace_->now();
+  if (share_->trace) step.began_nanos = share_->trace->now();
   switch (steps_[slot].action) {
     case Action::send: ready_[steps_[slot].number] = slot; return;
     case Action::receive:
@@ -134,7 +127,7 @@ void Execution::begin(Slot slot) {
     case Action::reduce: fold(step); break;
     case Action::copy: copy(step); break;
   }
-  if (trace_) trace(slot);
+  if (share_->trace) trace(slot);
   steps_.finish(slot, free_);
 }
 
@@ -147,19 +140,19 @@ void Execution::send_ready() {
 }
 
 void Execution::send_in_order() {
-  for (Ports& ports : sending_)
-    while (!ports.steps.empty() && ports.taken < plan_.ports.sending &&
-           ready_.erase(steps_[ports.steps.front()].number) > 0) {
-      send(ports.steps.front());
-      ports.steps.pop_front();
-      ++ports.taken;
+  for (Ports& its : sending_)
+    while (!its.steps.empty() && its.taken < ports().sending &&
+           ready_.erase(steps_[its.steps.front()].number) > 0) {
+      send(its.steps.front());
+      its.steps.pop_front();
+      ++its.taken;
     }
 }
 
 void Execution::send(Slot slot) {
   Step& step = kept_[slot];
   base::Payload message = gathered(step);
-  if (trace_) step.began_nanos = trace_->now(), step.bytes = message.size();
+  if (share_->trace) step.began_nanos = share_->trace->now(), step.bytes = message.size();
   Sent& sent = sent_[steps_[slot].peer];
   ++sent.messages, sent.bytes += message.size();
   step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, std::move(message));
@@ -175,12 +168,12 @@ void Execution::receive(Slot slot) {
 /// Receiving steps in their order, as far as they are free of hazards and there are ports.
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
-    Ports& ports = receiving_[across];
-    while (!ports.steps.empty() && ports.taken < receiving_ports(across) &&
-           kept_[ports.steps.front()].can_be_received) {
-      receive(ports.steps.front());
-      ports.steps.pop_front();
-      ++ports.taken;
+    Ports& its = receiving_[across];
+    while (!its.steps.empty() && its.taken < receiving_ports(across) &&
+           kept_[its.steps.front()].can_be_received) {
+      receive(its.steps.front());
+      its.steps.pop_front();
+      ++its.taken;
     }
   }
 }
@@ -188,7 +181,7 @@ void Execution::receive_in_order() {
 /// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies.
 base::Payload Execution::gathered(const Step& step) {
   into_.clear();
-  for (const Block& block : step.blocks) memory_.find(block, into_);
+  for (const Block& block : step.blocks) share_->memory.find(block, into_);
   return base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
     for (const auto& piece : into_) {
       std::memcpy(bytes.data(), piece.data(), piece.size());
@@ -207,7 +200,7 @@ void Execution::finish(std::size_t member) {
     take(slot);
     if (has_receiving_ports()) --ports_of(receiving_, slot).taken;
   }
-  if (trace_) trace(slot);
+  if (share_->trace) trace(slot);
   steps_.finish(slot, free_);
 }
 
@@ -216,11 +209,11 @@ void Execution::take(Slot slot) {
   const base::Payload message = std::exchange(step.receiving, {}).wait();
   step.bytes = message.size();
   into_.clear();
-  for (const Block& block : step.blocks) memory_.find(block, into_);
+  for (const Block& block : step.blocks) share_->memory.find(block, into_);
   if (size_of(into_) != message.size())
     throw paths::TravelError(
         "", "", "",
-        fmt::format("{}: host {} sent {} bytes where {} were expected", name_.text,
+        fmt::format("{}: host {} sent {} bytes where {} were expected", share_->name.text(),
                     lanes_->host_name(hosts_[steps_[slot].peer]), message.size(), size_of(into_)));
   std::span<const std::byte> bytes = message.bytes();
   for (const auto& piece : into_) {
@@ -231,17 +224,18 @@ void Execution::take(Slot slot) {
 
 void Execution::fold(const Step& step) {
   for (auto* pieces : {&into_, &left_, &right_}) pieces->clear();
-  memory_.find(step.blocks[0], into_);
-  memory_.find(step.blocks[1], left_);
-  memory_.find(step.blocks[2], right_);
-  side_by_side({&into_, &left_, &right_}, [&](const auto& now) { fold_(now[0], now[1], now[2]); });
+  share_->memory.find(step.blocks[0], into_);
+  share_->memory.find(step.blocks[1], left_);
+  share_->memory.find(step.blocks[2], right_);
+  side_by_side<3>({&into_, &left_, &right_},
+                  [&](const auto& now) { share_->fold(now[0], now[1], now[2]); });
 }
 
 void Execution::copy(const Step& step) {
   for (auto* pieces : {&into_, &left_}) pieces->clear();
-  memory_.find(step.blocks[0], into_);
-  memory_.find(step.blocks[1], left_);
-  side_by_side({&into_, &left_}, [&](const auto& now) {
+  share_->memory.find(step.blocks[0], into_);
+  share_->memory.find(step.blocks[1], left_);
+  side_by_side<2>({&into_, &left_}, [&](const auto& now) {
     if (!now[0].empty()) std::memmove(now[0].data(), now[1].data(), now[0].size());
   });
 }
@@ -256,11 +250,11 @@ void Execution::trace(Slot slot) {
                 : step.action == Action::receive ? eventspace::GroupAction::receive
                 : step.action == Action::reduce  ? eventspace::GroupAction::fold
                                                  : eventspace::GroupAction::copy;
-  done.peer = is_message ? trace_->host(step.peer) : trace_->host();
+  done.peer = is_message ? share_->trace->host(step.peer) : share_->trace->host();
   done.channel = step.channel;
   done.bytes = is_message ? kept_[slot].bytes : size_of(into_);
   done.begin_nanos = kept_[slot].began_nanos;
-  trace_->add(done);
+  share_->trace->add(done);
 }
 
 void Execution::throw_late() const {
@@ -269,9 +263,10 @@ void Execution::throw_late() const {
     if (steps_[slot].action == Action::receive && whom.size() < 200)
       whom += fmt::format("{}{}", whom.empty() ? "" : ", ",
                           lanes_->host_name(hosts_[steps_[slot].peer]));
-  throw paths::TravelError("", "", "",
-                           fmt::format("{}: nothing came for {}; waited for hosts {}", name_.text,
-                                       base::format_time(limits_.patience), whom));
+  throw paths::TravelError(
+      "", "", "",
+      fmt::format("{}: nothing came for {}; waited for hosts {}", share_->name.text(),
+                  base::format_time(share_->limits.patience), whom));
 }
 
 }  // namespace groups

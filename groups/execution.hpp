@@ -7,10 +7,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
+#include "collectives/numbering.hpp"
 #include "groups/fold.hpp"
 #include "groups/memory.hpp"
 #include "groups/tracing.hpp"
@@ -25,7 +27,9 @@ namespace groups {
 struct OperationName {
   std::uint64_t number = 0;   ///< in its group; the lanes' channel
   std::uint64_t meaning = 0;  ///< what all must agree on
-  std::string text;           ///< for messages: "operation 7 of group world, allreduce"
+  std::string_view group;     ///< outlives it
+  collectives::Collective collective = collectives::Collective::barrier;
+  std::string text() const;  ///< for messages: "operation 7 of group world, allreduce"
 };
 
 /// What one executes for: who it is, and what its schedule plans.
@@ -43,27 +47,39 @@ struct ExecutionLimits {
   bool is_patience_written = false;
 };
 
+/// A host's share of one operation. What it names outlives it.
+struct Share {
+  const OperationName& name;
+  ExecutionPlan plan;
+  Memory& memory;
+  Fold& fold;
+  ExecutionLimits limits;
+  ShareTrace* trace = nullptr;  ///< null where nothing is recorded
+};
+
 /// Does what a program says over lanes: admits steps in order up to a window, does what no earlier
-/// unfinished step forbids, and ends when all steps are done, so that what it was lent is free.
+/// unfinished step forbids, and ends when all steps are done, so that what it was lent is free. One
+/// operation after the other, in memory that it keeps.
 ///
 /// Blocks:  run(), in the context that calls it, which also folds and copies.
 /// Throws:  TravelError for what the world does, base::BadValue for values that cannot be folded,
-///          what the context is cancelled with. Whoever catches it leaves the lanes' group before
-///          the memory goes.
+///          what the context is cancelled with. Whoever catches it is done with this, and leaves
+///          the lanes' group before the memory goes.
 class Execution {
  public:
   /// `lanes`: of the group's hosts, by participant in `hosts`; null where there is but one. All
   /// outlive it.
   Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
-            const std::vector<std::uint32_t>& hosts, const OperationName& name,
-            collectives::Program program, const ExecutionPlan& plan, Memory& memory, Fold& fold,
-            ExecutionLimits limits, ShareTrace* trace = nullptr);
-  void run();
+            const std::vector<std::uint32_t>& hosts)
+      : runtime_(runtime), lanes_(lanes), hosts_(hosts), waits_(runtime) {}
+  void run(const Share& share, collectives::Program program);
   struct Sent {
     std::uint64_t messages = 0, bytes = 0;
   };
-  /// By participant.
+  /// By participant, of the last operation.
   const std::map<collectives::Rank, Sent>& sent() const { return sent_; }
+  /// Steps that it has memory for.
+  std::size_t size() const { return kept_.size(); }
 
  private:
   using Slot = pricing::Slot;
@@ -91,12 +107,13 @@ class Execution {
   Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
   bool is_across(Slot slot) const;
   std::size_t receiving_ports(std::size_t across) const {
-    return across == 1 && plan_.ports.receiving_across > 0 ? plan_.ports.receiving_across
-                                                           : plan_.ports.receiving;
+    return across == 1 && ports().receiving_across > 0 ? ports().receiving_across
+                                                       : ports().receiving;
   }
-  bool has_receiving_ports() const { return lanes_ != nullptr && plan_.ports.receiving > 0; }
+  const pricing::Ports& ports() const { return share_->plan.ports; }
+  bool has_receiving_ports() const { return lanes_ != nullptr && ports().receiving > 0; }
   void receive_in_order();
-  bool has_sending_ports() const { return plan_.ports.are_in_order && plan_.ports.sending > 0; }
+  bool has_sending_ports() const { return ports().are_in_order && ports().sending > 0; }
   void send_in_order();
   void finish(std::size_t member);
   void take(Slot slot);
@@ -109,25 +126,15 @@ class Execution {
   const runtime::Runtime& runtime_;
   paths::LaneGroup* const lanes_;
   const std::vector<std::uint32_t>& hosts_;
-  const OperationName& name_;
-  const ExecutionPlan plan_;
-  Memory& memory_;
-  Fold& fold_;
-  const ExecutionLimits limits_;
-  ShareTrace* const trace_;  // null where nothing is recorded
+  const Share* share_ = nullptr;  // while it runs
   pricing::Admission steps_;
   std::vector<Step> kept_;               // by slot
   std::vector<Slot> free_;               // to be done
   std::map<std::uint64_t, Slot> ready_;  // to be sent, by number, when all is admitted
   PortsApart sending_, receiving_;
   std::unordered_map<std::size_t, Slot> of_;  // by member of the waits
-  struct Stream {
-    bool is_sent = false;
-    collectives::Rank peer = 0;
-    collectives::Channel channel = 0;
-    friend auto operator<=>(const Stream&, const Stream&) = default;
-  };
-  std::map<Stream, std::uint64_t> ordinals_;
+  collectives::Numbering streams_;            // of messages from or to a peer on a channel
+  std::vector<std::uint64_t> ordinals_;       // of the next message, by stream
   std::map<collectives::Rank, Sent> sent_;
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks

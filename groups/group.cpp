@@ -120,7 +120,7 @@ const collectives::Topology& Group::topology() const {
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
 /// Everything that can be told here; what members disagree on comes out on the way.
-void Group::check(Call& call) const {
+std::shared_ptr<const Prepared> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
         fmt::format("group {}: {}: {}", group_->name(), name_of(call.collective), why));
@@ -134,34 +134,35 @@ void Group::check(Call& call) const {
     refuse(fmt::format("expected whole elements of {} bytes, found {} and {} bytes", element,
                        call.in.size(), call.out.size()));
   if (call.counts.empty()) call.counts = {count_of(call, element, size())};
-  const CallCounts counts(call, group_->layout());
+  call.choices = choices_;
+  const auto prepared = group_->prepare(call);
+  const CallCounts& counts = prepared->counts;
   for (const auto& [what, expected, found] :
        {std::tuple("in", counts.in(rank_), call.in.size() / element),
         std::tuple("out", counts.out(rank_), call.out.size() / element)}) {
     if (expected > 0 && found != expected)
       refuse(fmt::format("expected {} elements in `{}`, found {}", expected, what, found));
   }
-  call.choices = choices_;
   call.in = call.in.first(counts.in(rank_)*element);
   call.out = call.out.first(counts.out(rank_) * element);
-  group_->check(call);
   const bool is_in_place = call.in.data() == call.out.data() && call.in.size() == call.out.size();
   if (overlap(call.in, call.out) && !is_in_place)
     refuse("`in` and `out` overlap; expected them apart, or one and the same");
+  return prepared;
 }
 
 void Group::run(Call call) {
-  check(call);
-  const auto running = group_->enter(rank_, next_, call, true);
+  const auto prepared = check(call);
+  const auto running = group_->enter(rank_, next_, call, prepared, true);
   ++next_;
   group_->wait(*running);
 }
 
 Started Group::start(Call call) {
-  check(call);
+  const auto prepared = check(call);
   Started started;
   started.call_ = std::make_unique<Call>(std::move(call));
-  started.running_ = group_->enter(rank_, next_, *started.call_, false);
+  started.running_ = group_->enter(rank_, next_, *started.call_, prepared, false);
   started.group_ = group_;
   ++next_;
   return started;

@@ -18,6 +18,7 @@
 namespace groups {
 
 class HostGroup;
+struct Prepared;
 struct Running;
 
 /// Arrays of scalars: vectors, std::array, spans.
@@ -208,7 +209,7 @@ class Group {
 
  private:
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads);
-  void check(Call& call) const;
+  std::shared_ptr<const Prepared> check(Call& call) const;
   paths::Thread& thread_;
   std::shared_ptr<HostGroup> group_;
   std::uint32_t rank_ = 0;

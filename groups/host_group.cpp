@@ -6,13 +6,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
 #include "groups/local.hpp"
+#include "runtime/attention.hpp"
 
 namespace groups {
 namespace {
+
+/// Folded and copied in a few microseconds, for which nobody else on the host has to be woken.
+constexpr std::size_t attentive_bytes_max = 32 * 1024;
+constexpr std::size_t kept_steps_max = 256;
 
 /// A wiring's hosts as the run counts them.
 std::vector<std::uint32_t> run_hosts(const paths::Wiring& wiring, const Layout& layout) {
@@ -29,19 +36,10 @@ std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   return static_cast<std::uint32_t>(found - hosts.begin());
 }
 
-/// The operation of a reduction; null of everything else.
-const base::ReduceOperation* operation_of(const Call& call) {
-  return call.collective == collectives::Collective::barrier || !is_reduction(call.collective)
-             ? nullptr
-             : base::reduce_operation(call.operation);
-}
-
-std::string signature_of(const Call& call, const CallCounts& counts) {
-  return fmt::format("{} {} {}{} from {}, {} by {}{}", name_of(call.collective), call.operation,
-                     base::scalar_name(call.scalar),
-                     call.values == base::Values::ieee ? " as they are" : "", call.root,
-                     counts.text(), call.algorithm,
-                     call.choices ? " for links measured as " + call.choices->belief() : "");
+/// Of what all must agree on, and what went before.
+std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
+  const std::array<std::uint64_t, 2> both{before, after};
+  return base::digest_of(std::as_bytes(std::span(both))).low;
 }
 
 }  // namespace
@@ -84,7 +82,7 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   std::shared_ptr<Running>& running = running_[number];
   if (running == nullptr) {
     running = std::make_shared<Running>();
-    running->name.number = number;
+    running->name = {number, 0, name_};
     running->calls.resize(layout_.members_on(me_));
     if (trace_) running->trace = trace_->share(number);
   }
@@ -102,9 +100,9 @@ paths::Failure HostGroup::known_failure(std::uint64_t number) const {
 }
 
 std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t number,
-                                          const Call& call, bool waits) {
-  const CallCounts counts(call, layout_);
-  const std::string signature = signature_of(call, counts);
+                                          const Call& call,
+                                          const std::shared_ptr<const Prepared>& prepared,
+                                          bool waits) {
   std::shared_ptr<Running> running;
   {
     runtime::Lock lock(mutex_);
@@ -114,18 +112,18 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t numb
     }
     running = open(number);
     if (running->come == 0) {
-      running->signature = signature;
-      running->name.text =
-          fmt::format("operation {} of group {}, {}", number, name_, name_of(call.collective));
-    } else if (running->signature != signature) {
+      running->prepared = prepared;
+      running->name.collective = call.collective;
+    } else if (running->prepared != prepared &&
+               running->prepared->signature != prepared->signature) {
       const auto other = std::find_if(running->calls.begin(), running->calls.end(),
                                       [](const Call* one) { return one != nullptr; });
       const std::string why =
           fmt::format("operation {} of group {}: {} calls '{}', but {} calls '{}'", number, name_,
-                      thread_text(rank), signature,
+                      thread_text(rank), prepared->signature,
                       thread_text(layout_.first_on(me_) +
                                   static_cast<std::uint32_t>(other - running->calls.begin())),
-                      running->signature);
+                      running->prepared->signature);
       fail(lock, number, failure_of(why), failing_);
       throw base::UsageError(why);
     }
@@ -134,7 +132,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t numb
     if (++running->come < running->calls.size()) return running;
     running->has_begun = true;
     const std::uint64_t before = failing_ == Failing::alone ? 0 : meaning_;
-    meaning_ = base::digest_of(fmt::format("{}\n{}", before, signature)).low;
+    meaning_ = digest_of(before, prepared->digest);
     running->name.meaning = meaning_;
   }
   if (waits)
@@ -155,10 +153,10 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
         std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
                                              "group " + name_, error.wrapper(), error.reason());
   } catch (const std::exception& error) {
-    failure = failure_of(fmt::format("{}: {}", running->name.text, error.what()));
+    failure = failure_of(fmt::format("{}: {}", running->name.text(), error.what()));
   } catch (...) {
-    failure =
-        failure_of(fmt::format("{}: a thread that carried it out was stopped", running->name.text));
+    failure = failure_of(
+        fmt::format("{}: a thread that carried it out was stopped", running->name.text()));
     stop = std::current_exception();
   }
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
@@ -176,24 +174,6 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   if (stop) std::rethrow_exception(stop);
 }
 
-Question HostGroup::question_of(const Call& call, const CallCounts& counts) const {
-  Question question;
-  question.collective = Local::between_hosts(call.collective, layout_);
-  question.root = has_root(call.collective) ? layout_.participant_of(call.root) : 0;
-  question.counts = counts.between_hosts(layout_);
-  question.counts_text = counts.text();
-  question.worst = worst_order(call);
-  question.algorithm = call.algorithm;
-  if (call.collective == collectives::Collective::barrier) {
-    question.element_bytes = 0;
-  } else {
-    const base::ReduceOperation* const operation = operation_of(call);
-    const bool is_located = operation != nullptr && operation->located;
-    question.element_bytes = base::ReduceShape{call.scalar, 1, is_located}.bytes();
-  }
-  return question;
-}
-
 Choices& HostGroup::choices_for(const Call& call) const {
   return call.choices ? *call.choices : *choices_;
 }
@@ -202,28 +182,42 @@ std::shared_ptr<Choices> HostGroup::choices_by(const tuning::MeasuredNetwork& me
   return Choices::of(wiring_.host().shared_plan(), hosts_, &measured);
 }
 
-void HostGroup::check(const Call& call) const {
-  if (call.algorithm != "best")
-    choices_for(call).answer(question_of(call, CallCounts(call, layout_)));
+std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
+  std::shared_ptr<const Prepared> prepared;
+  {
+    runtime::Lock lock(mutex_);
+    prepared = prepared_.of(call, layout_);
+  }
+  if (call.algorithm != "best") choice_of(*prepared);
+  return prepared;
+}
+
+std::shared_ptr<const Choice> HostGroup::choice_of(const Prepared& prepared) {
+  {
+    runtime::Lock lock(mutex_);
+    if (prepared.choice != nullptr) return prepared.choice;
+  }
+  auto choice = choices_for(prepared.call).answer(prepared.question);
+  runtime::Lock lock(mutex_);
+  return prepared.choice = std::move(choice);
 }
 
 void HostGroup::execute(Running& running) {
   const Call& call = *running.calls.front();
-  const CallCounts counts(call, layout_);
-  const Question question = question_of(call, counts);
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
     fold = Fold(*operation, call.scalar, call.values);
-  const auto choice = choices_for(call).answer(question);
+  const auto choice = choice_of(*running.prepared);
   {
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(running.name.number))
       throw paths::TravelError(*failure);
-    last_algorithm_ = choice->text();
+    last_choice_ = choice;
   }
   if (running.trace) running.trace->chose(choice->text());
-  Local local(layout_, me_, running.calls, counts, fold, question.element_bytes);
-  Memory memory(question.element_bytes);
+  const std::size_t element_bytes = running.prepared->question.element_bytes;
+  Local local(layout_, me_, running.calls, running.prepared->counts, fold, element_bytes);
+  Memory memory(element_bytes);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
                         std::span<std::byte> bytes) { memory.lend(buffer, range, bytes); };
   if (call.collective != collectives::Collective::broadcast)
@@ -231,21 +225,43 @@ void HostGroup::execute(Running& running) {
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
   // Who was told the same may have decided otherwise: files and links are each host's own.
   OperationName name = running.name;
-  name.meaning = base::digest_of(fmt::format("{} {}", name.meaning, choice->meaning)).low;
-  Execution execution(runtime(), lanes_.get(), hosts_, name,
-                      choice->algorithm->program(choice->task, choice->parameters, me_),
-                      {.me = me_,
-                       .topology = choice->task.topology.get(),
-                       .ports = choice->planned ? choice->planned->execution.ports : call.ports},
-                      memory, fold,
-                      {.window = call.window,
-                       .patience = wiring_.plan().deadline,
-                       .is_patience_written = wiring_.plan().deadline_written},
-                      running.trace.get());
-  execution.run();
-  running.wan = wan_traffic_of(execution);
+  name.meaning = digest_of(name.meaning, choice->meaning);
+  const Share share{
+      .name = name,
+      .plan = {.me = me_,
+               .topology = choice->task.topology.get(),
+               .ports = choice->planned ? choice->planned->execution.ports : call.ports},
+      .memory = memory,
+      .fold = fold,
+      .limits = {.window = call.window,
+                 .patience = wiring_.plan().deadline,
+                 .is_patience_written = wiring_.plan().deadline_written},
+      .trace = running.trace.get()};
+  std::unique_ptr<Execution> execution = take_execution();
+  {
+    std::optional<runtime::Attention> attention;
+    if (local.in().size() + local.out().size() <= attentive_bytes_max) attention.emplace();
+    execution->run(share, choice->algorithm->program(choice->task, choice->parameters, me_));
+  }
+  running.wan = wan_traffic_of(*execution);
+  give_back(std::move(execution));
   local.distribute();
   if (layout_.size() == 1) fold.alone(local.out());
+}
+
+std::unique_ptr<Execution> HostGroup::take_execution() {
+  {
+    runtime::Lock lock(mutex_);
+    if (idle_ != nullptr) return std::move(idle_);
+  }
+  return std::make_unique<Execution>(runtime(), lanes_.get(), hosts_);
+}
+
+/// One of small operations is kept: of large ones the memory is no large part.
+void HostGroup::give_back(std::unique_ptr<Execution> execution) {
+  if (execution->size() > kept_steps_max) return;
+  runtime::Lock lock(mutex_);
+  idle_.swap(execution);
 }
 
 paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
@@ -267,10 +283,11 @@ void HostGroup::wait(Running& running) {
       if (running.calls[member] == nullptr)
         who += (who.empty() ? "" : ", ") +
                thread_text(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
-    fail(lock, running.name.number,
-         failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text,
-                                who, base::format_time(wiring_.plan().deadline))),
-         failing_);
+    fail(
+        lock, running.name.number,
+        failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text(),
+                               who, base::format_time(wiring_.plan().deadline))),
+        failing_);
   }
   if (running.failure) throw paths::TravelError(*running.failure);
 }
@@ -333,7 +350,7 @@ bool HostGroup::is_over() const {
 
 std::string HostGroup::last_algorithm() const {
   runtime::Lock lock(mutex_);
-  return last_algorithm_;
+  return last_choice_ == nullptr ? "" : last_choice_->text();
 }
 
 std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,

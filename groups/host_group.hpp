@@ -12,6 +12,7 @@
 #include "groups/choice.hpp"
 #include "groups/execution.hpp"
 #include "groups/layout.hpp"
+#include "groups/prepared.hpp"
 #include "groups/tracing.hpp"
 #include "paths/host/host.hpp"
 #include "runtime/completion.hpp"
@@ -21,8 +22,8 @@ namespace groups {
 /// What comes of an operation on one host.
 struct Running {
   OperationName name;
-  std::string signature;           ///< what members of a host compare
-  std::vector<const Call*> calls;  ///< by member; null: it has not come
+  std::shared_ptr<const Prepared> prepared;  ///< of who came first
+  std::vector<const Call*> calls;            ///< by member; null: it has not come
   std::size_t come = 0;
   bool has_begun = false;  ///< all have come
   runtime::Completion completion;
@@ -66,13 +67,13 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// For operations to come, whose calls have it. Throws ConfigError where that is of other
   /// clusters.
   std::shared_ptr<Choices> choices_by(const tuning::MeasuredNetwork& measured) const;
-  /// Throws UsageError if there is no schedule for it.
-  void check(const Call& call) const;
+  /// Throws UsageError if its counts cannot be, or there is no schedule for it.
+  std::shared_ptr<const Prepared> prepare(const Call& call);
   /// A member comes to its operation of that number; the call is lent until it has completed. With
   /// the last of them it is carried out: in the caller's context where that waits for it, else in
   /// one of its own. Throws UsageError when the call is not the others'.
   std::shared_ptr<Running> enter(std::uint32_t rank, std::uint64_t number, const Call& call,
-                                 bool waits);
+                                 const std::shared_ptr<const Prepared>& prepared, bool waits);
   /// Blocks until it has ended. Throws TravelError.
   void wait(Running& running);
   /// Makes it a member. Throws UsageError when it is one, or was.
@@ -92,7 +93,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void carry_out(const std::shared_ptr<Running>& running);
   void execute(Running& running);
   Choices& choices_for(const Call& call) const;
-  Question question_of(const Call& call, const CallCounts& counts) const;
+  std::shared_ptr<const Choice> choice_of(const Prepared& prepared);
+  std::unique_ptr<Execution> take_execution();
+  void give_back(std::unique_ptr<Execution> execution);
   paths::Failure failure_of(const std::string& reason) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
@@ -115,7 +118,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
   std::uint64_t meaning_ = 0;                         // of all that began, in their order
   std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
-  std::string last_algorithm_;
+  std::shared_ptr<const Choice> last_choice_;
+  PreparedCalls prepared_;
+  std::unique_ptr<Execution> idle_;  // of the last operation
 };
 
 /// The groups that members of one host are in, by name.

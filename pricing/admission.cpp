@@ -7,6 +7,17 @@ namespace pricing {
 using collectives::Action;
 using collectives::Block;
 
+void Admission::restart(collectives::Program program, std::size_t window) {
+  program_ = std::move(program);
+  window_ = window;
+  portion_ = 0;
+  pulled_.clear();
+  next_ = 0;
+  has_ended_ = false;
+  number_ = 0;
+  uses_.clear();
+}
+
 std::optional<Slot> Admission::admit() {
   if (unfinished_ >= window_ || !pull()) return std::nullopt;
   const collectives::Step step = pulled_[next_++];

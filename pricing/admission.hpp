@@ -27,8 +27,11 @@ struct Admitted {
 /// a step may be done when no earlier unfinished one uses the same cells, one of both writing.
 class Admission {
  public:
+  Admission() = default;  ///< of no steps
   Admission(collectives::Program program, std::size_t window)
       : program_(std::move(program)), window_(window) {}
+  /// Begins with another program, the steps of the last one all being done: keeps the memory.
+  void restart(collectives::Program program, std::size_t window);
 
   /// The next step, if there is one and the window has room.
   std::optional<Slot> admit();
@@ -53,7 +56,7 @@ class Admission {
   }
 
   collectives::Program program_;
-  std::size_t window_;
+  std::size_t window_ = 0;
   collectives::Count portion_ = 0;  // that is pulled next
   collectives::Steps pulled_;
   std::size_t next_ = 0;  // of them

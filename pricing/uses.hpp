@@ -40,6 +40,14 @@ class Uses {
     if (writes) uses.written.hide(block.cells);
     (writes ? uses.written : uses.read).add(block.cells, user, is_done);
   }
+  /// Forgets them all, and keeps the memory.
+  void clear() {
+    for (std::size_t number = 0; number < numbers_.size(); ++number) {
+      uses_[number].read.clear();
+      uses_[number].written.clear();
+    }
+    numbers_.clear();
+  }
 
  private:
   /// Ranges in the order of where they begin.
@@ -70,6 +78,12 @@ class Uses {
       uses_.erase(std::remove_if(first, last,
                                  [&](const Use& use) { return use.cells.end() <= cells.end(); }),
                   last);
+    }
+
+    void clear() {
+      uses_.clear();
+      full_ = first_full;
+      longest_ = 0;
     }
 
    private:

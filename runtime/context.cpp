@@ -140,11 +140,30 @@ bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason&
   if (executor != nullptr) {
     looks.may = may_poll && executor->options.waiting == Waiting::adaptive;
     looks.pollers = &executor->pollers;
+    looks.context = this;
   }
   if (until == Nanos::max()) return word.wait(seen, until, reason, looks);
   ENSURE(executor != nullptr);  // whose clock `until` is on
   const Nanos zero = executor->origin().time_since_epoch();
   return word.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, looks);
+}
+
+Pollers::Looking* Context::attention() {
+  if (attentions_ == 0 || executor == nullptr) return nullptr;
+  if (executor->options.waiting != Waiting::adaptive) return nullptr;
+  if (!looking_) looking_.emplace(&executor->pollers);
+  return &*looking_;
+}
+
+Attention::Attention() : self_(Context::current()) {
+  if (self_ == nullptr || self_->is_fiber) return;
+  ++self_->attentions_;
+  self_->attention();
+}
+
+Attention::~Attention() {
+  if (self_ == nullptr || self_->is_fiber) return;
+  if (--self_->attentions_ == 0) self_->lapse();
 }
 
 void Context::unpark() {

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 
+#include "runtime/attention.hpp"
+#include "runtime/polling.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/stack_guard.hpp"
 #include "runtime/word.hpp"
@@ -50,6 +53,10 @@ class Context {
   void throw_if_cancelled();
   /// A cancel that came too late is not the next owner's.
   void forget_cancel();
+  /// By which an attentive thread looks; null: it is not. For the thread alone.
+  Pollers::Looking* attention();
+  /// It does not look any more, until its next wait.
+  void lapse() { looking_.reset(); }
 
   Executor* executor = nullptr;  ///< of a fiber: who runs it; of an OS thread: whose clock it uses
   bool is_fiber = false;
@@ -58,6 +65,7 @@ class Context {
   StackBounds stack;
 
  private:
+  friend class Attention;
   friend class Executor;
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
@@ -83,6 +91,8 @@ class Context {
   std::uint32_t seen_ = 0;                // of it, by the last park()
   std::atomic<Word*> waits_at_{nullptr};  // another one
   std::atomic<bool> has_ended_{false};    // while it visited
+  int attentions_ = 0;
+  std::optional<Pollers::Looking> looking_;  // while it is attentive, but for its sleeps
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;

@@ -126,17 +126,13 @@ Pollers::Looking::Looking(Pollers* pollers) {
     else
       place.lookers.fetch_sub(1);
   }
-  if (!at_any()) return;
-  self_ = Context::current();
-  Context::set_current(nullptr);
-  at_each([](Poller& poller) { poller.come(); });
+  if (at_any()) at_each([](Poller& poller) { poller.come(); });
 }
 
 Pollers::Looking::~Looking() {
   if (!at_any()) return;
   at_each([](Poller& poller) { poller.leave(); });
   for (std::size_t i = 0; i < count_; ++i) looked_at_[i].lookers->fetch_sub(1);
-  Context::set_current(self_);
 }
 
 void Pollers::Looking::look() {
@@ -146,6 +142,8 @@ void Pollers::Looking::look() {
 /// As in other callbacks, there is nobody to throw to.
 template <class Act>
 void Pollers::Looking::at_each(Act act) {
+  Context* const self = Context::current();
+  Context::set_current(nullptr);
   try {
     for (std::size_t i = 0; i < count_; ++i) act(*looked_at_[i].poller);
   } catch (const std::exception& error) {
@@ -153,14 +151,17 @@ void Pollers::Looking::at_each(Act act) {
   } catch (const Stop& stop) {
     base::report_bug(__FILE__, __LINE__, fmt::format("a poller waited: {}", stop.what()));
   }
+  Context::set_current(self);
 }
 
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
-          Pollers* pollers) {
+          const Looks& looks) {
   const auto changed = [&] { return value.load(std::memory_order_acquire) != seen; };
   if (changed()) return true;
   if (site.skips()) return false;
-  Pollers::Looking looking(pollers);
+  Pollers::Looking* const attention = looks.context ? looks.context->attention() : nullptr;
+  Pollers::Looking for_now(attention != nullptr ? nullptr : looks.pollers);
+  Pollers::Looking& looking = attention != nullptr ? *attention : for_now;
   const int threads = KnownThreads::count();
   const Nanos began = steady_now();
   const Nanos budget = yielding + threads * yielding_for_each +

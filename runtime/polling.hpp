@@ -72,7 +72,7 @@ class Pollers {
   /// Nobody looks at it any more from here on: waits for those who do.
   void remove(Poller& poller);
 
-  /// One thread looks while this lives, and is in no context meanwhile.
+  /// One thread looks while this lives; it is in no context when it does.
   class Looking {
    public:
     explicit Looking(Pollers* pollers);
@@ -87,7 +87,6 @@ class Pollers {
     friend class Pollers;
     template <class Act>
     void at_each(Act act);
-    Context* self_ = nullptr;
     std::size_t count_ = 0;
     struct LookedAt {
       Poller* poller;
@@ -109,12 +108,13 @@ class Pollers {
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
+  Context* context = nullptr;  ///< of the thread, which may be attentive (runtime/attention.hpp)
 };
 
 /// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;
 /// says whether it has changed. Not beyond `until`, on the steady clock.
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
-          Pollers* pollers = nullptr);
+          const Looks& looks = {});
 
 /// OS threads of this process that the runtime knows, and those of them that do not sleep.
 class KnownThreads {

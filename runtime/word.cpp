@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "runtime/context.hpp"
 #include "runtime/polling.hpp"
 
 namespace runtime {
@@ -73,7 +74,8 @@ void Word::change() {
 }
 
 bool Word::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks) {
-  if (looks.may && poll(value_, seen, until, WaitSite::of(reason), looks.pollers)) return true;
+  if (looks.may && poll(value_, seen, until, WaitSite::of(reason), looks)) return true;
+  if (looks.context != nullptr) looks.context->lapse();
   while (value() == seen)
     if (!sleep(seen, until)) return value() != seen;
   return true;

@@ -112,7 +112,7 @@ void Schedule::start() {
   group_ = std::make_shared<groups::HostGroup>(
       wiring_, fmt::format("{}{}collective {}", label, label.empty() ? "" : "/", collective_),
       &members, groups::Failing::alone);
-  group_->check(call_of(reduction_, by_));
+  group_->prepare(call_of(reduction_, by_));
 }
 
 paths::Result Schedule::operate(paths::Operation operation, paths::Next next) {
@@ -137,7 +137,7 @@ void Schedule::join(paths::Operation& operation) {
   call.in = operation.payload.bytes();
   call.out = result.bytes();
   const std::uint32_t me = group_->layout().first_on(group_->participant());
-  const auto running = group_->enter(me, operation.sequence, call, true);
+  const auto running = group_->enter(me, operation.sequence, call, group_->prepare(call), true);
   group_->wait(*running);
   wiring_.sent_over_lanes(wiring_.plan().paths[operation.path].graph_number, running->wan);
   operation.payload = std::move(result).freeze();

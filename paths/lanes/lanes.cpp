@@ -6,12 +6,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 #include "base/digest.hpp"
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "paths/plan/emulated_switches.hpp"
+#include "runtime/poller.hpp"
 
 namespace paths {
 namespace {
@@ -54,6 +56,43 @@ class Lanes::Clock final : public runtime::Work {
   Lanes& lanes_;
 };
 
+/// Threads that wait do what is due, which nobody has to be woken for; while none does, the clock
+/// runs. Either who puts something on the agenda sees who looks, or the last who looks sees it.
+class Lanes::Lookers final : public runtime::Poller {
+ public:
+  explicit Lookers(Lanes& lanes) : lanes_(lanes) {}
+  ~Lookers() override {
+    if (are_known_) lanes_.runtime_.remove_poller(*this);
+  }
+  bool are_there() const { return count_.load() > 0; }
+
+  // With the mutex of the lanes held:
+  void know(const Agenda& agenda) {
+    next_.store(agenda.empty() ? base::Nanos::max().count() : agenda.next().count());
+    if (agenda.empty() || lanes_.runtime_.is_virtual() || std::exchange(are_known_, true)) return;
+    lanes_.runtime_.add_poller(*this);
+  }
+
+  void come() override { count_.fetch_add(1); }
+  void look() override {
+    const base::Nanos::rep next = next_.load(std::memory_order_relaxed);
+    if (next == base::Nanos::max().count() || next > lanes_.runtime_.now().count()) return;
+    runtime::Lock lock(lanes_.mutex_, std::try_to_lock);
+    if (lock && !lanes_.is_stopped_) lanes_.do_what_is_due(lock, Turn::choices);
+  }
+  void leave() override {
+    if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
+    runtime::Lock lock(lanes_.mutex_);
+    if (!lanes_.is_stopped_) lanes_.settle(lock);
+  }
+
+ private:
+  Lanes& lanes_;
+  bool are_known_ = false;
+  std::atomic<int> count_{0};
+  std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};  // of the agenda
+};
+
 Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
              EmulatedLinks& links, LaneCarrier& carrier)
     : runtime_(runtime),
@@ -64,7 +103,8 @@ Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::u
       departures_(runtime, *plan_, host, links, agenda_),
       outgoing_(runtime, host, plan_->lanes.frame_bytes, departures_, agenda_),
       inbox_(plan_->lanes.inbox_bytes),
-      clock_(std::make_unique<Clock>(*this)) {
+      clock_(std::make_unique<Clock>(*this)),
+      lookers_(std::make_unique<Lookers>(*this)) {
   if (is_switch()) return;
   const HopLink network = receiving_link(*plan_, host_);
   if (network.is_there()) receiving_ = links.named(network.name, link_of(network).model);
@@ -619,15 +659,16 @@ void Lanes::settle(runtime::Lock& lock) {
   if (std::exchange(is_sending_, true)) return;
   for (;;) {
     for (auto& wait : std::exchange(outgoing_.sent(), {})) ended_.push_back(std::move(wait));
-    const Departures::Leaving leaving = std::exchange(departures_.leaving(), {});
+    Departures::Leaving leaving = std::exchange(departures_.leaving(), {});
     const Waits ended = std::exchange(ended_, {});
-    const bool begins =
-        !agenda_.empty() && !is_stopped_ && !std::exchange(clock_->is_running, true);
+    lookers_->know(agenda_);
+    const bool begins = !agenda_.empty() && !is_stopped_ && !lookers_->are_there() &&
+                        !std::exchange(clock_->is_running, true);
     if (!begins && leaving.empty() && ended.empty()) break;
     for (const auto& [to, frame] : leaving) see_neighbour(to, frame.target);
     lock.unlock();
     if (begins) clock_->begin();
-    for (const auto& [to, frame] : leaving) carrier_.send(to, frame);
+    for (auto& [to, frame] : leaving) carrier_.send(to, std::move(frame));
     {
       runtime::Wakes wakes;
       for (const auto& wait : ended) wait->completion.complete(wakes);
@@ -636,7 +677,8 @@ void Lanes::settle(runtime::Lock& lock) {
   }
   is_sending_ = false;
   runtime::Wakes wakes;
-  if (!agenda_.empty() && agenda_.next() < clock_->sleeps_until) clock_->earlier.wake_all(wakes);
+  if (!agenda_.empty() && agenda_.next() < clock_->sleeps_until && !lookers_->are_there())
+    clock_->earlier.wake_all(wakes);
   if (agenda_.empty()) quiet_.wake_all(wakes);
   if (end_.is_everywhere) ending_.wake_all(wakes);
   if (wakes.empty()) return;
@@ -661,13 +703,18 @@ void Lanes::run_clock() {
         turn = static_cast<Turn>(static_cast<int>(turn) + 1);
       continue;
     }
-    const auto is_due = [&] {
-      return !agenda_.empty() && agenda_.next() <= now && agenda_.next_turn() <= turn;
-    };
-    while (is_due()) agenda_.take()();
-    settle(lock);
+    do_what_is_due(lock, turn);
     if (!lock.owns_lock()) lock.lock();
   }
+}
+
+void Lanes::do_what_is_due(runtime::Lock& lock, Turn turn) {
+  const base::Nanos now = runtime_.now();
+  const auto is_due = [&] {
+    return !agenda_.empty() && agenda_.next() <= now && agenda_.next_turn() <= turn;
+  };
+  while (is_due()) agenda_.take()();
+  settle(lock);
 }
 
 void Lanes::stop() {

@@ -36,7 +36,8 @@ class LaneCarrier {
 /// Why:     declared paths are trees; what has none still crosses the same links, exits and
 ///          gateways (Bongo et al. 2004, §III-A and §V-D), and takes them from each other.
 /// Time:    of the runtime's clock; on the steady one moments are ideal ones (departures.hpp).
-/// Context: timers are those of one service context, which is there while something is due.
+/// Context: what is due is done by threads of the host that wait, while they look; while none does,
+///          by one service context, which is there while something is on the agenda.
 /// Sharing: any context may call anything.
 class Lanes {
  public:
@@ -141,6 +142,7 @@ class Lanes {
     bool fail(const Channels& which, const std::string& why);
   };
   class Clock;
+  class Lookers;
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
 
   // Of groups and handles:
@@ -219,6 +221,7 @@ class Lanes {
   /// Hands over what leaves, wakes who waits, and sees to the clock. The mutex is let go meanwhile.
   void settle(runtime::Lock& lock);
   void run_clock();
+  void do_what_is_due(runtime::Lock& lock, Turn turn);
 
   runtime::Runtime& runtime_;
   const std::shared_ptr<const Plan> plan_;
@@ -247,6 +250,7 @@ class Lanes {
   bool is_sending_ = false;
   bool is_stopped_ = false;
   std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Lookers> lookers_;
   runtime::WaitList quiet_;  // for the agenda to be empty
   struct End {
     // Of this cluster, whose threads have ended, if this is its exit; of a switch, that have ended.

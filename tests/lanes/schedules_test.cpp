@@ -31,10 +31,9 @@ void take_part(runtime::Runtime& runtime, paths::LaneGroup& group, const Task& t
     memory.lend(collectives::in, in_range(task, me), in);
   memory.lend(collectives::out, out_range(task, me), out);
   groups::Fold fold(*base::reduce_operation("max"), base::Scalar::u8, base::Values::checked);
-  const groups::OperationName name{.number = 0, .meaning = 1, .text = "it"};
-  groups::Execution(runtime, &group, group.hosts(), name, std::move(program), {.me = me}, memory,
-                    fold, {.patience = 60s})
-      .run();
+  const groups::OperationName name{.number = 0, .meaning = 1, .group = "all"};
+  groups::Execution(runtime, &group, group.hosts())
+      .run({name, {.me = me}, memory, fold, {.patience = 60s}}, std::move(program));
 }
 
 std::shared_ptr<paths::Plan> plan_of(const std::string& config, std::uint64_t frame_bytes) {

@@ -6,6 +6,9 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "runtime/attention.hpp"
+#include "runtime/completion.hpp"
+#include "runtime/poller.hpp"
 #include "runtime/runtime.hpp"
 
 using namespace std::chrono_literals;
@@ -43,6 +46,20 @@ class Meeting {
   int here_ = 0;
   std::uint64_t round_ = 0;
 };
+
+/// Counts how one thread looks.
+class Counted final : public Poller {
+ public:
+  void come() override { here += watched; }
+  void look() override { looks += watched; }
+  void leave() override { here -= watched; }
+  void watch_caller() { watched = 1; }
+  std::atomic<int> here{0}, looks{0};
+
+ private:
+  static thread_local int watched;
+};
+thread_local int Counted::watched = 0;
 
 Nanos processor_time() {
   rusage used{};
@@ -172,3 +189,52 @@ TEST_CASE("waiting: threads that wait for a late one do not compute meanwhile") 
   });
 }
 #endif
+
+TEST_CASE("waiting: who is attentive looks from one wait to the next, others while they wait") {
+  for (const Waiting waiting : {Waiting::adaptive, Waiting::sleep}) {
+    const int while_attentive = waiting == Waiting::adaptive ? 1 : 0;
+    Runtime runtime({.waiting = waiting});
+    runtime.run([&] {
+      Counted poller;
+      runtime.add_poller(poller);
+      Task thread = runtime.spawn(ContextRole::thread, named(0), [&] {
+        poller.watch_caller();
+        {
+          const Attention attention;
+          CHECK(poller.here == while_attentive);
+          const Attention again;
+          CHECK(poller.here == while_attentive);
+        }
+        CHECK(poller.here == 0);
+        runtime.sleep_until(runtime.now() + 1ms);
+        CHECK(poller.here == 0);
+      });
+      thread.join();
+      runtime.remove_poller(poller);
+    });
+  }
+}
+
+TEST_CASE(
+    "waiting: who sleeps does not look, however attentive, and looks again in its next wait") {
+  Runtime runtime({.waiting = Waiting::adaptive});
+  runtime.run([&] {
+    Counted poller;
+    runtime.add_poller(poller);
+    Completion first, second;
+    Task sleeper = runtime.spawn(ContextRole::thread, named(0), [&] {
+      poller.watch_caller();
+      const Attention attention;
+      first.wait(Deadline::never(), {"the first"});
+      const int looks = poller.looks;
+      second.wait(Deadline::written_at(runtime.now() + 20ms), {"the second"});
+      CHECK(poller.looks > looks);
+    });
+    while (poller.looks == 0) runtime.sleep_until(runtime.now() + 1ms);
+    while (poller.here > 0) runtime.sleep_until(runtime.now() + 1ms);
+    first.complete();
+    sleeper.join();
+    CHECK(poller.here == 0);
+    runtime.remove_poller(poller);
+  });
+}

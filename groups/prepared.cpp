@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/prepared.cpp — counts, signature and question of a call.
+#include "groups/prepared.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "groups/local.hpp"
+
+namespace groups {
+namespace {
+
+Call without_memory(Call call) {
+  call.in = {};
+  call.out = {};
+  return call;
+}
+
+std::string signature_of(const Call& call, const CallCounts& counts) {
+  return fmt::format("{} {} {}{} from {}, {} by {}{}", name_of(call.collective), call.operation,
+                     base::scalar_name(call.scalar),
+                     call.values == base::Values::ieee ? " as they are" : "", call.root,
+                     counts.text(), call.algorithm,
+                     call.choices ? " for links measured as " + call.choices->belief() : "");
+}
+
+Question question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
+  Question question;
+  question.collective = Local::between_hosts(call.collective, layout);
+  question.root = has_root(call.collective) ? layout.participant_of(call.root) : 0;
+  question.counts = counts.between_hosts(layout);
+  question.counts_text = counts.text();
+  question.worst = worst_order(call);
+  question.algorithm = call.algorithm;
+  if (call.collective == collectives::Collective::barrier) {
+    question.element_bytes = 0;
+  } else {
+    const base::ReduceOperation* const operation = operation_of(call);
+    const bool is_located = operation != nullptr && operation->located;
+    question.element_bytes = base::ReduceShape{call.scalar, 1, is_located}.bytes();
+  }
+  return question;
+}
+
+}  // namespace
+
+const base::ReduceOperation* operation_of(const Call& call) {
+  return call.collective == collectives::Collective::barrier || !is_reduction(call.collective)
+             ? nullptr
+             : base::reduce_operation(call.operation);
+}
+
+Prepared::Prepared(const Call& its_call, const Layout& layout)
+    : call(without_memory(its_call)),
+      counts(call, layout),
+      signature(signature_of(call, counts)),
+      digest(base::digest_of(signature).low),
+      question(question_of(call, counts, layout)) {}
+
+bool Prepared::is_of(const Call& other) const {
+  return call.collective == other.collective && call.scalar == other.scalar &&
+         call.values == other.values && call.root == other.root &&
+         call.is_canonical == other.is_canonical && call.choices == other.choices &&
+         call.operation == other.operation && call.algorithm == other.algorithm &&
+         call.counts == other.counts;
+}
+
+std::shared_ptr<const Prepared> PreparedCalls::of(const Call& call, const Layout& layout) {
+  for (const auto& one : known_)
+    if (one->is_of(call)) return one;
+  auto made = std::make_shared<const Prepared>(call, layout);
+  if (known_.size() < most) return known_.emplace_back(std::move(made));
+  auto& place = known_[oldest_++ % most];
+  return place = std::move(made);
+}
+
+}  // namespace groups

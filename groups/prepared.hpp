@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/prepared.hpp — what is known of a call before anybody's memory comes into it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "groups/call.hpp"
+#include "groups/choice.hpp"
+#include "groups/layout.hpp"
+
+namespace groups {
+
+/// Of all calls that are alike. Programs do the same again and again, which then costs them little.
+///
+/// Sharing: never changes, but for the choice, which is guarded by whoever keeps it.
+struct Prepared {
+  /// Throws UsageError for counts that cannot be.
+  Prepared(const Call& call, const Layout& layout);
+  bool is_of(const Call& other) const;
+
+  const Call call;  ///< without memory
+  const CallCounts counts;
+  const std::string signature;  ///< what members of a host compare
+  const std::uint64_t digest;   ///< of it
+  const Question question;
+  mutable std::shared_ptr<const Choice> choice = {};  ///< once somebody has asked
+};
+
+/// Those that were used last.
+/// Sharing: guarded by whoever has it.
+class PreparedCalls {
+ public:
+  /// Throws as Prepared does.
+  std::shared_ptr<const Prepared> of(const Call& call, const Layout& layout);
+
+ private:
+  static constexpr std::size_t most = 8;
+  std::vector<std::shared_ptr<const Prepared>> known_;
+  std::size_t oldest_ = 0;
+};
+
+/// The operation of a reduction; null of everything else.
+const base::ReduceOperation* operation_of(const Call& call);
+
+}  // namespace groups
