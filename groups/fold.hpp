@@ -22,6 +22,8 @@ class Fold {
   /// Throws: base::BadValue.
   void operator()(std::span<std::byte> into, std::span<const std::byte> left,
                   std::span<const std::byte> right);
+  /// Runs no code of the application.
+  bool is_built_in() const { return operation_ == nullptr || elements_ != nullptr; }
   /// One value, as if it had been folded with nothing.
   void alone(std::span<std::byte> values) const;
 

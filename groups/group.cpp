@@ -221,9 +221,12 @@ Started& Started::operator=(Started&& other) noexcept {
 
 Started::~Started() {
   if (running_ == nullptr) return;
+  const auto running = running_;
   try {
     wait();
   } catch (const std::exception&) {  // whoever wanted to know would have waited
+  } catch (const runtime::Stop&) {   // as the next wait of this context will throw again
+    running->kept = std::move(call_);
   }
 }
 

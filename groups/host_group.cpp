@@ -18,8 +18,8 @@ namespace groups {
 namespace {
 
 /// Folded and copied in a few microseconds, for which nobody else on the host has to be woken.
-constexpr std::size_t attentive_bytes_max = 32 * 1024;
-constexpr std::size_t kept_steps_max = 256;
+constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
+constexpr std::size_t kept_steps_max = 32;
 
 /// A wiring's hosts as the run counts them.
 std::vector<std::uint32_t> run_hosts(const paths::Wiring& wiring, const Layout& layout) {
@@ -184,9 +184,11 @@ std::shared_ptr<Choices> HostGroup::choices_by(const tuning::MeasuredNetwork& me
 
 std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
   std::shared_ptr<const Prepared> prepared;
-  {
+  if (PreparedCalls::keep(call)) {
     runtime::Lock lock(mutex_);
     prepared = prepared_.of(call, layout_);
+  } else {
+    prepared = std::make_shared<const Prepared>(call, layout_);
   }
   if (call.algorithm != "best") choice_of(*prepared);
   return prepared;
@@ -240,7 +242,9 @@ void HostGroup::execute(Running& running) {
   std::unique_ptr<Execution> execution = take_execution();
   {
     std::optional<runtime::Attention> attention;
-    if (local.in().size() + local.out().size() <= attentive_bytes_max) attention.emplace();
+    const bool is_short = local.in().size() + local.out().size() <= attentive_bytes_max &&
+                          layout_.hosts().size() <= attentive_hosts_max && fold.is_built_in();
+    if (is_short) attention.emplace();
     execution->run(share, choice->algorithm->program(choice->task, choice->parameters, me_));
   }
   running.wan = wan_traffic_of(*execution);

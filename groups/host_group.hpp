@@ -30,6 +30,7 @@ struct Running {
   paths::Failure failure;             ///< written before it completes
   paths::Traffic wan;                 ///< what it sent to other clusters, likewise
   std::unique_ptr<ShareTrace> trace;  ///< null where nothing is recorded
+  std::unique_ptr<const Call> kept;   ///< of one whose handle could not wait, as the run is stopped
 };
 
 /// What else fails when an operation does.

@@ -18,6 +18,8 @@ namespace groups {
 struct Prepared {
   /// Throws UsageError for counts that cannot be.
   Prepared(const Call& call, const Layout& layout);
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
   bool is_of(const Call& other) const;
 
   const Call call;  ///< without memory
@@ -32,11 +34,13 @@ struct Prepared {
 /// Sharing: guarded by whoever has it.
 class PreparedCalls {
  public:
+  /// Those of very many counts are not worth their memory.
+  static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
   /// Throws as Prepared does.
   std::shared_ptr<const Prepared> of(const Call& call, const Layout& layout);
 
  private:
-  static constexpr std::size_t most = 8;
+  static constexpr std::size_t most = 8, counts_most = 1024;
   std::vector<std::shared_ptr<const Prepared>> known_;
   std::size_t oldest_ = 0;
 };

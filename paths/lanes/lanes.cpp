@@ -61,7 +61,8 @@ class Lanes::Clock final : public runtime::Work {
 class Lanes::Lookers final : public runtime::Poller {
  public:
   explicit Lookers(Lanes& lanes) : lanes_(lanes) {}
-  ~Lookers() override {
+  /// Nobody of them is in the lanes any more. Without the mutex of the lanes.
+  void part() {
     if (are_known_) lanes_.runtime_.remove_poller(*this);
   }
   bool are_there() const { return count_.load() > 0; }
@@ -69,7 +70,8 @@ class Lanes::Lookers final : public runtime::Poller {
   // With the mutex of the lanes held:
   void know(const Agenda& agenda) {
     next_.store(agenda.empty() ? base::Nanos::max().count() : agenda.next().count());
-    if (agenda.empty() || lanes_.runtime_.is_virtual() || std::exchange(are_known_, true)) return;
+    if (agenda.empty() || lanes_.is_stopped_ || lanes_.runtime_.is_virtual()) return;
+    if (std::exchange(are_known_, true)) return;
     lanes_.runtime_.add_poller(*this);
   }
 
@@ -722,6 +724,9 @@ void Lanes::stop() {
   is_stopped_ = true;
   agenda_.clear();
   if (clock_->is_running) clock_->cancel();
+  lock.unlock();
+  lookers_->part();
+  lock.lock();
   // On the virtual clock contexts end with the run.
   while (clock_->is_running && (!runtime_.is_virtual() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(), {"the end of the clock of", name_, host_});
