@@ -2,9 +2,12 @@
 // tests/support/forked.hpp — processes that do a part of a test and can be killed.
 #pragma once
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -22,9 +25,12 @@ class Forked {
  public:
   explicit Forked(const std::function<void(runtime::Runtime&)>& part) {
     std::fflush(nullptr);
+    const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing goes on behind a test that was stopped
+    if (getppid() != parent) _exit(1);
     // Catch2's own would tell of the end in its words.
     for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
       std::signal(number, SIG_DFL);
@@ -42,9 +48,14 @@ class Forked {
   }
 
   pid_t pid() const { return pid_; }
-  void kill(int signal) const { ::kill(pid_, signal); }
-  /// What it ended with: its exit code, or 128 and the signal.
+  /// Until it was waited for: of nobody, -1, the kernel would make everybody.
+  void kill(int signal) const {
+    REQUIRE(pid_ > 0);
+    ::kill(pid_, signal);
+  }
+  /// What it ended with: its exit code, or 128 and the signal. Once.
   int wait() {
+    REQUIRE(pid_ > 0);
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
