@@ -280,7 +280,7 @@ std::optional<std::uint32_t> SharedMapping::owner() const {
 }
 
 std::optional<std::string> SharedMapping::dead_owner() const {
-  if (segment().owner_is_dead.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  if (segment().owner_is_dead.load(std::memory_order_acquire) == 0) return std::nullopt;
   return read_text(segment().owner_died);
 }
 
