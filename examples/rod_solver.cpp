@@ -82,7 +82,8 @@ void solve(paths::Thread& thread, const RodOptions& options) {
       thread.path("residual").move(pastset::TupleWriter(residual).put(step).put(all).payload());
     }
     changed = half.step(behind);
-    thread.sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(options.pause_ms * 1e6)));
+    if (options.pause_ms > 0)
+      thread.sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(options.pause_ms * 1e6)));
   }
   if (is_left) fmt::print("{} steps, heated {} times\n", options.steps, heated);
 }

@@ -39,20 +39,30 @@ std::string said_by(const std::vector<std::string>& words) {
   return process.text();
 }
 
+/// A run of the example with a name of its own, so that others are not met.
+struct Rod {
+  explicit Rod(const std::string& steps)
+      : run("rod-test-" + std::to_string(getpid())),
+        space("left." + base::digest_of(run).text().substr(0, 12)),
+        solver(start_program({"paths", "run", "configs/examples/rod.yaml", "--", "rod_solver",
+                              "--steps", steps, "--pause", "3"},
+                             run)) {
+    for (int tried = 0; tried < 1000 && listed.find(space + ": ") == listed.npos; ++tried)
+      listed = said_by({"paths", "space", "list"});
+    INFO(listed);
+    REQUIRE_THAT(listed, Catch::Contains(space + ": "));
+  }
+  const std::string run, space;
+  HostProcess solver;
+  std::string listed;
+};
+
 }  // namespace
 
 TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and started again") {
   if (PATHS_HAS_BENCH == 0) return;  // nor are there examples
-  // A name of its own, so that other runs of the example are not met.
-  const std::string run = "rod-test-" + std::to_string(getpid());
-  HostProcess solver = start_program({"paths", "run", "configs/examples/rod.yaml", "--",
-                                      "rod_solver", "--steps", "1000", "--pause", "3"},
-                                     run);
-  const std::string space = "left." + base::digest_of(run).text().substr(0, 12);
-  std::string listed;
-  for (int tried = 0; tried < 1000 && listed.find(space + ": ") == listed.npos; ++tried)
-    listed = said_by({"paths", "space", "list"});
-  CHECK_THAT(listed, Catch::Contains(space + ": "));
+  Rod rod("1500");
+  const std::string& space = rod.space;
   const std::string watched =
       said_by({"paths", "space", "watch", space, "residual", "--tuples", "3"});
   INFO(watched);
@@ -66,11 +76,31 @@ TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and star
   CHECK(feeder.end() == 128 + SIGTERM);
   CHECK_THAT(said_by({"rod_feeder", space, "--times", "3", "--pause", "1"}),
              Catch::Contains("heated 3 times"));
-  CHECK(solver.end(40'000) == 0);
-  INFO(solver.text());
-  const auto lines = solver.lines("1000 steps, heated ");
+  CHECK(rod.solver.end(40'000) == 0);
+  INFO(rod.solver.text());
+  const auto lines = rod.solver.lines("1500 steps, heated ");
   REQUIRE(lines.size() == 1);
   CHECK(std::stoul(lines[0]) >= 4);
   const std::string after = said_by({"paths", "space", "list"});
   CHECK(after.find(space) == after.npos);
+}
+
+TEST_CASE("rod: when the half that is watched is killed, its run and whoever watches are told") {
+  if (PATHS_HAS_BENCH == 0) return;
+  Rod rod("1000000");
+  HostProcess watch = start_program({"paths", "space", "watch", rod.space, "residual"});
+  CHECK(watch.says("1"));
+  const std::string owned = rod.space + ": ", by = "owned by ";
+  const std::size_t line = rod.listed.find(owned), at = rod.listed.find(by, line);
+  REQUIRE(at != rod.listed.npos);
+  const std::string pid = std::to_string(std::stol(rod.listed.substr(at + by.size())));
+  REQUIRE(rod.listed.substr(at + by.size()).starts_with(pid + " (left)"));
+  REQUIRE(kill(static_cast<pid_t>(std::stol(pid)), SIGKILL) == 0);
+  CHECK(rod.solver.end() == 1);
+  CHECK_THAT(rod.solver.text(), Catch::Contains("host left was killed by signal 9"));
+  CHECK(watch.end() == 1);
+  CHECK_THAT(watch.text(), Catch::Contains("process " + pid +
+                                           " (left), which owned the space, has "
+                                           "died"));
+  CHECK(said_by({"paths", "space", "list"}).find(rod.space) == std::string::npos);
 }
