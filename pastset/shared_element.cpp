@@ -157,6 +157,8 @@ std::uint64_t SharedElement::move(const base::Payload& payload, runtime::Deadlin
   base::Payload stored = to_store(*this, x_function_, payload);
   runtime::Wakes wakes;
   Hold hold(*this);
+  refuse_orphan();
+  log_.note_mover();
   if (!append(stored)) return move_when_admitted(std::move(stored), hold, deadline);
   const std::uint64_t number = log_.numbers().last - 1;
   settle(wakes);
@@ -170,6 +172,7 @@ bool SharedElement::append(const base::Payload& stored) {
 std::uint64_t SharedElement::move_when_admitted(base::Payload stored, Hold& hold,
                                                 runtime::Deadline deadline) {
   if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
+  if (const auto error = why_no_room_comes()) std::rethrow_exception(error);
   Mover mover;
   mover.place = log_.join_line(stored.bytes());
   mover.stored = std::move(stored);
@@ -264,8 +267,8 @@ Stored SharedElement::observe(runtime::Deadline deadline) {
     const SharedLog::Numbers it = log_.numbers();
     return it.first < it.last;
   };
-  wait_until([&] { return is_there() || is_marked(); }, hold, deadline, log_.numbers().last);
-  if (!is_there()) throw marked();
+  wait_until([&] { return is_there() || why_none_comes(); }, hold, deadline, log_.numbers().last);
+  if (!is_there()) std::rethrow_exception(why_none_comes());
   Stored oldest = take_oldest();
   settle(wakes);
   return oldest;
@@ -286,17 +289,17 @@ Stored SharedElement::observe(std::uint64_t number, runtime::Deadline deadline) 
   refuse_x_function(name());
   Hold hold(*this);
   const auto is_there = [&] { return number < log_.numbers().last; };
-  wait_until([&] { return is_there() || is_marked(); }, hold, deadline, number);
-  if (!is_there()) throw marked();
+  wait_until([&] { return is_there() || why_none_comes(); }, hold, deadline, number);
+  if (!is_there()) std::rethrow_exception(why_none_comes());
   return read_kept(number);
 }
 
 Stored SharedElement::newest(std::uint64_t from, runtime::Deadline deadline) {
   refuse_x_function(name());
   Hold hold(*this);
-  wait_until([&] { return has_newest(from) || is_marked(); }, hold, deadline,
+  wait_until([&] { return has_newest(from) || why_none_comes(); }, hold, deadline,
              std::max(from, log_.numbers().last));
-  if (!has_newest(from)) throw marked();
+  if (!has_newest(from)) std::rethrow_exception(why_none_comes());
   return read(log_.numbers().last - 1);
 }
 
@@ -332,6 +335,7 @@ Stored SharedElement::read_kept(std::uint64_t number) const {
 
 Stored SharedElement::take_oldest() {
   Stored oldest = read(log_.numbers().first);
+  log_.note_taker();
   log_.take_first();
   log_.admit();
   return oldest;
@@ -369,6 +373,7 @@ void SharedElement::axe(std::uint64_t number) {
   refuse_x_function(name());
   runtime::Wakes wakes;
   const Hold hold(*this);
+  log_.note_taker();
   log_.free_to(number);
   if (log_.is_line_empty()) return;
   log_.note_change();  // there may be memory for who waits in another process
@@ -478,8 +483,10 @@ void SharedElement::settle_readable(runtime::Wakes& wakes) {
   if (std::exchange(seen_changes_, changes) == changes) return;
   readers_.wake_all(wakes);
   tell_changed(wakes);
-  if (is_marked() && first_reader_ != nullptr)
-    fail_readers(std::make_exception_ptr(marked()), wakes);
+  if (first_reader_ != nullptr)
+    if (const auto error = why_none_comes()) fail_readers(error, wakes);
+  if (!movers_.empty())
+    if (const auto error = why_no_room_comes()) fail_movers(error, wakes);
 }
 
 /// Says whether one more is ready for room.
@@ -567,7 +574,7 @@ void SharedElement::begin(Access& access) {
     } else {
       const Hold hold(*this);
       if (!serve(access, wakes)) {
-        if (is_marked()) throw marked();
+        if (const auto error = why_none_comes()) std::rethrow_exception(error);
         log_.listen();
         wait_in_line(access);
       } else if (access.kind == Access::Kind::observe) {
@@ -582,12 +589,15 @@ void SharedElement::begin(Access& access) {
 }
 
 void SharedElement::begin_move(Access& access, base::Payload stored, runtime::Wakes& wakes) {
+  refuse_orphan();
+  log_.note_mover();
   if (append(stored)) {
     answer(access, log_.numbers().last - 1, wakes);
     settle(wakes);
     return;
   }
   if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
+  if (const auto error = why_no_room_comes()) std::rethrow_exception(error);
   auto mover = std::make_unique<Mover>();
   mover->place = log_.join_line(stored.bytes());
   mover->stored = std::move(stored);
@@ -649,6 +659,18 @@ void SharedElement::fail(Access& access, std::exception_ptr error, runtime::Wake
   leave_line(access);
   access.error = std::move(error);
   wakes.tell(access);
+}
+
+/// Of those in line, who have no room.
+void SharedElement::fail_movers(const std::exception_ptr& error, runtime::Wakes& wakes) {
+  for (Mover* mover : std::exchange(movers_, {})) {
+    log_.leave_line(mover->place);
+    mover->error = error;
+    mover->waiting.wake_all(wakes);
+    if (mover->access == nullptr) continue;
+    fail(*mover->access, error, wakes);
+    delete mover;
+  }
 }
 
 void SharedElement::fail_readers(const std::exception_ptr& error, runtime::Wakes& wakes) {
@@ -714,6 +736,36 @@ void SharedElement::unwatch(AnyChange& watcher) {
 
 void SharedElement::tell_changed(runtime::Wakes& wakes) {
   for (AnyChange* watcher : watchers_) watcher->tell(*this, wakes);
+}
+
+// ---- what only the dead could bring ----------------------------------------------------------
+
+ProcessDied SharedElement::died(const std::string& who_and_what) const {
+  return ProcessDied(fmt::format("element '{}' of shared space '{}': {} has died", name(),
+                                 mapping_->name(), who_and_what));
+}
+
+void SharedElement::refuse_orphan() const {
+  if (const auto owner = mapping_->dead_owner()) throw died(*owner + ", which owned the space,");
+}
+
+/// Of a tuple that is not there; null when one may come.
+std::exception_ptr SharedElement::why_none_comes() const {
+  if (is_marked()) return std::make_exception_ptr(marked());
+  if (const auto owner = mapping_->dead_owner())
+    return std::make_exception_ptr(died(*owner + ", which owned the space,"));
+  if (const std::string who = read_text(log_.element().lost_mover); !who.empty())
+    return std::make_exception_ptr(died(who + ", the last that moved tuples into it,"));
+  return nullptr;
+}
+
+/// Of room that is not there; null when some may come.
+std::exception_ptr SharedElement::why_no_room_comes() const {
+  if (const auto owner = mapping_->dead_owner())
+    return std::make_exception_ptr(died(*owner + ", which owned the space,"));
+  if (const std::string who = read_text(log_.element().lost_taker); !who.empty())
+    return std::make_exception_ptr(died(who + ", the last that observed or axed its tuples,"));
+  return nullptr;
 }
 
 Deleted SharedElement::deleted() const {

@@ -50,6 +50,11 @@ class SharedListener {
 /// X-functions:  this process's own, run while the element is held. An element runs those of the
 ///               process that moves or reads.
 /// Marks:        longer than 255 bytes are cut.
+/// Death:        when the process that made the space dies, every move is a ProcessDied from then
+///               on, and every read whose tuple is not there. When the last process dies that moved
+///               into the element, reads whose tuple is not there are, until another one moves;
+///               when the last dies that observed or axed, moves for which there is no room are,
+///               until another one does. Those that wait are told within milliseconds.
 /// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation; a blocked move
 ///               that throws that, or is cancelled while the element is stuck, may have moved.
 /// Blocks:       besides, a fiber its OS thread, whatever the deadline, while another process holds
@@ -116,6 +121,7 @@ class SharedElement final : public Element {
   void leave_line(Access& access);
   void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
   void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
+  void fail_movers(const std::exception_ptr& error, runtime::Wakes& wakes);
   void fail_readers(const std::exception_ptr& error, runtime::Wakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
   void wake_all(runtime::Wakes& wakes);
@@ -130,6 +136,10 @@ class SharedElement final : public Element {
             runtime::Deadline deadline, const runtime::Reason& reason);
   bool is_marked() const { return log_.element().is_marked.load() != 0; }
   Marked marked() const { return Marked(read_text(log_.element().mark)); }
+  std::exception_ptr why_none_comes() const;
+  std::exception_ptr why_no_room_comes() const;
+  void refuse_orphan() const;
+  ProcessDied died(const std::string& who_and_what) const;
   Deleted deleted() const;
   std::string no_room() const;
   std::string no_tuple(std::uint64_t number) const;

@@ -396,9 +396,21 @@ bool SharedLog::admit() {
   return has_admitted;
 }
 
-void SharedLog::forget(std::uint32_t process) {
+void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
+  all |= my_bit();
+  write_text(lost, "");
+}
+
+void SharedLog::forget(std::uint32_t process, const std::string& who) {
   for (shared::Pin& one : pins_[process]) one.place = 0;
   if (is_deleted()) return;  // its memory may be used again
+  const auto leave = [&](shared::Word& all, shared::Who& lost) {
+    const std::uint32_t bit = std::uint32_t{1} << process;
+    if (all == bit) write_text(lost, who);
+    all &= ~bit;
+  };
+  leave(element_.movers, element_.lost_mover);
+  leave(element_.takers, element_.lost_taker);
   for (std::uint32_t i = 0; i < sizes_.line; ++i)
     if (line_[i].state != Waiting::nobody && line_[i].process == process) leave_line(i);
   element_.listeners &= ~(std::uint32_t{1} << process);

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <set>
 #include <system_error>
@@ -68,6 +70,28 @@ std::vector<Found> find_spaces() {
   return found;
 }
 
+/// Those of the name, or, if there is none, whose names go on with a dot behind it.
+std::vector<Found> find_named(const std::string& name) {
+  const std::vector<Found> all = find_spaces();
+  std::vector<Found> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Found& one) { return one.name == name; });
+  if (!found.empty()) return found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Found& one) { return one.name.starts_with(name + "."); });
+  return found;
+}
+
+/// Whose owner has died: another one may have its name.
+bool is_orphan(const Found& one) {
+  const base::Descriptor memory(open(one.path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::uint32_t is_dead = 0;
+  return memory &&
+         pread(memory.get(), &is_dead, sizeof is_dead, offsetof(Segment, owner_is_dead)) ==
+             sizeof is_dead &&
+         is_dead != 0;
+}
+
 void check_name(const std::string& name) {
   const bool is_right =
       !name.empty() && name.size() < shared::name_bytes &&
@@ -84,7 +108,7 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
                                                    const Options& options) {
   check_name(name);
   for (const Found& one : find_spaces())
-    if (one.name == name)
+    if (one.name == name && !is_orphan(one))
       throw SharedSpaceError(
           fmt::format("there is a shared space '{}' already: {}", name, one.path));
   if (options.bytes < shared::segment_head_bytes)
@@ -100,7 +124,7 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   if (fcntl(memory.get(), F_ADD_SEALS, segment_seals) != 0)
     fail_with("shared memory cannot be sealed");
   std::shared_ptr<SharedMapping> mapping(
-      new SharedMapping(std::move(memory), options.bytes, options.lock_patience));
+      new SharedMapping(std::move(memory), options.bytes, options));
   Segment& segment = mapping->segment();
   write_text(segment.name, name);
   segment.version = Segment::right_version;
@@ -109,18 +133,21 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   segment.user = geteuid();
   segment.magic = Segment::right_magic;
   mapping->join();
+  segment.owner = mapping->me_ + 1;
   return mapping;
 }
 
 std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const Options& options) {
   for (int tried = 0;; ++tried) {
-    std::vector<Found> found = find_spaces();
-    std::erase_if(found, [&](const Found& one) { return one.name != name; });
+    std::vector<Found> found = find_named(name);
     if (found.empty())
       throw SharedSpaceError(fmt::format("there is no shared space '{}' of this user", name));
+    if (found.size() > 1 && !std::all_of(found.begin(), found.end(), is_orphan))
+      std::erase_if(found, is_orphan);
     if (found.size() > 1)
-      throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} and {}", found.size(),
-                                         name, found[0].path, found[1].path));
+      throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} ({}) and {} ({})",
+                                         found.size(), name, found[0].name, found[0].path,
+                                         found[1].name, found[1].path));
     base::Descriptor memory(open(found[0].path.c_str(), O_RDWR | O_CLOEXEC));
     if (memory) return map(std::move(memory), options);
     // Who had it may have ended just now, and others have it still.
@@ -142,8 +169,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, const
   if (bytes < shared::segment_head_bytes)
     throw SharedSpaceError(fmt::format("a shared space of {} bytes; it takes {} at least", bytes,
                                        shared::segment_head_bytes));
-  std::shared_ptr<SharedMapping> mapping(
-      new SharedMapping(std::move(memory), bytes, options.lock_patience));
+  std::shared_ptr<SharedMapping> mapping(new SharedMapping(std::move(memory), bytes, options));
   mapping->check_head();
   mapping->join();
   return mapping;
@@ -155,10 +181,11 @@ std::vector<std::string> SharedMapping::names() {
   return {names.begin(), names.end()};
 }
 
-SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience)
+SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options)
     : memory_(std::move(memory)),
       bytes_(bytes),
-      lock_patience_(lock_patience),
+      lock_patience_(options.lock_patience),
+      process_name_(options.process.empty() ? program_invocation_short_name : options.process),
       pid_(static_cast<std::uint32_t>(getpid())) {
   void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
@@ -169,7 +196,8 @@ SharedMapping::~SharedMapping() {
   try {
     if (me_ < shared::processes_max) {
       const Directory held(*this);
-      clear_place(me_, lock_patience_);
+      if (segment().owner == me_ + 1) segment().owner = 0;
+      clear_place(me_, End::left);
     }
   } catch (const ElementError&) {
     // Whoever maps it next finds that we are gone.
@@ -208,7 +236,7 @@ void SharedMapping::join() {
   if (me_ == shared::processes_max) {
     const auto all = processes();
     for (std::uint32_t i = 0; i < all.size(); ++i)
-      if (!all[i].is_alive()) clear_place(i, brief_patience);
+      if (!all[i].is_alive()) clear_place(i, End::died);
     me_ = free_place();
   }
   if (me_ == shared::processes_max)
@@ -218,6 +246,7 @@ void SharedMapping::join() {
   mine.pid = identity.pid;
   mine.started = identity.started;
   mine.bell.is_asleep = 0;
+  write_text(mine.name, process_name_);
   mine.state = shared::Process::here;
   ++segment().process_changes;
   ring(~std::uint32_t{0});
@@ -250,6 +279,21 @@ std::vector<runtime::ProcessIdentity> SharedMapping::processes() const {
     if (it.state != shared::Process::nobody) all[i] = {it.pid, it.started};
   }
   return all;
+}
+
+std::string SharedMapping::process_name(std::uint32_t process) const {
+  return process < shared::processes_max ? read_text(segment().processes[process].name) : "";
+}
+
+std::optional<std::uint32_t> SharedMapping::owner() const {
+  const std::uint32_t owner = segment().owner;
+  if (owner == 0 || owner > shared::processes_max) return std::nullopt;
+  return owner - 1;
+}
+
+std::optional<std::string> SharedMapping::dead_owner() const {
+  if (segment().owner_is_dead.load(std::memory_order_acquire) == 0) return std::nullopt;
+  return read_text(segment().owner_died);
 }
 
 void SharedMapping::ring(std::uint32_t processes) const {
@@ -294,15 +338,22 @@ bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
     if (all[i] != process || i == me_) continue;
     if (!lives(process.pid))  // nor another that got its number
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
-    is_all_cleared &= clear_place(i, brief_patience);
+    is_all_cleared &= clear_place(i, End::died);
   }
   return is_all_cleared;
 }
 
 /// Called with the directory held. The place is free only after all is cleared: who dies on the
 /// way, or finds an element held by others, leaves it to be done again.
-bool SharedMapping::clear_place(std::uint32_t process, base::Nanos patience) {
+bool SharedMapping::clear_place(std::uint32_t process, End end) {
+  const base::Nanos patience = end == End::died ? brief_patience : lock_patience_;
   bool is_all_cleared = true;
+  const std::string who = fmt::format("process {} ({})", segment().processes[process].pid.load(),
+                                      process_name(process));
+  if (end == End::died && segment().owner == process + 1 && segment().owner_is_dead == 0) {
+    write_text(segment().owner_died, who);
+    segment().owner_is_dead = 1;
+  }
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
     if (segment().elements[i].state == shared::Element::nothing) continue;
     try {
@@ -312,7 +363,7 @@ bool SharedMapping::clear_place(std::uint32_t process, base::Nanos patience) {
         continue;
       }
       const SharedLog::Held held(log, SharedLog::taken);
-      log.forget(process);
+      log.forget(process, end == End::died ? who : "");
     } catch (const ElementError&) {
       // What is overwritten has nothing to be cleared.
     }

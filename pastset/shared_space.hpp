@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class SharedSpace {
   static std::unique_ptr<SharedSpace> map(const std::string& name, const Options& options = {});
   /// The same of a descriptor that was handed over (descriptor()).
   static std::unique_ptr<SharedSpace> map(base::Descriptor memory, const Options& options = {});
+  /// How many one takes that has elements of these sizes.
+  static std::size_t bytes_of(std::span<const SharedSizes> elements);
   ~SharedSpace();
   SharedSpace(const SharedSpace&) = delete;
   SharedSpace& operator=(const SharedSpace&) = delete;

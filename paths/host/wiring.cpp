@@ -14,6 +14,7 @@
 #include "base/usage_error.hpp"
 #include "paths/host/admission.hpp"
 #include "paths/host/host.hpp"
+#include "paths/host/shared_elements.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
@@ -29,6 +30,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
       call_(std::move(call)),
       share_made_(reception.share(std::move(numbers))),
       share_(*share_made_),
+      shared_elements_(std::make_unique<SharedElements>(runtime_, *plan_, index, *peers)),
       connections_(
           runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
           reception.complaints(),
@@ -76,6 +78,11 @@ Wiring::~Wiring() {
 void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
   for (std::uint32_t i : share.elements) {
     const auto& element = plan_->elements[i];
+    if (element.shared && shared_elements_->are_shared()) {
+      elements_.push_back(shared_elements_->make(element));
+      host_.space().adopt(elements_.back());
+      continue;
+    }
     pastset::ElementOptions options;
     options.delta = element.delta;
     options.keep_newest = element.keep_newest;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/shared_text.hpp — what a config says of elements in memory that processes share.
+#pragma once
+#include "base/settings.hpp"
+#include "paths/plan/plan.hpp"
+
+namespace paths {
+
+/// The setting `shared` of an element, all else of which is read: true, false, or how much memory
+/// it takes. Without it, it is as its host's `space` says.
+void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element);
+
+}  // namespace paths
