@@ -53,7 +53,7 @@ class SharedLog {
     SharedLog& log_;
   };
   void take();
-  /// False when it was held by others for so long; with 0 it is only tried.
+  /// False when it was held by others for so long; with 0 it only looks.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
   void let_go();  ///< and rings whoever listens, after a change

@@ -92,8 +92,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   };
   /// Takes or throws; true when the holder before died.
   bool take(runtime::SharedLock& lock, std::string_view of) const;
-  /// The same for a patience of one's own: none when it was held for longer. With 0 it is only
-  /// tried.
+  /// The same for a patience of one's own: none when it was held for longer. With 0 it only
+  /// looks, and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
   /// Of those who have others waiting for them, and come again.

@@ -118,7 +118,7 @@ SharedLock::Found SharedLock::lock(std::uint32_t me, const Holders& holders, Nan
   if (word_.compare_exchange_strong(expected, me + 1, std::memory_order_acquire,
                                     std::memory_order_relaxed))
     return Found::clean;
-  return patience == Nanos{0} ? Found::stuck : lock_slowly(me, holders, patience);
+  return lock_slowly(me, holders, patience);
 }
 
 SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holders,
@@ -138,6 +138,7 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
       pause_core();
       continue;
     }
+    if (patience == Nanos{0}) return Found::stuck;
     if ((seen & sleepers) == 0) {
       if (!word_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;

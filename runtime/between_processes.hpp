@@ -63,7 +63,7 @@ class SharedLock {
     holder_died,  ///< and the memory may be as it left it
     stuck,        ///< not locked: a live process holds it
   };
-  /// `me` is below 2^30. With a patience of 0 it is only tried.
+  /// `me` is below 2^30. With a patience of 0 it only looks, and never sleeps.
   Found lock(std::uint32_t me, const Holders& holders, Nanos patience);
   void unlock();
   /// It was held by one that is dead: gives it to the next.
