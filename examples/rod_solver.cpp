@@ -69,13 +69,14 @@ void solve(paths::Thread& thread, const RodOptions& options) {
   paths::Path& mine = thread.path(is_left ? "to_left" : "to_right");
   paths::Path& others = thread.path(is_left ? "to_right" : "to_left");
   Half half(options.cells);
-  double changed = 0;
+  double changed = 0, all = 0;
   std::uint64_t heated = 0;
   for (std::uint64_t step = 0; step < options.steps; ++step) {
     others.move(pastset::TupleWriter(border).put(half.inner()).put(changed).payload());
     const pastset::Stored stored = mine.observe();
     const pastset::TupleReader came(border, stored.payload);
-    const double behind = came.get<double>(0), all = changed + came.get<double>(1);
+    const double behind = came.get<double>(0);
+    all = changed + came.get<double>(1);
     mine.axe(stored.number);
     if (is_left) {
       heated += take_heat(thread.path("heat"), half);
@@ -85,7 +86,7 @@ void solve(paths::Thread& thread, const RodOptions& options) {
     if (options.pause_ms > 0)
       thread.sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(options.pause_ms * 1e6)));
   }
-  if (is_left) fmt::print("{} steps, heated {} times\n", options.steps, heated);
+  if (is_left) fmt::print("{} steps, heated {} times, changes by {}\n", options.steps, heated, all);
 }
 
 }  // namespace

@@ -82,14 +82,25 @@ std::vector<Found> find_named(const std::string& name) {
   return found;
 }
 
-/// Whose owner has died: another one may have its name.
+/// Whose owner has died, or has left nothing in it: another one may have its name.
 bool is_orphan(const Found& one) {
   const base::Descriptor memory(open(one.path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::uint32_t is_dead = 0;
-  return memory &&
-         pread(memory.get(), &is_dead, sizeof is_dead, offsetof(Segment, owner_is_dead)) ==
-             sizeof is_dead &&
-         is_dead != 0;
+  struct stat status {};
+  if (!memory || fstat(memory.get(), &status) != 0 ||
+      static_cast<std::size_t>(status.st_size) < shared::segment_head_bytes)
+    return false;
+  void* const mapped =
+      mmap(nullptr, shared::segment_head_bytes, PROT_READ, MAP_SHARED, memory.get(), 0);
+  if (mapped == MAP_FAILED) return false;
+  const auto& segment = *static_cast<const Segment*>(mapped);
+  const auto is_live = [](const shared::Element& element) {
+    return element.state == shared::Element::live;
+  };
+  const bool is_dead = segment.owner_is_dead != 0;
+  const bool is_left =
+      segment.owner == 0 && std::none_of(segment.elements.begin(), segment.elements.end(), is_live);
+  munmap(mapped, shared::segment_head_bytes);
+  return is_dead || is_left;
 }
 
 void check_name(const std::string& name) {

@@ -46,7 +46,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
     std::string process = {};  ///< what others call this one; "": as its program is called
   };
   /// A new one, which this process owns until it leaves. Throws SharedSpaceError when one of this
-  /// user's has that name, but for one whose owner has died; std::system_error.
+  /// user's has that name, but for one whose owner has died or left nothing in it;
+  /// std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
   /// One that is there: of that name, or the only one whose name has a dot and more behind it, as
   /// those of runs do. Throws SharedSpaceError when there is none, when it is another version's or

@@ -59,8 +59,23 @@ struct Rod {
 
 }  // namespace
 
-TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and started again") {
+TEST_CASE("rod: on the virtual clock, in threads and in processes it comes to the same") {
   if (PATHS_HAS_BENCH == 0) return;  // nor are there examples
+  const std::vector<std::string> end = {"--steps", "300", "--pause", "0"};
+  const auto said = [&](std::vector<std::string> words) {
+    words.insert(words.end(), end.begin(), end.end());
+    return said_by(words);
+  };
+  const std::string config = "configs/examples/rod.yaml";
+  const std::string in_processes = said({"paths", "run", config, "--", "rod_solver"});
+  CHECK_THAT(in_processes, Catch::StartsWith("300 steps, heated 0 times, changes by "));
+  CHECK(said({"rod_solver", "--config", config, "--clock", "virtual"}) == in_processes);
+  // It says besides that nobody has said which host it is.
+  CHECK_THAT(said({"rod_solver", "--config", config}), Catch::EndsWith(in_processes));
+}
+
+TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and started again") {
+  if (PATHS_HAS_BENCH == 0) return;
   Rod rod("1500");
   const std::string& space = rod.space;
   const std::string watched =

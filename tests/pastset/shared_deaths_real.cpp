@@ -3,6 +3,7 @@
 // for, and how soon.
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 
 #include "pastset/any_change.hpp"
@@ -28,6 +29,33 @@ void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted)
   for (const base::Nanos end = runtime.now() + 20s; stage < wanted; runtime.sleep_for(1ms))
     if (runtime.now() > end) throw std::runtime_error("nobody comes so far");
 }
+
+/// Processes that come one after the other, each when the one before was killed; all are there
+/// before this one has threads.
+class Turns {
+ public:
+  static constexpr std::uint64_t all = 8;
+  using Act = std::function<void(runtime::Runtime&, pastset::Element&, int turn)>;
+  Turns(const std::string& name, const char* process, const Act& act) {
+    for (int turn = 0; turn < static_cast<int>(all); ++turn)
+      processes_.emplace_back([&, turn](runtime::Runtime& own) {
+        await(own, begun_->count, turn + 1);
+        const auto space = map_when_there(own, name, {.process = process});
+        act(own, *space->find("e"), turn);
+        done_->count = turn + 1;
+        own.sleep_for(60s);
+      });
+  }
+  Forked& begin() { return processes_[static_cast<std::size_t>(begun_->count++)]; }
+  void await_done(runtime::Runtime& runtime) { await(runtime, done_->count, begun_->count); }
+
+ private:
+  struct Count {
+    std::atomic<int> count{0};
+  };
+  Between<Count> begun_, done_;
+  std::vector<Forked> processes_;
+};
 
 /// What `wait` throws, and when.
 struct Told {
@@ -78,12 +106,12 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
   const char* const wanted = std::getenv("PATHS_KILLS");
   const int kills = wanted != nullptr ? std::atoi(wanted) : 20;
   std::vector<base::Nanos> spans;
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    for (int i = 0; i < kills; ++i) {
-      const std::string name = own_name();
-      Between<std::atomic<int>> stage;
-      Forked owner = owner_of(name, *stage);
+  for (int i = 0; i < kills; ++i) {
+    const std::string name = own_name();
+    Between<std::atomic<int>> stage;
+    Forked owner = owner_of(name, *stage);  // before there are threads
+    runtime::Runtime runtime;
+    runtime.run([&] {
       await(runtime, *stage, 1);
       const auto space = SharedSpace::map(name);
       const auto element = space->find("e"), full = space->find("full");
@@ -120,8 +148,8 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
       const auto next = SharedSpace::make(name);
       next->enter("e", values)->move(tuple_of(3));
       CHECK(value_of(SharedSpace::map(name)->find("e")->observe()) == 3);
-    }
-  });
+    });
+  }
   say("an owner that is killed", spans);
 }
 
@@ -142,25 +170,26 @@ TEST_CASE("shared space: of an owner that leaves, nobody is told") {
     element->move(tuple_of(8), soon(runtime));
     CHECK(value_of(second.take(soon(runtime))) == 8);
     CHECK_THROWS_AS(element->observe(2, soon(runtime, 20ms)), pastset::DeadlinePassed);
+    // Its name is theirs while they have something in it.
+    CHECK_THROWS_AS(SharedSpace::make(name), pastset::SharedSpaceError);
+    for (const std::string& one : space->names()) space->delete_element(one);
+    SharedSpace::make(name);
   });
 }
 
 TEST_CASE("shared space: when the last that moved dies, readers are told until another moves") {
   const std::string name = own_name();
+  Turns feeders(name, "feeder", [](runtime::Runtime&, pastset::Element& element, int turn) {
+    element.move(tuple_of(static_cast<std::uint64_t>(turn)));
+  });
   std::vector<base::Nanos> spans;
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values);
-    for (std::uint64_t first = 0; first < 10; ++first) {
-      Between<std::atomic<int>> stage;
-      Forked feeder([&](runtime::Runtime& own) {
-        const auto mapped = map_when_there(own, name, {.process = "feeder"});
-        mapped->find("e")->move(tuple_of(first));
-        *stage = 1;
-        own.sleep_for(60s);
-      });
-      await(runtime, *stage, 1);
+    for (std::uint64_t first = 0; first < Turns::all; ++first) {
+      Forked& feeder = feeders.begin();
+      feeders.await_done(runtime);
       CHECK(value_of(element->observe(first, soon(runtime))) == first);
       std::vector<Told> told(2);
       std::vector<runtime::Task> waits;
@@ -182,20 +211,16 @@ TEST_CASE("shared space: when the last that moved dies, readers are told until a
 
 TEST_CASE("shared space: when the last that observed dies, movers without room are told") {
   const std::string name = own_name();
+  Turns consumers(name, "consumer", [](runtime::Runtime& own, pastset::Element& element, int turn) {
+    for (int taken = 0; taken < (turn == 0 ? 1 : 3); ++taken) element.observe(soon(own));
+  });
   std::vector<base::Nanos> spans;
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 2});
-    for (std::uint64_t i = 0; i < 10; ++i) {
-      Between<std::atomic<int>> stage;
-      Forked consumer([&](runtime::Runtime& own) {
-        const auto mapped = map_when_there(own, name, {.process = "consumer"});
-        const auto of = mapped->find("e");
-        for (int taken = 0; taken < (i == 0 ? 1 : 3); ++taken) of->observe(soon(own));
-        *stage = 1;
-        own.sleep_for(60s);
-      });
+    for (std::uint64_t i = 0; i < Turns::all; ++i) {
+      Forked& consumer = consumers.begin();
       // The one before has died: whoever is blocked is told at once, until the next one observes.
       for (std::uint64_t moved = 0; moved < 3;) {
         try {
@@ -205,7 +230,7 @@ TEST_CASE("shared space: when the last that observed dies, movers without room a
           runtime.sleep_for(1ms);
         }
       }
-      await(runtime, *stage, 1);
+      consumers.await_done(runtime);
       while (element->last() - element->first() < 2) element->move(tuple_of(1), soon(runtime));
       std::vector<Told> told(1);
       std::vector<runtime::Task> waits;

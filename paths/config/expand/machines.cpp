@@ -12,10 +12,16 @@ namespace paths::expansion {
 
 using base::Settings;
 
-/// What is wrong with the hosts is said when the low level is read.
+/// What is wrong with the hosts is said when the low level is read. There may be a million of them:
+/// they are looked at only if it matters.
 Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
                    const Overrides& overrides)
     : all_(all) {
+  const auto is_one_shared = [&](const MultiCluster::Element& element) {
+    const auto home = all.host_named(element.host.text());
+    return home && is_shared(element, *home);
+  };
+  if (std::none_of(all.elements.begin(), all.elements.end(), is_one_shared)) return;
   const Settings* const network = settings.find("network");
   const Settings* const memory = settings.find("shared_memory");
   hosts_.shared_memory = memory == nullptr || memory->text() != "false";
