@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/allreduce_rate.cpp — how long one allreduce of 8 bytes takes, as thread 0 sees it.
+// bench/allreduce_rate.cpp — how long one allreduce takes, one after the other, as thread 0 sees
+// it.
 //
-//   paths run CONFIG -- allreduce_rate
+//   paths run CONFIG -- allreduce_rate                          by the tree that the config
+//   declares paths run CONFIG -- allreduce_rate --by group --bytes 32MiB by the group of all, as a
+//   schedule paths run CONFIG -- allreduce_rate --by loop --bytes 32MiB  by a loop over memory that
+//   all share
 //
-// The config has a collective `sum` of a double.
+// The tree is that of a collective `sum` of doubles. The loop is what no framework could beat: each
+// thread adds up its part of all vectors, and stores it in all; it is of threads of one process.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <barrier>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
+#include "base/units.hpp"
+#include "groups/group.hpp"
 #include "wrappers/main.hpp"
 
 namespace {
@@ -19,34 +28,104 @@ namespace {
 struct Options {
   std::uint64_t allreduces = 5000;
   std::uint64_t repetitions = 7;
+  std::string by = "tree";
+  std::string schedule = "best";
+  std::string bytes = "8B";
 };
 
-void run(const Options& options, paths::Thread& thread) {
-  paths::Path& sum = thread.path("sum");
-  std::vector<double> each;
-  for (std::uint64_t repetition = 0; repetition <= options.repetitions; ++repetition) {
-    const base::Nanos began = thread.now();
-    for (std::uint64_t i = 0; i < options.allreduces; ++i) sum.move_value(1.0);
-    const double span = std::chrono::duration<double, std::micro>(thread.now() - began).count();
-    if (repetition > 0) each.push_back(span / static_cast<double>(options.allreduces));
+using Vector = std::vector<double>;
+
+/// Vectors of all threads, in one process.
+struct Shared {
+  explicit Shared(std::size_t threads)
+      : vectors(threads), all(static_cast<std::ptrdiff_t>(threads)) {}
+  std::vector<Vector> vectors;
+  std::barrier<> all;
+
+  void sum(std::size_t me) {
+    all.arrive_and_wait();
+    const std::size_t size = vectors[me].size(), threads = vectors.size();
+    const std::size_t end = size * (me + 1) / threads;
+    for (std::size_t i = size * me / threads; i < end; ++i) {
+      double sum = 0;
+      for (const Vector& one : vectors) sum += one[i];
+      for (Vector& one : vectors) one[i] = sum;
+    }
+    all.arrive_and_wait();
   }
-  if (thread.rank() != 0) return;
-  std::sort(each.begin(), each.end());
-  fmt::print("{} threads: {:.2f} us, at best {:.2f}, at worst {:.2f}\n",
-             thread.host().plan().thread_count(), each[each.size() / 2], each.front(), each.back());
-}
+};
+
+class AllreduceRate {
+ public:
+  explicit AllreduceRate(const Options& options) : options_(options) {}
+  void prepare(const paths::Plan& plan, const paths::RunOptions&) {
+    const auto bytes = base::parse_bytes(options_.bytes);
+    if (!bytes || *bytes == 0 || *bytes % sizeof(double) != 0)
+      throw std::invalid_argument("--bytes: expected those of whole doubles, such as 8B or 32MiB");
+    size_ = *bytes / sizeof(double);
+    if (options_.by == "loop" && plan.hosts.size() != 1)
+      throw std::invalid_argument("--by loop: expected a config of one host");
+    if (options_.by == "tree" && size_ != 1)
+      throw std::invalid_argument("--by tree: expected 8 bytes");
+    shared_ = std::make_unique<Shared>(plan.thread_count());
+  }
+  void run(paths::Thread& thread) const {
+    Vector& mine = shared_->vectors[thread.rank()];
+    mine.resize(size_);
+    if (options_.by == "tree") {
+      paths::Path& sum = thread.path("sum");
+      repeat(thread, [&] { sum.move_value(mine.front()); });
+    } else if (options_.by == "group") {
+      groups::Group world(thread);
+      repeat(thread, [&] {
+        world.run(groups::by(options_.schedule, groups::allreduce(mine, mine, "sum")));
+      });
+    } else {
+      repeat(thread, [&] { shared_->sum(thread.rank()); });
+    }
+  }
+
+ private:
+  template <class Allreduce>
+  void repeat(paths::Thread& thread, Allreduce allreduce) const {
+    std::vector<double> each;
+    for (std::uint64_t repetition = 0; repetition <= options_.repetitions; ++repetition) {
+      const base::Nanos began = thread.now();
+      for (std::uint64_t i = 0; i < options_.allreduces; ++i) allreduce();
+      const double span = std::chrono::duration<double, std::micro>(thread.now() - began).count();
+      if (repetition > 0) each.push_back(span / static_cast<double>(options_.allreduces));
+    }
+    if (thread.rank() != 0) return;
+    std::sort(each.begin(), each.end());
+    fmt::print("{} threads, {} bytes by {}: {:.2f} us, at best {:.2f}, at worst {:.2f}\n",
+               thread.host().plan().thread_count(), size_ * sizeof(double), options_.by,
+               each[each.size() / 2], each.front(), each.back());
+  }
+
+  const Options& options_;
+  std::size_t size_ = 1;
+  std::unique_ptr<Shared> shared_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
+  AllreduceRate rate(options);
   paths::Program program;
   program.name = "allreduce_rate";
-  program.help = "How long an allreduce of 8 bytes takes, one after the other.";
-  program.thread = [&options](paths::Thread& thread) { run(options, thread); };
+  program.help = "How long an allreduce takes, one after the other.";
+  program.prepare = [&rate](const paths::Plan& plan, const paths::RunOptions& run) {
+    rate.prepare(plan, run);
+  };
+  program.thread = [&rate](paths::Thread& thread) { rate.run(thread); };
   program.options = [&options](CLI::App& app) {
     app.add_option("--allreduces", options.allreduces, "In each repetition");
     app.add_option("--repetitions", options.repetitions, "The median is shown");
+    app.add_option("--by", options.by, "The declared tree, the group of all, or a loop over memory")
+        ->check(CLI::IsMember({"tree", "group", "loop"}));
+    app.add_option("--schedule", options.schedule, "Of the group");
+    app.add_option("--bytes", options.bytes, "Of each vector");
   };
   return paths::main(argc, argv, std::move(program));
 }

@@ -133,8 +133,8 @@ void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& h
 
 /// As a config would have them; exits, their rates and switches stay.
 paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
-  paths::Ways ways = plan.ways.value_or(
-      paths::Ways{.clusters = std::vector<paths::Ways::Cluster>(plan.clusters.size()), .links = {}});
+  paths::Ways ways = plan.ways.value_or(paths::Ways{
+      .clusters = std::vector<paths::Ways::Cluster>(plan.clusters.size()), .links = {}});
   std::map<std::string_view, std::uint32_t> numbers;
   for (const std::string& cluster : plan.clusters)
     numbers.emplace(cluster, static_cast<std::uint32_t>(numbers.size()));

@@ -26,10 +26,10 @@ collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std
 /// Throws: ConfigError naming every pair of clusters without a link, and traces that cannot be
 /// read.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// The same, with links between clusters, and what hosts send and receive by inside of them, as they
-/// were measured.
-/// Throws: ConfigError, also naming every cluster that only the measured network has, and those of
-/// the hosts that it lacks.
+/// The same, with links between clusters, and what hosts send and receive by inside of them, as
+/// they were measured.
+/// Throws: ConfigError, also naming every cluster that only the measured network has, and the
+/// hosts' that it lacks.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured);
 /// Between the participants of the plan.

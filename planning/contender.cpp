@@ -26,11 +26,11 @@ collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
 
 base::Digest Contender::digest() const {
   const pricing::Ports& ports = execution.ports;
-  return base::digest_of(fmt::format(
-      "{}:{}\n{} {} {} {} {} {} {} {} {}\n{}\n{}", algorithm.name, parameters.text(),
-      ports.sending, ports.receiving, ports.are_apart, ports.receiving_across, ports.blocks,
-      ports.cost.count(), ports.is_half_duplex, ports.are_in_order, ports.are_grants_carried,
-      striping, plan ? plan->digest().text() : ""));
+  return base::digest_of(
+      fmt::format("{}:{}\n{} {} {} {} {} {} {} {} {}\n{}\n{}", algorithm.name, parameters.text(),
+                  ports.sending, ports.receiving, ports.are_apart, ports.receiving_across,
+                  ports.blocks, ports.cost.count(), ports.is_half_duplex, ports.are_in_order,
+                  ports.are_grants_carried, striping, plan ? plan->digest().text() : ""));
 }
 
 Contender contender_of(Plan plan, std::string name, const pricing::Execution& execution) {

@@ -125,8 +125,8 @@ class Reader {
 
   std::optional<Contender> by_algorithm(const Settings& schedule) {
     if (!schedule.is_scalar()) {
-      top_.mistake("schedule", fmt::format("schedule: expected an algorithm, found {}",
-                                           schedule.describe()));
+      top_.mistake("schedule",
+                   fmt::format("schedule: expected an algorithm, found {}", schedule.describe()));
       return std::nullopt;
     }
     const std::string& text = schedule.text();

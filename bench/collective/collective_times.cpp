@@ -129,7 +129,7 @@ std::size_t out_blocks(collectives::Collective collective, std::uint32_t members
 
 }  // namespace
 
-void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&) {
+void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   collectives_ = read_collectives(options_.collectives);
   sizes_ = read_sizes(options_.sizes);
   if (options_.iterations == 0) throw std::invalid_argument("--iterations: expected at least one");
@@ -143,11 +143,14 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions&)
     throw std::invalid_argument(
         fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
                     threads_, participants_));
-  if (options_.prices_only || groups::is_planned(options_.schedule)) {
+  const auto participants = groups::participants_of(plan);
+  // Prices and links are its affair alone: others need not have the file.
+  const bool has_first = !run.is_one_host || run.host == participants.front();
+  if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
     std::optional<tuning::MeasuredNetwork> measured;
     if (!options_.links.empty()) measured = tuning::load_measured_network(options_.links);
-    choices_ = std::make_unique<groups::Choices>(plan, groups::participants_of(plan),
-                                                 measured ? &*measured : nullptr);
+    choices_ =
+        std::make_unique<groups::Choices>(plan, participants, measured ? &*measured : nullptr);
   }
   check_operation(options_.operation);
   for (const collectives::Collective collective : collectives_)

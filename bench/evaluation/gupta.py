@@ -190,8 +190,8 @@ in streams, striping gives them. What is left is that all ways are busy from the
                          for both in ((half, full), (full, full), (half, half))]
                 rows.append([streams, "yes" if blocking else "no", number(overhead / 1e3, 0),
                              *(percent(mean, 0) for mean in means)])
-        self.seen_averages, self.blocking = rows[0][3:5], found[4, "--blocking", None]
-        first = self.blocking
+        self.seen_averages, self.blocking = rows[0][3:5], found[8, "--blocking", None]
+        first = found[4, "--blocking", None]
         added = OVERHEADS_US[THREE] / 1e3
         longer = (ms(first[0], MIN3) + added) / ms(first[0], "MagPIe")
         gains = [1 - (ms(row, MIN3) + added) / ms(row, name) for row in first[5:] for name in GRID]
@@ -454,8 +454,9 @@ writing the file that each of their processes reads its sends from. Writing is n
         times = f"{sum(ratio > 1 for ratio in slower)} of the {len(rows)}"
         return f"""### Five random sites
 
-{len(rows)} networks of five sites with 2 to 8 hosts each, streams of 1 to 20 Mbit/s, 20% apart by
-direction, 5 to 80 ms, and 1, 2, 4 or 8 streams of each way (`allgathers --random {first} {last}`).
+{len(rows)} networks of five sites with 2 to 8 hosts each, streams of 1 to 20 Mbit/s, each
+direction up to 20% more or less, 5 to 80 ms, and 1, 2, 4 or 8 streams of each way
+(`allgathers --random {first} {last}`).
 {size_text(BLOCK)} from each host, full duplex, times of what nothing can beat:
 
 {table(["", "median", "90 of 100", "worst"], lines)}

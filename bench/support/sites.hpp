@@ -51,8 +51,8 @@ inline double between(std::mt19937_64& chance, double least, double most) {
   return least + (most - least) * static_cast<double>(chance() >> 11) / 9007199254740992.0;
 }
 
-/// Sites of 2 to `most_hosts` hosts, streams of 1 to 20 Mbit/s that differ by 20% by direction, 5
-/// to 80 ms.
+/// Sites of 2 to `most_hosts` hosts, streams of 1 to 20 Mbit/s, each direction up to 20% more or
+/// less, 5 to 80 ms.
 inline Sites random_sites(std::mt19937_64& chance, std::size_t sites, std::size_t most_hosts) {
   using namespace std::chrono_literals;
   Sites all{std::vector<std::size_t>(sites), std::vector<pricing::Side>(sites * sites)};

@@ -119,7 +119,7 @@ export function transfers(data: Data): HTMLElement | null {
   const { transfers: found } = data.report;
   if (!found?.all || !found.paths || found.all.at_once_nanos_mean_max.length === 0) return null;
   const paths = [...found.paths].sort((a, b) => b.durations_nanos - a.durations_nanos);
-  const is_ends = paths.some((one) => one.counted === 'ends');
+  const ends = paths.filter((one) => one.counted === 'ends').length;
   return section(
     'transfers',
     'Between clusters',
@@ -127,9 +127,13 @@ export function transfers(data: Data): HTMLElement | null {
     h(
       'p',
       {},
-      is_ends
-        ? 'Messages from sending to arrival, as the two hosts saw it.'
-        : 'Streams in use where a path has such; else messages, from when the link began to take them until all had arrived.',
+      [
+        ends < paths.length &&
+          'Streams in use where a path has such; else messages, from when the link began to take them until all had arrived.',
+        ends > 0 && 'Messages from sending to arrival, as the two hosts saw it, where nothing is known of the link.',
+      ]
+        .filter(Boolean)
+        .join(' '),
     ),
     chart(found.all, paths, found.run_nanos ?? 0),
     paths.length > paths_drawn &&

@@ -106,7 +106,11 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
   }
   if (!waiting.streams.waits_for_link() || waiting.looks_at == free_at) return;
   waiting.looks_at = free_at;
-  agenda_.put(free_at, [this, &waiting, free_at] { serve(waiting, free_at); });
+  agenda_.put(free_at, [this, &waiting, free_at] {
+    // A frame that should have been here before may come yet, while the link is free from then on.
+    if (waiting.looks_at == free_at) waiting.looks_at = base::Nanos(-1);
+    serve(waiting, free_at);
+  });
 }
 
 void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/transfers_test.cpp — how much crosses between clusters at once, against what can
 // be said by hand and what counting says.
+#include "eventspace/analysis/judgement/transfers.hpp"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -171,6 +173,24 @@ TEST_CASE("transfers: paths count by themselves and all together, frames as one 
   CHECK(report.all.some_share == 0.75);
   CHECK(report.all.points ==
         std::vector<Point>{{10, 1, 1}, {15, 3, 3}, {20, 2, 2}, {30, 3, 3}, {35, 1, 1}, {40, 0, 0}});
+}
+
+TEST_CASE("transfers: of messages that only their ends tell of, nobody knows the streams") {
+  Structure structure = clusters_of_two(2);
+  structure.streams = {{.from = 0, .to = 1, .count = 2}, {.from = 1, .to = 0, .count = 2}};
+  const eventspace::Shape shape(structure);
+  eventspace::Transfers transfers(shape, true, 100);
+  transfers.see(0, 100);
+  for (const std::int64_t begin : {10, 20, 30}) transfers.add_message(0, 2, begin, 50, 100);
+  transfers.add(streamed(2, 0, 10, 20));
+  const TransfersReport report = transfers.finish();
+  REQUIRE(report.paths.size() == 2);
+  CHECK(report.paths[0].basis == eventspace::TransferBasis::ends);
+  CHECK(report.paths[0].most == 3);
+  CHECK(report.paths[0].streams == 0);
+  CHECK_FALSE(report.paths[0].all_share);
+  CHECK(report.paths[1].basis == eventspace::TransferBasis::streams);
+  CHECK(report.paths[1].streams == 2);
 }
 
 TEST_CASE("transfers: one cluster has none, and hosts of several clocks have none that is known") {

@@ -240,6 +240,33 @@ TEST_CASE("groups: operations are planned for links as they were measured, once 
   CHECK(taken_after == std::set{after});
 }
 
+TEST_CASE("groups: networks as they were measured are those of a config that declares them") {
+  const auto config = [](const std::string& a, const std::string& b, const std::string& latency) {
+    return "clusters:\n  a: {hosts: 3, gateway: {host: door, rate: 2Gbit}, network: " + a +
+           "}\n  b: {hosts: 2, network: " + b +
+           "}\n  idle: {hosts: 1, threads: 0}\nlinks: {all: {latency: " + latency +
+           ", bandwidth: 10Gbit}}\nlanes:\n";
+  };
+  const Sim slow(config("{latency: 1ms, bandwidth: 1Mbit, receiving: true}",
+                        "{latency: 1ms, bandwidth: 1Mbit}", "90ms"));
+  const Sim fast(config("{latency: 10us, bandwidth: 5Gbit, receiving: true}",
+                        "{latency: 20us, bandwidth: 4Gbit}", "7ms"));
+  const WrittenFile file("networks.yaml", R"(
+clusters: {a: {latency: 10us, bandwidth: 5Gbit}, b: {latency: 20us, bandwidth: 4Gbit}}
+links:
+  - {from: a, to: b, latency: 7ms, bandwidth: 10Gbit}
+  - {from: b, to: a, latency: 7ms, bandwidth: 10Gbit}
+)");
+  const tuning::MeasuredNetwork measured = tuning::load_measured_network(file.path());
+  const pricing::Network found =
+      groups::network_of(slow.plan(), groups::participants_of(slow.plan()), measured);
+  const pricing::Network expected = groups::network_of(fast.plan());
+  CHECK(found.outgoing == expected.outgoing);
+  CHECK(found.receiving == expected.receiving);
+  CHECK(found.exits == expected.exits);
+  CHECK(found.links == expected.links);
+}
+
 TEST_CASE("groups: links that cannot be taken are refused on every member alike, who goes on") {
   const Sim sim(sites(2));
   const WrittenFile other("other.yaml", near_sites("d"));

@@ -107,3 +107,20 @@ TEST_CASE("groups: on the virtual clock operations take what prices say") { comp
 TEST_CASE("groups: with ports messages come as their receivers plan, and take what prices say") {
   compare(6, true);
 }
+
+TEST_CASE("prices: a message crosses from when its link begins to take it") {
+  const Sim sim(
+      "clusters: {a: {hosts: 3, uplink: switch}, b: {hosts: 1, uplink: switch}}\n"
+      "links: {all: {latency: 1ms, bandwidth: 1Mbit}}\nlanes: {frame: unlimited}\n");
+  const pricing::Network network = groups::network_of(sim.plan());
+  const collectives::Algorithm& direct = collectives::algorithm_named("direct");
+  const auto task = collectives::make_task(Collective::allgather, network.topology, 12'500);
+  const pricing::Price price =
+      pricing::price(direct, task, direct.read(""), 1, network, {.lists_crossings = true});
+  std::vector<std::pair<base::Nanos, base::Nanos>> crossings;
+  for (const pricing::Crossing& one : price.crossings)
+    if (one.to == 3) crossings.emplace_back(one.begin, one.end);
+  std::sort(crossings.begin(), crossings.end());
+  CHECK(crossings == std::vector<std::pair<base::Nanos, base::Nanos>>{
+                         {0ms, 101ms}, {100ms, 201ms}, {200ms, 301ms}});
+}

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/processes_real.cpp — groups whose hosts are processes, which may be killed.
-#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "groups/group.hpp"
 #include "tests/groups/random_operations.hpp"
+#include "tests/support/processes.hpp"
 
 TEST_CASE("groups: random operations between processes come to what they should") {
   for (std::uint64_t seed = 30'001; seed <= 30'005; ++seed)
@@ -11,4 +18,44 @@ TEST_CASE("groups: random operations between processes come to what they should"
 
 TEST_CASE("groups: a host that is killed is named to all, and groups without it go on") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) test_support::try_to_kill(seed);
+}
+
+TEST_CASE("groups: hosts whose files of a schedule differ say so, and go on without it") {
+  const auto directory =
+      std::filesystem::temp_directory_path() / fmt::format("paths.{}.files", ::getpid());
+  const test_support::Sim sim(test_support::network_line("ipc", 3) +
+                              "deadline: 20s\nclusters: {a: {hosts: 3}}\nlanes:\n");
+  for (const auto& host : sim.plan().hosts) {
+    std::filesystem::create_directories(directory / host.name);
+    std::ofstream(directory / host.name / "s.yaml")
+        << "name: x\nblocks: {a-0: 8, a-1: 8, a-2: 8}\nschedule: "
+        << (host.name == "a-2" ? "bruck" : "ring") << '\n';
+  }
+  auto hosts =
+      test_support::start_hosts(sim, [&](paths::Thread& thread, const test_support::Say& say) {
+        std::filesystem::current_path(directory / thread.host().name());
+        const std::vector<std::int64_t> mine{1};
+        std::vector<std::int64_t> all(3);
+        {
+          groups::Group world(thread);
+          try {
+            world.run(groups::by("file:s.yaml", groups::allgather(mine, all)));
+            say("done");
+          } catch (const paths::TravelError& error) {
+            say(fmt::format("told: {}", error.what()));
+          }
+        }
+        groups::Group again(thread, "again", {0, 1, 2});
+        again.run(groups::allgather(mine, all));
+        say("went on");
+      });
+  for (auto& [name, host] : hosts) {
+    INFO(name);
+    CHECK(host.end(60'000) == 0);
+    INFO(host.text());
+    CHECK(host.lines("done").empty());
+    REQUIRE(host.lines("told: ").size() == 1);
+    CHECK(host.lines("went on").size() == 1);
+  }
+  std::filesystem::remove_all(directory);
 }

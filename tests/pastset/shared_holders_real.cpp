@@ -260,19 +260,25 @@ TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked poor([&](runtime::Runtime& runtime) {
-    const auto space = map_when_there(runtime, name);
-    const auto parent = runtime::ProcessIdentity::of(static_cast<std::uint32_t>(getppid()));
     const auto gone = [] {
       Forked one([](runtime::Runtime&) {});
       const auto pid = static_cast<std::uint32_t>(one.pid());
       one.wait();
       return runtime::ProcessIdentity{pid, 1};
     }();
+    const auto space = map_when_there(runtime, name);
+    const auto parent = runtime::ProcessIdentity::of(static_cast<std::uint32_t>(getppid()));
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = 0;
     setrlimit(RLIMIT_NOFILE, &limit);
     *stage = parent.is_alive() && !gone.is_alive() ? 1 : -1;
+    runtime.sleep_for(60s);
+  });
+  Forked third([&](runtime::Runtime& runtime) {
+    wait_until(runtime, [&] { return *stage == 2; });
+    const auto mapped = map_when_there(runtime, name);
+    *stage = 3;
     runtime.sleep_for(60s);
   });
   runtime::Runtime runtime;
@@ -282,12 +288,8 @@ TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead
     wait_until(runtime, [&] { return *stage != 0; });
     CHECK(*stage == 1);
     const auto other = map_again(*space);  // of which it hears
-    Forked third([&](runtime::Runtime& of_third) {
-      const auto mapped = map_when_there(of_third, name);
-      *stage = 2;
-      of_third.sleep_for(60s);
-    });
-    wait_until(runtime, [&] { return *stage == 2; });
+    *stage = 2;
+    wait_until(runtime, [&] { return *stage == 3; });
     runtime.sleep_for(200ms);
     const auto processes = space->mapping().processes();
     CHECK(std::count_if(processes.begin(), processes.end(),

@@ -90,6 +90,17 @@ TEST_CASE("schedule files: bytes are those of whoever reads, whatever an element
       Catch::Contains("expected whole elements of 8 bytes, found 4 bytes from 0 on"));
 }
 
+TEST_CASE("schedule files: algorithms whose limits are in bytes have those of whoever reads") {
+  const std::vector<std::string> names{"a", "b"};
+  const auto words = collectives::Counts::listed({2, 1});
+  base::Mistakes mistakes;
+  const Contender read = read_schedule(
+      base::parse_settings("name: x\nblocks: {a: 16, b: 8}\nschedule: mpich:element=1\n", "file"),
+      {names, words, 8}, mistakes);
+  mistakes.throw_if_any();
+  CHECK(read.parameters.number("element") == 8);
+}
+
 TEST_CASE("schedule files: everything that is wrong is said, with its place") {
   const std::vector<std::string> names{"a", "b"};
   const auto counts = collectives::Counts::listed({16, 8});
@@ -120,6 +131,8 @@ TEST_CASE("schedule files: everything that is wrong is said, with its place") {
       {"  - [b, a, 2, 0, 5]\n", "", "piece 2 never comes to a"},
       {"name: by hand", "nam: by hand", "nam"},
       {"pieces:", "schedule: rinng\npieces:", "did you mean 'ring'?"},
+      {"pieces:", "schedule: ring:x=1\npieces:", "expected no parameters, found 'x'"},
+      {"pieces:", "schedule: [ring]\npieces:", "expected an algorithm, found a list"},
   }));
   INFO(old << " -> " << now);
   CHECK_THAT(wrong(old, now), Catch::Contains(message));

@@ -117,6 +117,9 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
       {ends_message ? 1u : 0u, bytes, begin_nanos, end_nanos, end_nanos - begin_nanos,
        arrived_nanos - begin_nanos});
   if (begin_nanos == end_nanos) return;
+  const bool is_known_otherwise =
+      path < judged_by_.size() && judged_by_[path] == Source::link && source == Source::ends;
+  if (is_known_otherwise) return;
   if (begin_nanos < judged_to_) ++late_;
   if (end_nanos <= judged_to_) return;
   changes_.push_back({std::max(begin_nanos, judged_to_), path, source, true});
@@ -154,7 +157,9 @@ void Transfers::judge(std::size_t changes) {
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
+/// Of what was known only at its ends nobody knows the streams.
 TransferBasis Transfers::basis_of(const Path& path) const {
+  if (path.source() == Source::ends && path.counted().has_any()) return TransferBasis::ends;
   if (path.takes_streams) return TransferBasis::streams;
   return path.source() == Source::link ? TransferBasis::messages : TransferBasis::ends;
 }
@@ -201,10 +206,12 @@ TransfersReport Transfers::finish() {
   for (const auto& [clusters, number] : numbers_) {
     const Path& path = paths_[number];
     if (!path.counted().has_any() && !path.takes_streams) continue;
-    TransferReport one = report_of(path.counted(), path.curve, path.streams);
+    const TransferBasis basis = basis_of(path);
+    TransferReport one =
+        report_of(path.counted(), path.curve, basis == TransferBasis::ends ? 0 : path.streams);
     one.from = shape_.structure.clusters[path.from];
     one.to = shape_.structure.clusters[path.to];
-    one.basis = basis_of(path);
+    one.basis = basis;
     report.paths.push_back(std::move(one));
   }
   report.all = report_of(all, all_, 0);

@@ -14,7 +14,7 @@ namespace eventspace {
 enum class TransferBasis : std::uint8_t {
   streams,   ///< of its link, as long as each is taken for a frame
   messages,  ///< from when its link began to take one until all of it had arrived
-  ends,      ///< messages from sending to arrival, as the two hosts saw it: no link is emulated
+  ends,      ///< messages from sending to arrival, of whose link nothing is known
 };
 inline constexpr std::size_t transfer_bases = 3;
 std::string_view name_of(TransferBasis basis);
