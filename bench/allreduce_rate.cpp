@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/allreduce_rate.cpp — how long one allreduce takes, one after the other, as thread 0 sees
-// it.
+// bench/allreduce_rate.cpp — how long an allreduce takes, one after the other, for thread 0.
 //
-//   paths run CONFIG -- allreduce_rate                          by the tree that the config
-//   declares paths run CONFIG -- allreduce_rate --by group --bytes 32MiB by the group of all, as a
-//   schedule paths run CONFIG -- allreduce_rate --by loop --bytes 32MiB  by a loop over memory that
-//   all share
+//   paths run CONFIG -- allreduce_rate [--by tree|group|loop] [--bytes 32MiB]
+//
+// By the tree that the config declares, the group of all, or a loop over memory that all share.
 //
 // The tree is that of a collective `sum` of doubles. The loop is what no framework could beat: each
 // thread adds up its part of all vectors, and stores it in all; it is of threads of one process.
@@ -58,13 +56,14 @@ struct Shared {
 class AllreduceRate {
  public:
   explicit AllreduceRate(const Options& options) : options_(options) {}
-  void prepare(const paths::Plan& plan, const paths::RunOptions&) {
+  void prepare(const paths::Plan& plan, const paths::RunOptions& run) {
     const auto bytes = base::parse_bytes(options_.bytes);
     if (!bytes || *bytes == 0 || *bytes % sizeof(double) != 0)
       throw std::invalid_argument("--bytes: expected those of whole doubles, such as 8B or 32MiB");
     size_ = *bytes / sizeof(double);
-    if (options_.by == "loop" && plan.hosts.size() != 1)
-      throw std::invalid_argument("--by loop: expected a config of one host");
+    const bool is_steady = run.clock == runtime::ClockKind::steady;
+    if (options_.by == "loop" && (plan.hosts.size() != 1 || !is_steady))
+      throw std::invalid_argument("--by loop: expected a config of one host, on the steady clock");
     if (options_.by == "tree" && size_ != 1)
       throw std::invalid_argument("--by tree: expected 8 bytes");
     shared_ = std::make_unique<Shared>(plan.thread_count());
