@@ -68,6 +68,9 @@ void list_spaces() {
 }
 
 std::string line_of(const SharedSpace::Shown& one) {
+  if (one.held_by)
+    return fmt::format("{} \"{}\": held by process {}", base::visible(one.name),
+                       base::visible(one.tuple_template), *one.held_by);
   std::string text = fmt::format("{} \"{}\": first {}, last {}, oldest kept {}",
                                  base::visible(one.name), base::visible(one.tuple_template),
                                  one.numbers.first, one.numbers.last, one.numbers.oldest);

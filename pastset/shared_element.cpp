@@ -32,6 +32,10 @@ SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
       });
 }
 
+SharedListener::~SharedListener() {
+  if (!mapping_->is_ours()) threads_.release();  // there are none in the child of a fork
+}
+
 void SharedListener::add(SharedElement& element) {
   const runtime::Lock lock(mutex_);
   elements_.push_back(&element);
@@ -81,17 +85,25 @@ class SharedElement::Hold {
     let_go_log();
     lock_.unlock();
   }
-  /// Ours is held after it, however it ends.
+  /// Ours is held after it, however it ends. A fiber lets others of its thread go on meanwhile, and
+  /// is thrown a Stop.
   void take() {
-    if (!try_take(element_.mapping_->lock_patience())) throw element_.log_.held_for_long();
+    if (!try_take(element_.mapping_->lock_patience(), runtime::rest_fiber))
+      throw element_.log_.held_for_long();
   }
-  bool try_take(base::Nanos patience) {
+  /// `rest` as rest_fiber().
+  bool try_take(
+      base::Nanos patience, bool (*rest)(base::Nanos) = [](base::Nanos) { return false; }) {
     if (!lock_.owns_lock()) lock_.lock();
     has_log_ = element_.log_.try_take(base::Nanos{0});
     if (!has_log_) {
       lock_.unlock();
       try {
-        has_log_ = element_.log_.try_take(patience);
+        const base::Nanos end = runtime::steady_now() + patience;
+        while (!has_log_ && runtime::steady_now() < end && rest(resting))
+          has_log_ = element_.log_.try_take(base::Nanos{0});
+        if (!has_log_)
+          has_log_ = element_.log_.try_take(std::max(end - runtime::steady_now(), base::Nanos{0}));
       } catch (...) {
         lock_.lock();
         throw;
@@ -109,6 +121,7 @@ class SharedElement::Hold {
   }
 
  private:
+  static constexpr base::Nanos resting{1'000'000};
   const SharedElement& element_;
   runtime::Lock lock_;
   bool has_log_ = false;
@@ -137,12 +150,13 @@ SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
 }
 
 SharedElement::~SharedElement() {
+  if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
   listener_->remove(*this);
   runtime::Wakes wakes;
   Hold hold(*this, Hold::Of::ours);
   fail_all(std::make_exception_ptr(deleted()), wakes);
   try {
-    if (!orphans_.empty()) hold.take();
+    if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
     // It is forgotten with our process.
   }
@@ -210,6 +224,8 @@ void SharedElement::wait_for_admission(Mover& mover, Hold& hold, runtime::Deadli
       throw DeadlinePassed(no_room());  // nobody can give it its turn any more
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
+    } else if (const auto error = why_no_room_comes()) {
+      std::rethrow_exception(error);  // since we looked, when nobody had to ring for us
     } else {
       is_late = wait(mover.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
@@ -774,8 +790,10 @@ Deleted SharedElement::deleted() const {
 
 std::string SharedElement::no_room() const {
   const SharedLog::Numbers it = log_.numbers();
-  return fmt::format("element '{}': no room before the deadline, {} unobserved", name(),
-                     it.last - it.first);
+  std::string text = fmt::format("element '{}': no room before the deadline, {} unobserved", name(),
+                                 it.last - it.first);
+  if (it.last - it.first < log_.element().delta) text += "; " + log_.why_no_room();
+  return text;
 }
 
 std::string SharedElement::no_tuple(std::uint64_t number) const {

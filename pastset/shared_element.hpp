@@ -24,6 +24,7 @@ class SharedElement;
 class SharedListener {
  public:
   explicit SharedListener(std::shared_ptr<SharedMapping> mapping);
+  ~SharedListener();
   SharedListener(const SharedListener&) = delete;
   SharedListener& operator=(const SharedListener&) = delete;
   void add(SharedElement& element);
@@ -57,9 +58,10 @@ class SharedListener {
 ///               until another one does. Those that wait are told within milliseconds.
 /// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation; a blocked move
 ///               that throws that, or is cancelled while the element is stuck, may have moved.
-/// Blocks:       besides, a fiber its OS thread, whatever the deadline, while another process holds
-///               the element: for a few instructions and X-functions, or until the space's patience
-///               ends.
+/// Blocks:       besides, whatever the deadline, while another process holds the element: for a few
+///               instructions and X-functions, or until the space's patience ends. A fiber then
+///               lets others of its OS thread go on, but for begin(), cancel() and what it
+///               withdraws.
 /// Steady clock, but for an element that no other process maps.
 class SharedElement final : public Element {
  public:
@@ -76,6 +78,7 @@ class SharedElement final : public Element {
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
   bool never_keeps_movers() const override;
   bool runs_x_functions() const override { return x_function_.in || x_function_.out; }
+  bool may_be_held() const override { return true; }
   Stored observe(runtime::Deadline deadline) override;
   Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
   Stored newest(std::uint64_t from, runtime::Deadline deadline) override;

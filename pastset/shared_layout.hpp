@@ -24,7 +24,6 @@ inline constexpr std::size_t pins_max = 16;  ///< tuples of one element that one
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
-inline constexpr std::size_t line_bytes = 64;  ///< of the processor's cache
 
 /// "process 1234 (solver)", of one that has died; "" of none.
 using Who = std::array<std::atomic<char>, who_bytes>;

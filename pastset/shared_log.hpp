@@ -109,8 +109,12 @@ class SharedLog {
     if ((all.load(std::memory_order_relaxed) & my_bit()) == 0) note_first(all, lost);
   }
   void note_first(shared::Word& all, shared::Who& lost);
-  std::uint32_t my_bit() const { return std::uint32_t{1} << mapping_.me(); }
+  /// None of one that has no place among the processes yet.
+  std::uint32_t my_bit() const {
+    return mapping_.me() < shared::processes_max ? std::uint32_t{1} << mapping_.me() : 0;
+  }
   shared::Slot& slot_of(std::uint64_t number) const { return slots_[number % sizes_.slots]; }
+  void mend_present();
   void mend();
   void drop_beyond_newest();
   bool store(shared::Slot& slot, std::span<const std::byte> tuple);
@@ -125,6 +129,7 @@ class SharedLog {
   std::string name() const { return read_text(element_.name); }
 
   const SharedMapping& mapping_;
+  const std::uint32_t index_;
   shared::Element& element_;
   SharedSizes sizes_;
   shared::Slot* slots_ = nullptr;

@@ -82,9 +82,25 @@ std::vector<Found> find_named(const std::string& name) {
   return found;
 }
 
-/// Whose owner has died, or has left nothing in it: another one may have its name.
+/// None when it is another file by now.
+base::Descriptor open_found(const Found& found, int how) {
+  base::Descriptor opened(open(found.path.c_str(), how | O_CLOEXEC));
+  struct stat status {};
+  if (opened && (fstat(opened.get(), &status) != 0 || status.st_ino != found.memory))
+    opened.close();
+  return opened;
+}
+
+runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
+  const shared::Process& it = segment.processes.at(process);
+  if (it.state == shared::Process::nobody) return {};
+  return {it.pid, it.started};
+}
+
+/// Whose owner has died, perhaps before anybody was told, or has left nothing in it: another one
+/// may have its name.
 bool is_orphan(const Found& one) {
-  const base::Descriptor memory(open(one.path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Descriptor memory = open_found(one, O_RDONLY);
   struct stat status {};
   if (!memory || fstat(memory.get(), &status) != 0 ||
       static_cast<std::size_t>(status.st_size) < shared::segment_head_bytes)
@@ -96,9 +112,12 @@ bool is_orphan(const Found& one) {
   const auto is_live = [](const shared::Element& element) {
     return element.state == shared::Element::live;
   };
-  const bool is_dead = segment.owner_is_dead != 0;
+  const std::uint32_t owner = segment.owner;
+  bool is_dead = segment.owner_is_dead != 0;
+  if (owner != 0 && owner <= shared::processes_max)
+    is_dead |= !identity_in(segment, owner - 1).is_alive();
   const bool is_left =
-      segment.owner == 0 && std::none_of(segment.elements.begin(), segment.elements.end(), is_live);
+      owner == 0 && std::none_of(segment.elements.begin(), segment.elements.end(), is_live);
   munmap(mapped, shared::segment_head_bytes);
   return is_dead || is_left;
 }
@@ -126,6 +145,9 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
     throw SharedSpaceError(
         fmt::format("shared space '{}' is to have {} bytes; it takes {} at least", name,
                     options.bytes, shared::segment_head_bytes));
+  if (options.bytes > shared_bytes_max)
+    throw SharedSpaceError(fmt::format("shared space '{}' is to have {} bytes; it can have {}",
+                                       name, options.bytes, shared_bytes_max));
   base::Descriptor memory(memfd_create(fmt::format("{}{}", memory_prefix, name).c_str(),
                                        MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) fail_with("no shared memory");
@@ -159,7 +181,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const
       throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} ({}) and {} ({})",
                                          found.size(), name, found[0].name, found[0].path,
                                          found[1].name, found[1].path));
-    base::Descriptor memory(open(found[0].path.c_str(), O_RDWR | O_CLOEXEC));
+    base::Descriptor memory = open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
     // Who had it may have ended just now, and others have it still.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
@@ -198,6 +220,8 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, const O
       lock_patience_(options.lock_patience),
       process_name_(options.process.empty() ? program_invocation_short_name : options.process),
       pid_(static_cast<std::uint32_t>(getpid())) {
+  runtime::count_forks();
+  forks_ = runtime::forks_until_here();
   void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
@@ -205,11 +229,7 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, const O
 
 SharedMapping::~SharedMapping() {
   try {
-    if (me_ < shared::processes_max) {
-      const Directory held(*this);
-      if (segment().owner == me_ + 1) segment().owner = 0;
-      clear_place(me_, End::left);
-    }
+    if (me_ < shared::processes_max && is_ours()) leave();
   } catch (const ElementError&) {
     // Whoever maps it next finds that we are gone.
   }
@@ -243,13 +263,10 @@ void SharedMapping::join() {
         "not tell whether it lives",
         name(), pid_));
   const Directory held(*this);
+  const auto all = processes();
+  for (const runtime::ProcessIdentity& one : all)  // nobody else may have heard of their ends
+    if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();
-  if (me_ == shared::processes_max) {
-    const auto all = processes();
-    for (std::uint32_t i = 0; i < all.size(); ++i)
-      if (!all[i].is_alive()) clear_place(i, End::died);
-    me_ = free_place();
-  }
   if (me_ == shared::processes_max)
     throw SharedSpaceError(
         fmt::format("{} processes map shared space '{}', as many as can", me_, name()));
@@ -285,10 +302,7 @@ bool SharedMapping::lives(std::uint32_t pid) const {
 
 std::vector<runtime::ProcessIdentity> SharedMapping::processes() const {
   std::vector<runtime::ProcessIdentity> all(shared::processes_max);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const shared::Process& it = segment().processes[i];
-    if (it.state != shared::Process::nobody) all[i] = {it.pid, it.started};
-  }
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = identity_in(segment(), i);
   return all;
 }
 
@@ -343,47 +357,82 @@ SharedMapping::Directory::~Directory() { mapping_.segment().lock.unlock(); }
 /// With the directory held from the first look, so that the place is nobody else's meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
+  return clear_all_of(process);
+}
+
+bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   const auto all = processes();
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
     if (!lives(process.pid))  // nor another that got its number
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
-    is_all_cleared &= clear_place(i, End::died);
+    is_all_cleared &= clear_place(i);
   }
   return is_all_cleared;
 }
 
-/// Called with the directory held. The place is free only after all is cleared: who dies on the
-/// way, or finds an element held by others, leaves it to be done again.
-bool SharedMapping::clear_place(std::uint32_t process, End end) {
-  const base::Nanos patience = end == End::died ? brief_patience : lock_patience_;
+/// The directory is not held while an element is waited for: others may die meanwhile. A place that
+/// cannot be left is cleared when this process ends.
+void SharedMapping::leave() {
+  {
+    const Directory held(*this);
+    if (segment().owner == me_ + 1) segment().owner = 0;
+  }
+  const base::Nanos end = runtime::steady_now() + lock_patience_;
+  bool is_all_cleared = true;
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    const auto view = [&]() -> std::optional<SharedLog> {
+      const Directory held(*this);  // so that it has the sizes of one element
+      if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
+      return SharedLog(*this, i);
+    };
+    is_all_cleared &=
+        clear_in(view, me_, "", std::max(end - runtime::steady_now(), brief_patience));
+  }
+  const Directory held(*this);
+  if (is_all_cleared) free_place_of(me_);
+}
+
+/// What it has left in one element; false when that is held by others.
+template <class View>
+bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string& who,
+                             base::Nanos patience) const {
+  try {
+    std::optional<SharedLog> log = view();
+    if (!log) return true;
+    if (!log->try_take(patience)) return false;
+    const SharedLog::Held held(*log, SharedLog::taken);
+    log->forget(process, who);
+  } catch (const ElementError&) {
+    // What is overwritten has nothing to be cleared.
+  }
+  return true;
+}
+
+void SharedMapping::free_place_of(std::uint32_t process) {
+  segment().processes[process].state = shared::Process::nobody;
+  ++segment().process_changes;
+  ring(~std::uint32_t{0});
+}
+
+/// Of one that has died; called with the directory held. The place is free only after all is
+/// cleared: who dies on the way, or finds an element held by others, leaves it to be done again.
+bool SharedMapping::clear_place(std::uint32_t process) {
   bool is_all_cleared = true;
   const std::string who = fmt::format("process {} ({})", segment().processes[process].pid.load(),
                                       process_name(process));
-  if (end == End::died && segment().owner == process + 1 && segment().owner_is_dead == 0) {
+  if (segment().owner == process + 1 && segment().owner_is_dead == 0) {
     write_text(segment().owner_died, who);
     segment().owner_is_dead = 1;
   }
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
     if (segment().elements[i].state == shared::Element::nothing) continue;
-    try {
-      SharedLog log(*this, i);
-      if (!log.try_take(patience)) {
-        is_all_cleared = false;
-        continue;
-      }
-      const SharedLog::Held held(log, SharedLog::taken);
-      log.forget(process, end == End::died ? who : "");
-    } catch (const ElementError&) {
-      // What is overwritten has nothing to be cleared.
-    }
+    const auto view = [&] { return std::optional<SharedLog>(SharedLog(*this, i)); };
+    is_all_cleared &= clear_in(view, process, who, brief_patience);
   }
-  if (!is_all_cleared) return false;
-  segment().processes[process].state = shared::Process::nobody;
-  ++segment().process_changes;
-  ring(~std::uint32_t{0});
-  return true;
+  if (is_all_cleared) free_place_of(process);
+  return is_all_cleared;
 }
 
 }  // namespace pastset

@@ -14,6 +14,7 @@
 #include "pastset/errors.hpp"
 #include "pastset/shared_layout.hpp"
 #include "runtime/between_processes.hpp"
+#include "runtime/process_end.hpp"
 
 namespace pastset {
 
@@ -67,6 +68,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   int descriptor() const { return memory_.get(); }
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
+  /// Not in a child of a fork, where it is its parent's still.
+  bool is_ours() const { return forks_ == runtime::forks_until_here(); }
 
   bool lives(std::uint32_t pid) const override;
   /// By number; those that are not there are zeros.
@@ -110,14 +113,20 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   void check_head() const;
   void join();
   std::uint32_t free_place() const;
-  enum class End : std::uint8_t { left, died };
-  bool clear_place(std::uint32_t process, End end);
+  bool clear_all_of(const runtime::ProcessIdentity& process);
+  bool clear_place(std::uint32_t process);
+  template <class View>
+  bool clear_in(View view, std::uint32_t process, const std::string& who,
+                base::Nanos patience) const;
+  void free_place_of(std::uint32_t process);
+  void leave();
   base::Descriptor memory_;
   std::size_t bytes_ = 0;
   base::Nanos lock_patience_;
   const std::string process_name_;
   std::byte* base_ = nullptr;
   const std::uint32_t pid_;
+  std::uint32_t forks_ = 0;
   std::uint32_t me_ = shared::processes_max;
 };
 

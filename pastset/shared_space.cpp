@@ -19,11 +19,24 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
 std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 /// The arena begins and ends with a line.
-SharedSizes in_lines(SharedSizes sizes) {
-  sizes.arena_bytes =
-      (sizes.arena_bytes + shared::line_bytes - 1) / shared::line_bytes * shared::line_bytes;
+SharedSizes whole_lines(SharedSizes sizes) {
+  sizes.arena_bytes = in_lines(sizes.arena_bytes);
   return sizes;
 }
+
+class ElementHeld {
+ public:
+  ElementHeld(const SharedMapping& mapping, shared::Element& element, const std::string& name)
+      : element_(element) {
+    mapping.take(element_.lock, name);
+  }
+  ~ElementHeld() { element_.lock.unlock(); }
+  ElementHeld(const ElementHeld&) = delete;
+  ElementHeld& operator=(const ElementHeld&) = delete;
+
+ private:
+  shared::Element& element_;
+};
 
 /// An element that no shared space can have.
 void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name,
@@ -32,7 +45,7 @@ void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name
   const bool is_right = !name.empty() && name.size() < shared::name_bytes &&
                         text.size() < shared::template_bytes && whole.slots >= 3 &&
                         whole.line >= 1 && keep_newest <= whole.slots - 2 &&
-                        std::max({whole.slots, whole.line, whole.arena_bytes}) <= 1ULL << 40;
+                        std::max({whole.slots, whole.line, whole.arena_bytes}) <= shared_bytes_max;
   if (!is_right)
     throw SharedSpaceFull(fmt::format(
         "shared space '{}' cannot have an element '{}' of template \"{}\" that keeps {} of {} "
@@ -58,7 +71,7 @@ std::unique_ptr<SharedSpace> SharedSpace::map(base::Descriptor memory, const Opt
 std::size_t SharedSpace::bytes_of(std::span<const SharedSizes> elements) {
   std::size_t bytes = shared::segment_head_bytes;
   for (const SharedSizes& one : elements)
-    bytes = in_pages(bytes) + SharedLog::region_bytes(in_lines(one));
+    bytes = in_pages(bytes) + SharedLog::region_bytes(whole_lines(one));
   return bytes;
 }
 
@@ -122,10 +135,16 @@ std::vector<SharedSpace::Shown> SharedSpace::show() {
     const shared::Element& one = mapping_->segment().elements[i];
     if (one.state != shared::Element::live) continue;
     SharedLog log(*mapping_, i);
-    const SharedLog::Held locked(log);
     Shown shown;
     shown.name = read_text(one.name);
     shown.tuple_template = read_text(one.tuple_template);
+    while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
+      shown.held_by = one.lock.holder();
+    if (shown.held_by) {
+      all.push_back(std::move(shown));
+      continue;
+    }
+    const SharedLog::Held locked(log, SharedLog::taken);
     shown.numbers = log.numbers();
     shown.delta = one.delta;
     shown.keep_newest = one.keep_newest;
@@ -176,7 +195,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "
                     "died",
                     mapping_->name(), name, *owner));
-  const SharedSizes whole = in_lines(sizes);
+  const SharedSizes whole = whole_lines(sizes);
   const std::string text = tuple_template.text();
   refuse_what_cannot_be(*mapping_, name, text, options.keep_newest, whole);
   const std::uint64_t wanted = SharedLog::region_bytes(whole);
@@ -205,12 +224,15 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         "it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, wanted, end, shared::elements_max));
   shared::Element& one = elements[chosen];
-  mapping_->take(one.lock, name);  // handles of a deleted one may look
+  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted one may look
   const std::uint32_t changes = one.changes;
   if (is_new) {
     one.region = end;
     one.region_bytes = wanted;
   }
+  // Whoever dies here leaves what fits.
+  one.arena_bytes = 0;
+  one.line = 1;
   one.slots = whole.slots;
   one.line = whole.line;
   one.arena_bytes = whole.arena_bytes;
@@ -229,7 +251,6 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
   write_text(one.tuple_template, text);
   ++one.generation;
   one.state = shared::Element::live;
-  one.lock.unlock();
   return chosen;
 }
 

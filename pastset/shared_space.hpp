@@ -56,6 +56,7 @@ class SharedSpace {
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
     std::vector<std::uint32_t> listeners;  ///< processes that wait, by pid
+    std::optional<std::uint32_t> held_by;  ///< a pid, for so long that nothing more can be told
   };
   std::vector<Shown> show();
 

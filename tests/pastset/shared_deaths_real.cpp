@@ -153,6 +153,37 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
   say("an owner that is killed", spans);
 }
 
+TEST_CASE("shared space: whoever comes sees that the owner has died, though nobody was told") {
+  for (const bool makes_another : {true, false}) {
+    const std::string name = own_name();
+    Between<std::atomic<int>> stage, mapped;
+    Forked owner = owner_of(name, *stage);
+    Forked other([&](runtime::Runtime& own) {
+      const auto space = map_when_there(own, name);
+      *mapped = 1;
+      own.sleep_for(60s);
+    });
+    runtime::Runtime runtime;
+    runtime.run([&] {
+      await(runtime, *stage, 1);
+      await(runtime, *mapped, 1);
+      const std::string who = "process " + std::to_string(owner.pid()) + " (solver)";
+      other.kill(SIGSTOP);
+      int status = 0;
+      REQUIRE(waitpid(other.pid(), &status, WUNTRACED) == other.pid());
+      owner.kill(SIGKILL);
+      owner.wait();
+      if (makes_another) {
+        SharedSpace::make(name)->enter("another", values);
+        return;
+      }
+      const auto space = SharedSpace::map(name);
+      CHECK(space->mapping().dead_owner() == who);
+      CHECK_THROWS_AS(space->find("e")->move(tuple_of(1), soon(runtime)), ProcessDied);
+    });
+  }
+}
+
 TEST_CASE("shared space: of an owner that leaves, nobody is told") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
@@ -243,4 +274,36 @@ TEST_CASE("shared space: when the last that observed dies, movers without room a
     }
   });
   say("an observer that is killed", spans);
+}
+
+TEST_CASE("shared space: a death while a mover looks for room is told, too") {
+  const std::string name = own_name();
+  Turns consumers(name, "consumer", [](runtime::Runtime& own, pastset::Element& element, int) {
+    element.observe(soon(own));
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name);
+    const auto element = space->enter("e", values, {.delta = 1});
+    // The more threads there are, the longer one looks: as long as it takes to hear of a death.
+    std::vector<runtime::Task> asleep;
+    for (int i = 0; i < 300; ++i)
+      asleep.push_back(runtime.spawn(runtime::ContextRole::thread, {"sleeps"},
+                                     [&runtime] { runtime.sleep_for(600s); }));
+    for (std::uint64_t i = 0; i < Turns::all; ++i) {
+      Forked& consumer = consumers.begin();
+      while (element->last() == i) {
+        try {
+          element->move(tuple_of(1), soon(runtime));
+        } catch (const ProcessDied&) {
+          runtime.sleep_for(1ms);  // of the one before
+        }
+      }
+      consumers.await_done(runtime);
+      if (element->last() == element->first()) element->move(tuple_of(1), soon(runtime));
+      consumer.kill(SIGKILL);
+      CHECK_THROWS_AS(element->move(tuple_of(5), soon(runtime, 2s)), ProcessDied);
+    }
+    for (runtime::Task& one : asleep) one.cancel();
+  });
 }
