@@ -99,7 +99,9 @@ int main(int argc, char** argv) {
   program.thread = [&](paths::Thread& thread) { solve(thread, options); };
   program.options = [&](CLI::App& app) {
     app.add_option("--steps", options.steps, "How many")->capture_default_str();
-    app.add_option("--cells", options.cells, "Of a half")->capture_default_str();
+    app.add_option("--cells", options.cells, "Of a half")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     app.add_option("--pause", options.pause_ms, "Between steps, in ms")->capture_default_str();
   };
   return paths::main(argc, argv, program);

@@ -51,7 +51,8 @@ std::string read_shared_element(base::MapReader& reader, const paths::WrapperPla
 }  // namespace
 
 paths::Result Map::operate(paths::Operation operation, paths::Next next) {
-  if (paths::is_housekeeping(operation.kind)) return next(std::move(operation));
+  if (paths::is_housekeeping(operation.kind) || operation.failure)
+    return next(std::move(operation));
   const std::shared_ptr<pastset::Element> mapped = element(operation, next);
   if (mapped == nullptr) return next(std::move(operation));
   next.taken();

@@ -18,7 +18,7 @@ namespace wrappers {
 /// host's process can map, as a store does on the element's own host. Else they go on as on any
 /// path: where several hosts are in one process, or on the virtual clock. What a run does to end
 /// and to be measured always goes on, so that hosts wait for each other and hear of their ends as
-/// on any path.
+/// on any path; so do failures, which the end of a path may mark.
 ///
 /// Context: whichever brought the operation.
 /// Blocks:  as the element does, until the host's deadline; the first operation also until the

@@ -216,6 +216,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   }
   read_paths(paths, kinds, plan, text, mistakes);
   read_graphs(graphs, kinds, plan, text, mistakes);
+  give_movers_room(plan);
   return plan;
 }
 

@@ -10,4 +10,8 @@ namespace paths {
 /// it takes. Without it, it is as its host's `space` says.
 void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element);
 
+/// Once all paths are read: whoever may move has a place where he waits for room, and programs that
+/// are no part of the run have some, too.
+void give_movers_room(Plan& plan);
+
 }  // namespace paths

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <exception>
 #include <vector>
 
 #include "base/digest.hpp"
@@ -53,9 +54,15 @@ std::shared_ptr<pastset::Element> SharedElements::map(const Plan::PlanElement& e
     if (!space)
       space =
           pastset::SharedSpace::map(space_of(element.host), {.process = plan_.hosts[host_].name});
-    if (auto found = space->find(element.name)) return found;
-    why = fmt::format("shared space '{}' does not have it", space_of(element.host));
-  } catch (const pastset::SharedSpaceError& error) {
+    auto found = space->find(element.name);
+    if (found != nullptr && found->tuple_template() == element.tuple_template) return found;
+    why =
+        fmt::format("shared space '{}' {}", space_of(element.host),
+                    found == nullptr ? "does not have it"
+                                     : fmt::format("has it with template \"{}\" instead of \"{}\"",
+                                                   found->tuple_template().text(),
+                                                   element.tuple_template.text()));
+  } catch (const std::exception& error) {
     why = error.what();
   }
   spdlog::warn("host {}: element {} of host {} is reached by messages, as it cannot be mapped: {}",

@@ -631,12 +631,9 @@ std::string Wiring::finish() {
   for (std::uint32_t path : paths())
     if (plan_->paths[path].threads == 0) release_background(path, nullptr);
   // Those who still read from here find the last tuples; for others they would wait in vain.
-  for (const auto& element : elements_) {
-    try {
-      element->mark_error(fmt::format("host {} has ended", name()));
-    } catch (const pastset::Deleted&) {  // by the program
-    }
-  }
+  each_element("marked", [&](pastset::Element& element) {
+    element.mark_error(fmt::format("host {} has ended", name()));
+  });
   wait_for(background_releases_, "the release of reads from");
   for (auto& wrapper : wrappers_) wrapper->drain();
   // What still serves waits in an element for a tuple that will not come.
@@ -658,7 +655,22 @@ std::string Wiring::finish() {
 }
 
 void Wiring::end_elements() {
-  for (const auto& element : elements_) host_.space().delete_element(element->name());
+  each_element("deleted",
+               [&](pastset::Element& element) { host_.space().delete_element(element.name()); });
+}
+
+/// Whatever others do to those that they map, the end goes on.
+template <class Act>
+void Wiring::each_element(const char* what, Act act) {
+  for (const auto& element : elements_) {
+    try {
+      act(*element);
+    } catch (const pastset::Deleted&) {  // by the program
+    } catch (const pastset::ElementError& error) {
+      spdlog::warn("host {}: element {} is not {}: {}", name(), element->name(), what,
+                   error.what());
+    }
+  }
 }
 
 void Wiring::abandon(const std::string& why) {

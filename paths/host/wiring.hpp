@@ -143,6 +143,8 @@ class Wiring : public Site {
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void meet();
   void end_elements();
+  template <class Act>
+  void each_element(const char* what, Act act);
   bool leave(const std::string& why);
   std::string name_in_space(std::string_view element) const;
   void serve(ConnectionId connection, Frame&& frame);

@@ -110,6 +110,12 @@ class StructureCheck {
                                          described(plan_, plan_.stages[below].wrapper)));
       below = plan_.stages[below].below;
     }
+    if (below != no_stage && kind(below).only_reads)
+      mistakes_.add(text_.of_stage(below),
+                    fmt::format("expected store at the end of a path with {}, which carries out "
+                                "any operation, found {}",
+                                described(plan_, plan_.stages[id].wrapper),
+                                described(plan_, plan_.stages[below].wrapper)));
     // One that is none is told where its settings are read.
     const bool is_one = plan_.element_named(element_of(id)).has_value();
     if (is_one && below != no_stage && element_of(below) != element_of(id))

@@ -56,10 +56,33 @@ elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
 TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
   CHECK(sizes_of(", shared: true") == pastset::SharedSizes{1024, 1 << 20, 64});
   CHECK(sizes_of(", shared: true, keep_newest: 5000") ==
-        pastset::SharedSizes{5002, 5002 * 800, 64});
-  CHECK(sizes_of(", shared: true, delta: 2000") == pastset::SharedSizes{2002, 2002 * 800, 64});
+        pastset::SharedSizes{5002, 5002 * 832, 64});
+  CHECK(sizes_of(", shared: true, delta: 2000") == pastset::SharedSizes{2002, 2002 * 832, 64});
   CHECK(sizes_of(", shared: {slots: 16}").slots == 16);
   CHECK(sizes_of(", shared: {memory: 64MiB}") == pastset::SharedSizes{1024, 64 << 20, 64});
+}
+
+TEST_CASE("shared config: by itself an element takes what the newest it keeps do, and one more") {
+  const auto arena_of = [](const std::string& element) {
+    const Sim sim(
+        fmt::format("clusters: {{a: {{hosts: 1, threads: 1}}}}\nelements: {{log: "
+                    "{{host: a-0, shared: true, reach: all, {}}}}}\n",
+                    element));
+    return sim.plan().elements.at(0).shared->arena_bytes;
+  };
+  constexpr std::uint64_t mib = 1 << 20;
+  CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 24 * 16 * mib);
+  CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 64 * mib);
+  CHECK(arena_of("template: \"u8[33554432]\"") == 4 * 32 * mib);
+  CHECK(arena_of("template: \"u8[64]\"") == mib);
+}
+
+TEST_CASE("shared config: all threads that reach an element may wait for room in it, and others") {
+  const Sim sim(R"(
+clusters: {a: {hosts: 3, threads: 100}}
+elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
+)");
+  CHECK(sim.plan().elements.at(0).shared->line == 2 * 300 + 32);
 }
 
 TEST_CASE("shared config: a printed plan is read as the same plan") {
