@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "pastset/shared_log.hpp"
+#include "runtime/moment.hpp"
 
 namespace pastset {
 namespace {
