@@ -20,6 +20,7 @@
 
 #include "pastset/shared_log.hpp"
 #include "runtime/moment.hpp"
+#include "runtime/process_end.hpp"
 
 namespace pastset {
 namespace {
@@ -236,6 +237,8 @@ SharedMapping::~SharedMapping() {
   }
   munmap(base_, bytes_);
 }
+
+bool SharedMapping::is_ours() const { return forks_ == runtime::forks_until_here(); }
 
 void SharedMapping::check_head() const {
   const Segment& it = segment();

@@ -14,7 +14,6 @@
 #include "pastset/errors.hpp"
 #include "pastset/shared_layout.hpp"
 #include "runtime/between_processes.hpp"
-#include "runtime/process_end.hpp"
 
 namespace pastset {
 
@@ -69,7 +68,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
   /// Not in a child of a fork, where it is its parent's still.
-  bool is_ours() const { return forks_ == runtime::forks_until_here(); }
+  bool is_ours() const;
 
   bool lives(std::uint32_t pid) const override;
   /// By number; those that are not there are zeros.
