@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/shared_element_benchmark.cpp — elements in memory that two processes map: moving alone, two
-// who move, there and back, large tuples.
+// who move, there and back, large tuples; beside paths of two hosts, which map them or send
+// messages, and beside sockets.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "pastset/local_element.hpp"
 #include "pastset/shared_space.hpp"
+#include "paths/config/config.hpp"
+#include "paths/run/session.hpp"
 #include "runtime/runtime.hpp"
+#include "wrappers/all.hpp"
 
 namespace {
 
@@ -29,27 +41,40 @@ std::unique_ptr<SharedSpace> make_space(std::size_t bytes = std::size_t{64} << 2
   return SharedSpace::make("benchmark-" + std::to_string(getpid()), {.bytes = bytes});
 }
 
-/// Another process that maps the space and does something until it is killed.
+/// Another process, which does something until that ends or it is killed.
 class Other {
  public:
-  Other(const SharedSpace& space, runtime::Waiting waiting,
-        const std::function<void(SharedSpace&)>& act)
-      : pid_(fork()) {
+  explicit Other(const std::function<void()>& act) : pid_(fork()) {
     if (pid_ != 0) return;
-    runtime::Runtime runtime({.waiting = waiting});
-    runtime.run([&] { act(*SharedSpace::map(base::Descriptor(dup(space.descriptor())))); });
+    act();
     _exit(0);
   }
+  /// One that maps the space.
+  Other(const SharedSpace& space, runtime::Waiting waiting,
+        const std::function<void(SharedSpace&)>& act)
+      : Other([&] {
+          runtime::Runtime runtime({.waiting = waiting});
+          runtime.run([&] { act(*SharedSpace::map(base::Descriptor(dup(space.descriptor())))); });
+        }) {}
   ~Other() {
-    kill(pid_, SIGKILL);
+    if (!is_over_) kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   Other(const Other&) = delete;
   Other& operator=(const Other&) = delete;
+  void ends_by_itself() { is_over_ = true; }
 
  private:
   const pid_t pid_;
+  bool is_over_ = false;
 };
+
+/// Every line of it.
+void touch(std::span<const std::byte> bytes) {
+  std::size_t sum = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += 64) sum += static_cast<std::size_t>(bytes[at]);
+  benchmark::DoNotOptimize(sum);
+}
 
 void move_alone(benchmark::State& state) {
   const auto space = make_space();
@@ -98,19 +123,30 @@ void two_movers(benchmark::State& state) {
 }
 BENCHMARK(two_movers)->UseRealTime();
 
+enum Wait : std::int64_t { looking_then_sleeping, sleeping, spinning };
+constexpr std::array<const char*, 3> words{"looking, then sleeping", "sleeping", "spinning"};
+
+pastset::Stored observe(Element& element, std::int64_t wait) {
+  if (wait != spinning) return element.observe();
+  for (;;)
+    if (auto stored = element.try_observe()) return std::move(*stored);
+}
+
 /// A tuple there and another one back.
 void there_and_back(benchmark::State& state) {
-  const auto waiting = state.range(0) == 0 ? runtime::Waiting::adaptive : runtime::Waiting::sleep;
+  const std::int64_t wait = state.range(0);
+  const auto waiting =
+      wait == looking_then_sleeping ? runtime::Waiting::adaptive : runtime::Waiting::sleep;
   const auto space = make_space();
   const pastset::ElementOptions few{.delta = 4};
   const auto there = space->enter("there", any_value, few);
   const auto back = space->enter("back", any_value, few);
   const base::Payload payload = payload_of(8);
-  const auto observe = [](Element& element) { element.axe(element.observe().number); };
+  const auto take = [wait](Element& element) { element.axe(observe(element, wait).number); };
   const Other other(*space, waiting, [&](SharedSpace& own) {
     const auto from = own.enter("there", any_value), to = own.enter("back", any_value);
     for (;;) {
-      observe(*from);
+      take(*from);
       to->move(payload);
     }
   });
@@ -118,12 +154,13 @@ void there_and_back(benchmark::State& state) {
   runtime.run([&] {
     for (auto _ : state) {
       there->move(payload);
-      observe(*back);
+      take(*back);
     }
   });
   state.SetItemsProcessed(state.iterations());
+  state.SetLabel(words.at(static_cast<std::size_t>(wait)));
 }
-BENCHMARK(there_and_back)->ArgName("sleeping")->Arg(0)->Arg(1)->UseRealTime();
+BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
 
 /// Copied in by one process, read in place by the other, every line of it.
 void large_tuples(benchmark::State& state) {
@@ -135,11 +172,9 @@ void large_tuples(benchmark::State& state) {
   const base::Payload payload = payload_of(bytes);
   const Other other(*space, runtime::Waiting::adaptive, [&](SharedSpace& own) {
     const auto same = own.enter("e", any);
-    for (std::size_t sum = 0;;) {
+    for (;;) {
       const pastset::Stored stored = same->observe();
-      for (std::size_t at = 0; at < stored.payload.size(); at += 64)
-        sum += static_cast<std::size_t>(stored.payload.bytes()[at]);
-      benchmark::DoNotOptimize(sum);
+      touch(stored.payload.bytes());
       same->axe(stored.number);
     }
   });
@@ -150,5 +185,146 @@ void large_tuples(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * bytes);
 }
 BENCHMARK(large_tuples)->Arg(1 << 20)->Arg(32 << 20)->UseRealTime();
+
+// ---- paths of two hosts, a process each ---------------------------------------------------------
+
+std::shared_ptr<const paths::Plan> two_hosts(bool maps, std::int64_t wait, std::int64_t bytes) {
+  const std::string text = fmt::format(R"(
+network: {{transport: ipc}}
+waiting: {0}
+clusters: {{pair: {{hosts: [here, far], threads: 1}}}}
+elements:
+  there: {{host: far, template: u64, keep_newest: 1, shared: {1}, reach: all}}
+  back: {{host: here, template: u64, keep_newest: 1, shared: {1}, reach: all}}
+  large: {{host: far, template: "u8[{2}]", delta: 2, shared: {1}, reach: all}}
+)",
+                                       wait == sleeping ? "sleep" : "adaptive", maps, bytes);
+  return std::make_shared<const paths::Plan>(paths::read_plan(
+      base::parse_settings(text, "shared_element_benchmark"), wrappers::all_kinds()));
+}
+
+void be_host(const std::shared_ptr<const paths::Plan>& plan, std::uint32_t host,
+             const std::function<void(paths::Thread&)>& act) {
+  paths::Session session(plan, wrappers::all_kinds(), {.is_one_host = true, .host = host});
+  paths::Attached attached = session.attach(plan->hosts[host].name, 0);
+  act(attached.thread());
+  attached.detach();
+  for (const std::string& failure : session.end()) throw std::runtime_error(failure);
+}
+
+constexpr std::uint64_t last_value = 0;
+
+void path_there_and_back(benchmark::State& state) {
+  const auto plan = two_hosts(state.range(0) != 0, state.range(1), 1);
+  Other far([&] {
+    be_host(plan, 1, [](paths::Thread& thread) {
+      paths::Path &there = thread.path("there"), &back = thread.path("back");
+      for (std::uint64_t value = 1; value != last_value;) {
+        value = there.observe().payload.read<std::uint64_t>();
+        back.move_value(value);
+      }
+    });
+  });
+  be_host(plan, 0, [&](paths::Thread& thread) {
+    paths::Path &there = thread.path("there"), &back = thread.path("back");
+    const auto go = [&](std::uint64_t value) {
+      there.move_value(value);
+      back.observe();
+    };
+    for (auto _ : state) go(1);
+    go(last_value);
+  });
+  far.ends_by_itself();
+  state.SetItemsProcessed(state.iterations());
+  state.SetLabel(words.at(static_cast<std::size_t>(state.range(1))));
+}
+BENCHMARK(path_there_and_back)
+    ->ArgNames({"mapped", "waiting"})
+    ->ArgsProduct({{0, 1}, {looking_then_sleeping, sleeping}})
+    ->UseRealTime();
+
+void path_of_large_tuples(benchmark::State& state) {
+  const std::int64_t bytes = state.range(1);
+  const auto plan = two_hosts(state.range(0) != 0, looking_then_sleeping, bytes);
+  Other far([&] {
+    be_host(plan, 1, [](paths::Thread& thread) {
+      paths::Path& large = thread.path("large");
+      for (bool goes_on = true; goes_on;) {
+        const pastset::Stored stored = large.observe();
+        touch(stored.payload.bytes());
+        goes_on = stored.payload.bytes()[0] == std::byte{0};
+        large.axe(stored.number);
+      }
+    });
+  });
+  be_host(plan, 0, [&](paths::Thread& thread) {
+    paths::Path& large = thread.path("large");
+    const base::Payload payload = payload_of(bytes);
+    for (auto _ : state) large.move(payload);
+    large.move(base::Payload::copy_of(
+        std::vector<std::byte>(static_cast<std::size_t>(bytes), std::byte{1})));
+  });
+  far.ends_by_itself();
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+BENCHMARK(path_of_large_tuples)
+    ->ArgNames({"mapped", "bytes"})
+    ->ArgsProduct({{0, 1}, {1 << 20, 32 << 20}})
+    ->UseRealTime();
+
+// ---- sockets ------------------------------------------------------------------------------------
+
+std::array<base::Descriptor, 2> two_sockets() {
+  int both[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, both) != 0) throw std::runtime_error("no sockets");
+  return {base::Descriptor(both[0]), base::Descriptor(both[1])};
+}
+
+void write_all(const base::Descriptor& to, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(to.get(), bytes.data(), bytes.size());
+    if (written <= 0) throw std::runtime_error("nobody reads");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void read_all(const base::Descriptor& from, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = read(from.get(), bytes.data(), bytes.size());
+    if (got <= 0) throw std::runtime_error("nobody writes");
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+void socket_there_and_back(benchmark::State& state) {
+  const auto sockets = two_sockets();
+  std::array<std::byte, 8> value{};
+  const Other other([&] {
+    for (;;) {
+      read_all(sockets[1], value);
+      write_all(sockets[1], value);
+    }
+  });
+  for (auto _ : state) {
+    write_all(sockets[0], value);
+    read_all(sockets[0], value);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(socket_there_and_back)->UseRealTime();
+
+void socket_of_large_tuples(benchmark::State& state) {
+  const auto sockets = two_sockets();
+  std::vector<std::byte> tuple(static_cast<std::size_t>(state.range(0)));
+  const Other other([&] {
+    for (;;) {
+      read_all(sockets[1], tuple);
+      touch(tuple);
+    }
+  });
+  for (auto _ : state) write_all(sockets[0], tuple);
+  state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(socket_of_large_tuples)->Arg(1 << 20)->Arg(32 << 20)->UseRealTime();
 
 }  // namespace

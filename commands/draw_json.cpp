@@ -41,7 +41,8 @@ Json elements_of(const paths::Plan& plan) {
                         {"host", plan.hosts[element.host].name},
                         {"template", element.tuple_template.text()},
                         {"delta", element.delta},
-                        {"keep_newest", element.keep_newest}});
+                        {"keep_newest", element.keep_newest},
+                        {"shared", element.shared.has_value()}});
   return elements;
 }
 

@@ -129,6 +129,7 @@ class Maker {
       if (element->keep_newest > 0)
         node.details += fmt::format("; keeps the newest {}", element->keep_newest);
       if (element->delta > 0) node.details += fmt::format("; delta {}", element->delta);
+      if (element->shared) node.details += "; shared";
       drawing_.nodes.push_back(node);
       drawing_.trees.push_back({graph, found->second});
     }

@@ -11,10 +11,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/units.hpp"
 #include "base/visible.hpp"
 #include "commands/commands.hpp"
+#include "pastset/any_change.hpp"
 #include "pastset/shared_space.hpp"
 #include "pastset/tuple.hpp"
 #include "runtime/runtime.hpp"
@@ -29,12 +31,26 @@ struct SpaceOptions {
   std::uint64_t tuples = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// But for this one, which only looks.
-std::string others_of(const SharedSpace& space) {
-  std::vector<std::uint32_t> pids;
-  for (const runtime::ProcessIdentity& one : space.mapping().processes())
-    if (one.pid != 0 && one != runtime::ProcessIdentity::of_caller()) pids.push_back(one.pid);
-  return fmt::format("{}", fmt::join(pids, ", "));
+/// "owned by 1234 (solver), mapped by 1250 (monitor)": but for this one, which only looks.
+std::string whose(const SharedSpace& space) {
+  const pastset::SharedMapping& mapping = space.mapping();
+  const auto processes = mapping.processes();
+  std::string owner;
+  std::vector<std::string> others;
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    if (processes[i].pid == 0 || processes[i] == runtime::ProcessIdentity::of_caller()) continue;
+    std::string who =
+        fmt::format("{} ({})", processes[i].pid, base::visible(mapping.process_name(i)));
+    if (mapping.owner() == i)
+      owner = "owned by " + who;
+    else
+      others.push_back(std::move(who));
+  }
+  if (const auto dead = mapping.dead_owner())
+    owner = fmt::format("whose owner, {}, has died", base::visible(*dead));
+  if (owner.empty() || others.empty())
+    return owner + (others.empty() ? "" : fmt::format("mapped by {}", fmt::join(others, ", ")));
+  return fmt::format("{}, mapped by {}", owner, fmt::join(others, ", "));
 }
 
 void list_spaces() {
@@ -42,9 +58,9 @@ void list_spaces() {
     try {
       const auto space = SharedSpace::map(name);
       const std::size_t elements = space->names().size();
-      std::cout << fmt::format("{}: {}, {} {}, mapped by {}\n", base::visible(name),
+      std::cout << fmt::format("{}: {}, {} {}, {}\n", base::visible(name),
                                base::format_bytes(space->mapping().bytes()), elements,
-                               elements == 1 ? "element" : "elements", others_of(*space));
+                               elements == 1 ? "element" : "elements", whose(*space));
     } catch (const pastset::SharedSpaceError& error) {
       std::cout << fmt::format("{}: {}\n", base::visible(name), base::visible(error.what()));
     }
@@ -52,6 +68,9 @@ void list_spaces() {
 }
 
 std::string line_of(const SharedSpace::Shown& one) {
+  if (one.held_by)
+    return fmt::format("{} \"{}\": held by process {}", base::visible(one.name),
+                       base::visible(one.tuple_template), *one.held_by);
   std::string text = fmt::format("{} \"{}\": first {}, last {}, oldest kept {}",
                                  base::visible(one.name), base::visible(one.tuple_template),
                                  one.numbers.first, one.numbers.last, one.numbers.oldest);
@@ -69,9 +88,28 @@ std::string line_of(const SharedSpace::Shown& one) {
 
 void show_space(const std::string& name) {
   const auto space = SharedSpace::map(name);
-  std::cout << fmt::format("{}: {}, mapped by {}\n", base::visible(name),
-                           base::format_bytes(space->mapping().bytes()), others_of(*space));
+  std::cout << fmt::format("{}: {}, {}\n", base::visible(name),
+                           base::format_bytes(space->mapping().bytes()), whose(*space));
   for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
+}
+
+/// Of that number, or of the first one after it that is there. While nobody is left who moves, it
+/// waits for another one, as long as the owner lives.
+pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
+  pastset::AnyChange changes({&element});
+  for (bool is_said = false;;) {
+    const std::uint64_t seen = changes.count();
+    try {
+      return element.observe(number);
+    } catch (const pastset::Expired&) {
+      return element.newest(number);
+    } catch (const pastset::ProcessDied& died) {
+      if (space.mapping().dead_owner()) throw;
+      if (!std::exchange(is_said, true))
+        std::cout << base::visible(died.what()) << "; waiting for another\n" << std::flush;
+    }
+    changes.wait(seen, runtime::Deadline::never());
+  }
 }
 
 /// Reads by number, so that nobody misses what it has seen.
@@ -86,15 +124,11 @@ void watch_element(const SpaceOptions& options) {
                                               fmt::join(space->names(), ", ")));
     std::uint64_t number = element->last();
     for (std::uint64_t shown = 0; shown < options.tuples; ++shown, ++number) {
-      pastset::Stored stored;
-      try {
-        stored = element->observe(number);
-      } catch (const pastset::Expired&) {
-        stored = element->newest(number);
+      const pastset::Stored stored = next_tuple(*space, *element, number);
+      if (stored.number > number)
         std::cout << fmt::format("{} to {}: gone before they were read\n", number,
                                  stored.number - 1);
-        number = stored.number;
-      }
+      number = stored.number;
       std::cout << fmt::format("{}: {}\n", number,
                                base::visible(pastset::format_tuple(element->tuple_template(),
                                                                    stored.payload)))

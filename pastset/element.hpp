@@ -72,6 +72,8 @@ class Element {
   virtual bool never_keeps_movers() const = 0;
   /// Whether operations run code of the program's own.
   virtual bool runs_x_functions() const = 0;
+  /// Whether others may hold it so that every operation of it has to wait.
+  virtual bool may_be_held() const { return false; }
   /// The oldest unobserved tuple; first advances by one. Blocks until there is one or the element
   /// carries an error mark (throws Marked then if there is none).
   virtual Stored observe(runtime::Deadline deadline) = 0;

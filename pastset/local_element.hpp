@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // pastset/local_element.hpp — an element in this process's memory.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/payload.hpp"
 #include "base/ring.hpp"
 #include "pastset/element.hpp"
+#include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {
@@ -49,40 +47,31 @@ class LocalElement final : public Element {
   std::optional<std::string> error_mark() const override;
 
  private:
-  struct Mover;  // one that is blocked
+  friend class Waiters;
   std::uint64_t next_number() const { return oldest_ + kept_.size(); }
   bool has_room() const;
+  bool has_unobserved() const { return first_ < next_number(); }
+  bool has(std::uint64_t number) const { return number < next_number(); }
   bool has_newest(std::uint64_t from) const;
   Stored read(std::uint64_t number) const;
   Stored read_kept(std::uint64_t number) const;
-  std::string no_room() const;
-  std::string no_tuple(std::uint64_t number) const;
-  Stored take_oldest(runtime::Wakes& wakes);
+  Stored read_newest() const { return read(next_number() - 1); }
+  Stored take_oldest();
   std::uint64_t append(base::Payload stored, runtime::Wakes& wakes);
   base::Payload drop_beyond_newest();
   std::uint64_t move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                    runtime::Deadline deadline);
-  void admit_movers(runtime::Wakes& wakes);
+  bool admit_moves(runtime::Wakes& wakes);
   void begin_move(Access& access, base::Payload stored, base::Payload& dropped,
                   runtime::Wakes& wakes);
-  bool serve(Access& access, runtime::Wakes& wakes);
-  void serve_waiting(runtime::Wakes& wakes);
-  void wait_in_line(Access& access);
-  void leave_line(Access& access);
-  void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
-  void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
-  void fail_readers(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void settle(runtime::Wakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   template <class There>
   void wait_until(There there, runtime::Lock& lock, runtime::Deadline deadline,
                   std::uint64_t number);
-  runtime::Woken wait(runtime::WaitList& list, runtime::Lock& lock, runtime::Deadline deadline,
-                      const runtime::Reason& reason);
-  void tell_changed(runtime::Wakes& wakes);
   void ensure_alive() const;
-  Deleted deleted() const;
   runtime::Lock lock_alive() const;
 
   const XFunction x_function_;
@@ -94,12 +83,7 @@ class LocalElement final : public Element {
   const std::uint64_t keep_newest_;
   bool deleted_ = false;
   std::optional<std::string> error_mark_;
-  std::deque<Mover*> movers_;  // not empty only while there is no room
-  runtime::WaitList readers_;
-  Access* first_reader_ = nullptr;  // of those without a context
-  Access* last_reader_ = nullptr;
-  std::size_t blocked_ = 0;  // calls inside wait(), woken ones that did not run yet included
-  std::vector<AnyChange*> watchers_;
+  Waiters waiters_{*this};  // moves only while there is no room
 };
 
 }  // namespace pastset

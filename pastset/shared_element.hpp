@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pastset/shared_element.hpp — an element in memory that several processes of a machine map.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -12,31 +10,12 @@
 
 #include "base/payload.hpp"
 #include "pastset/element.hpp"
+#include "pastset/shared_listener.hpp"
 #include "pastset/shared_log.hpp"
-#include "runtime/between_processes.hpp"
+#include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {
-
-class SharedElement;
-
-/// Answers what other processes ring for, and clears what they leave when they die.
-class SharedListener {
- public:
-  explicit SharedListener(std::shared_ptr<SharedMapping> mapping);
-  SharedListener(const SharedListener&) = delete;
-  SharedListener& operator=(const SharedListener&) = delete;
-  void add(SharedElement& element);
-  void remove(SharedElement& element);  ///< waits until it is not being told
-
- private:
-  void rung();
-  const std::shared_ptr<SharedMapping> mapping_;
-  runtime::Mutex mutex_;
-  std::vector<SharedElement*> elements_;
-  std::uint32_t process_changes_ = 0;
-  std::unique_ptr<runtime::BellThreads> threads_;  // ends first
-};
 
 /// One process's handle of it; its tuples and its line of movers are all processes'. Contexts of
 /// other processes are woken as those of this one; reads without a context are served in the order
@@ -50,11 +29,17 @@ class SharedListener {
 /// X-functions:  this process's own, run while the element is held. An element runs those of the
 ///               process that moves or reads.
 /// Marks:        longer than 255 bytes are cut.
+/// Death:        when the process that made the space dies, every move is a ProcessDied from then
+///               on, and every read whose tuple is not there. When the last process dies that moved
+///               into the element, reads whose tuple is not there are, until another one moves;
+///               when the last dies that observed or axed, moves for which there is no room are,
+///               until another one does. Those that wait are told within milliseconds.
 /// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation; a blocked move
 ///               that throws that, or is cancelled while the element is stuck, may have moved.
-/// Blocks:       besides, a fiber its OS thread, whatever the deadline, while another process holds
-///               the element: for a few instructions and X-functions, or until the space's patience
-///               ends.
+/// Blocks:       besides, whatever the deadline, while another process holds the element: for a few
+///               instructions and X-functions, or until the space's patience ends. A fiber then
+///               lets others of its OS thread go on, but for begin(), cancel() and what it
+///               withdraws.
 /// Steady clock, but for an element that no other process maps.
 class SharedElement final : public Element {
  public:
@@ -71,6 +56,7 @@ class SharedElement final : public Element {
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
   bool never_keeps_movers() const override;
   bool runs_x_functions() const override { return x_function_.in || x_function_.out; }
+  bool may_be_held() const override { return true; }
   Stored observe(runtime::Deadline deadline) override;
   Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
   Stored newest(std::uint64_t from, runtime::Deadline deadline) override;
@@ -93,33 +79,31 @@ class SharedElement final : public Element {
   void rung(runtime::Wakes& wakes);
 
  private:
+  friend class Waiters;
   class Hold;
-  struct Mover;
+  // Moves.
   std::uint64_t move_when_admitted(base::Payload stored, Hold& hold, runtime::Deadline deadline);
-  void wait_for_admission(Mover& mover, Hold& hold, runtime::Deadline deadline);
+  void wait_for_admission(Waiters::Move& move, Hold& hold, runtime::Deadline deadline);
   void begin_move(Access& access, base::Payload stored, runtime::Wakes& wakes);
   bool append(const base::Payload& stored);
+  bool answer_moves(runtime::Wakes& wakes);
+  void fail_moves(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void try_take(Hold& hold, base::Nanos patience) const;
+  void withdraw(std::uint32_t place, const Hold& hold);
+  void drop_orphans() const;
+  void come_back() const;
+  // Reads.
+  bool has_unobserved() const;
+  bool has(std::uint64_t number) const;
   bool has_newest(std::uint64_t from) const;
   Stored read(std::uint64_t number) const;
   Stored read_kept(std::uint64_t number) const;
+  Stored read_newest() const;
   Stored take_oldest();
-  bool serve(Access& access, runtime::Wakes& wakes);
-  bool answer_movers(runtime::Wakes& wakes);
+  // Both.
   void settle(runtime::Wakes& wakes);
   void settle_readable(runtime::Wakes& wakes);
-  void tell_changed(runtime::Wakes& wakes);
-  void try_take(Hold& hold, base::Nanos patience) const;
-  void withdraw(Mover& mover, const Hold& hold);
-  void drop_orphans() const;
-  void come_back() const;
-  void wait_in_line(Access& access);
-  void leave_line(Access& access);
-  void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
-  void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
-  void fail_readers(const std::exception_ptr& error, runtime::Wakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
-  void wake_all(runtime::Wakes& wakes);
-  bool is_anybody_here() const;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   template <class There>
@@ -130,9 +114,11 @@ class SharedElement final : public Element {
             runtime::Deadline deadline, const runtime::Reason& reason);
   bool is_marked() const { return log_.element().is_marked.load() != 0; }
   Marked marked() const { return Marked(read_text(log_.element().mark)); }
-  Deleted deleted() const;
+  std::exception_ptr why_none_comes() const;
+  std::exception_ptr why_no_room_comes() const;
+  void refuse_orphan() const;
+  ProcessDied died(const std::string& who_and_what) const;
   std::string no_room() const;
-  std::string no_tuple(std::uint64_t number) const;
 
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<SharedListener> listener_;
@@ -140,14 +126,9 @@ class SharedElement final : public Element {
   mutable runtime::Mutex mutex_;  // taken before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  std::deque<Mover*> movers_;                   // of this process
   mutable std::vector<std::uint32_t> orphans_;  // places in line of those that are gone from there
   std::optional<base::Nanos> held_since_;       // by others, when the bell rang and rings again
-  runtime::WaitList readers_;
-  Access* first_reader_ = nullptr;  // of those without a context
-  Access* last_reader_ = nullptr;
-  std::size_t blocked_ = 0;  // calls that wait, woken ones that did not run yet included
-  std::vector<AnyChange*> watchers_;
+  Waiters waiters_{*this};
 };
 
 }  // namespace pastset

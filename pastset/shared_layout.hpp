@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/payload.hpp"
+#include "pastset/shared_sizes.hpp"
 #include "runtime/between_processes.hpp"
 
 namespace pastset::shared {
@@ -18,10 +19,14 @@ using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< a bit each in a Word
-inline constexpr std::size_t elements_max = 64;
+inline constexpr std::size_t elements_max = shared_elements_max;
 inline constexpr std::size_t pins_max = 16;  ///< tuples of one element that one process may pin
-inline constexpr std::size_t name_bytes = 96, template_bytes = 512, mark_bytes = 256;
-inline constexpr std::size_t line_bytes = 64;  ///< of the processor's cache
+inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
+inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
+inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
+
+/// "process 1234 (solver)", of one that has died; "" of none.
+using Who = std::array<std::atomic<char>, who_bytes>;
 
 /// A tuple: in place when it is small, in the arena of its element when it is not.
 struct alignas(line_bytes) Slot {
@@ -71,6 +76,8 @@ struct Element {
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
   Long arena_next, arena_tail;  ///< what is from here on; what may still be used is not before it
+  Word movers, takers;          ///< processes that have moved; that have observed or axed
+  Who lost_mover, lost_taker;   ///< the last of them that died, none being left
   std::array<std::atomic<char>, mark_bytes> mark;
 };
 
@@ -80,17 +87,21 @@ struct Process {
   Word pid;
   Long started;
   runtime::SharedBell bell;
+  std::array<std::atomic<char>, process_name_bytes> name;
 };
 
 struct Segment {
   static constexpr std::uint64_t right_magic = 0x3145434150534850;  // "PHSPACE1"
-  static constexpr std::uint32_t right_version = 1;
+  static constexpr std::uint32_t right_version = 2;
   Long magic;
   Word version;
   Word layout;  ///< tells sizes of the above apart
   Long bytes;
   Word user;
   Word process_changes;
+  Word owner;          ///< its number + 1; 0 when it has left properly
+  Word owner_is_dead;  ///< and owner_died says who it was
+  Who owner_died;
   runtime::SharedLock lock;  ///< of what follows; before any element's
   std::array<std::atomic<char>, name_bytes> name;
   std::array<Process, processes_max> processes;

@@ -17,12 +17,7 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-std::uint64_t in_lines(std::uint64_t bytes) {
-  return (bytes + shared::line_bytes - 1) / shared::line_bytes * shared::line_bytes;
-}
-
 constexpr std::uint64_t most_places = std::uint64_t{1} << 62;
-constexpr std::uint64_t most_of_anything = std::uint64_t{1} << 40;  // so that sums do not overflow
 
 }  // namespace
 
@@ -32,16 +27,17 @@ std::uint64_t SharedLog::region_bytes(const SharedSizes& sizes) {
 }
 
 SharedLog::SharedLog(const SharedMapping& mapping, std::uint32_t index)
-    : mapping_(mapping), element_(mapping.segment().elements.at(index)) {
+    : mapping_(mapping), index_(index), element_(mapping.segment().elements.at(index)) {
   sizes_ = {element_.slots, element_.arena_bytes, element_.line};
   generation_ = element_.generation;
   const std::uint64_t region = element_.region;
   const bool is_right =
       sizes_.slots >= 3 && sizes_.line >= 1 &&
-      std::max({sizes_.slots, sizes_.line, sizes_.arena_bytes, region}) < most_of_anything &&
-      sizes_.arena_bytes % shared::line_bytes == 0 && region % shared::line_bytes == 0 &&
+      std::max({sizes_.slots, sizes_.line, sizes_.arena_bytes, region}) <= shared_bytes_max &&
+      sizes_.arena_bytes % line_bytes == 0 && region % line_bytes == 0 &&
       region >= shared::segment_head_bytes && region <= mapping.bytes() &&
-      region_bytes(sizes_) <= mapping.bytes() - region;
+      element_.region_bytes <= mapping.bytes() - region &&
+      region_bytes(sizes_) <= element_.region_bytes;
   if (!is_right) fail("its place in the space");
   std::byte* at = mapping.at(region);
   slots_ = reinterpret_cast<Slot*>(at);
@@ -77,7 +73,7 @@ bool SharedLog::try_take(base::Nanos patience) {
   const std::optional<bool> is_to_mend = mapping_.try_take(element_.lock, patience);
   if (!is_to_mend) return false;
   try {
-    if (*is_to_mend && !is_deleted()) mend();
+    if (*is_to_mend && element_.state == shared::Element::live) mend_present();
   } catch (...) {
     element_.lock.unlock();
     throw;
@@ -112,6 +108,15 @@ SharedLog::Numbers SharedLog::numbers() const {
     fail(fmt::format("oldest {}, first {}, last {} of {} slots", it.oldest, it.first, it.last,
                      sizes_.slots));
   return it;
+}
+
+/// Nobody else is told that the holder died: it may be another element by now than the one of this
+/// view.
+void SharedLog::mend_present() {
+  if (!is_deleted()) return mend();
+  SharedLog present(mapping_, index_);
+  present.mend();
+  to_ring_ |= present.to_ring_;
 }
 
 /// What a process that died with the lock has left half done.
@@ -215,7 +220,7 @@ std::optional<std::uint64_t> SharedLog::take_arena(std::size_t bytes) {
         fmt::format("element '{}' of shared space '{}' has {} bytes for larger tuples; one has {}",
                     name(), mapping_.name(), size, bytes));
   std::uint64_t place = element_.arena_next.load(relaxed);
-  if (place % shared::line_bytes != 0 || place >= most_places)
+  if (place % line_bytes != 0 || place >= most_places)
     fail(fmt::format("place {} in its arena", place));
   const auto fits = [&](std::uint64_t tail) {
     if (place % size + wanted > size) place += size - place % size;
@@ -305,6 +310,7 @@ base::Payload SharedLog::read(std::uint64_t number,
   if (pinned == nullptr) return base::Payload::copy_of(tuple);  // too many are pinned
   // Whoever waits for memory says so before he looks at the pins.
   return base::Payload::adopt(tuple, [pinned, mapping, element = &element_] {
+    if (!mapping->is_ours()) return;
     pinned->store(0);
     if (element->wants_memory != 0) mapping->ring(element->listeners);
   });
@@ -396,9 +402,22 @@ bool SharedLog::admit() {
   return has_admitted;
 }
 
-void SharedLog::forget(std::uint32_t process) {
+void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
+  all |= my_bit();
+  write_text(lost, "");
+}
+
+void SharedLog::forget(std::uint32_t process, const std::string& who) {
+  if (element_.generation != generation_) return;  // another one, which it has never seen
   for (shared::Pin& one : pins_[process]) one.place = 0;
   if (is_deleted()) return;  // its memory may be used again
+  const auto leave = [&](shared::Word& all, shared::Who& lost) {
+    const std::uint32_t bit = std::uint32_t{1} << process;
+    if (all == bit) write_text(lost, who);
+    all &= ~bit;
+  };
+  leave(element_.movers, element_.lost_mover);
+  leave(element_.takers, element_.lost_taker);
   for (std::uint32_t i = 0; i < sizes_.line; ++i)
     if (line_[i].state != Waiting::nobody && line_[i].process == process) leave_line(i);
   element_.listeners &= ~(std::uint32_t{1} << process);

@@ -11,6 +11,7 @@
 
 #include "base/payload.hpp"
 #include "pastset/shared_mapping.hpp"
+#include "pastset/shared_sizes.hpp"
 
 namespace pastset {
 
@@ -18,14 +19,6 @@ namespace pastset {
 class SharedSpaceFull : public ElementError {
  public:
   using ElementError::ElementError;
-};
-
-/// How much of a shared space an element takes.
-struct SharedSizes {
-  std::uint64_t slots = 1024;           ///< tuples that are kept, with one to spare
-  std::uint64_t arena_bytes = 1 << 20;  ///< of those above base::Payload::inline_bytes
-  std::uint64_t line = 64;              ///< movers that may be blocked
-  friend bool operator==(const SharedSizes&, const SharedSizes&) = default;
 };
 
 /// What of an element is in shared memory: everything but who waits for it in which process.
@@ -105,12 +98,23 @@ class SharedLog {
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
   void note_change();  ///< for those who look, and those who listen
-  /// The process is no more.
-  void forget(std::uint32_t process);
+  /// The process is no more; of one that died `who` says how it is called.
+  void forget(std::uint32_t process, const std::string& who);
+  /// This process moves into it; observes or axes.
+  void note_mover() { note(element_.movers, element_.lost_mover); }
+  void note_taker() { note(element_.takers, element_.lost_taker); }
 
  private:
-  std::uint32_t my_bit() const { return std::uint32_t{1} << mapping_.me(); }
+  void note(shared::Word& all, shared::Who& lost) {
+    if ((all.load(std::memory_order_relaxed) & my_bit()) == 0) note_first(all, lost);
+  }
+  void note_first(shared::Word& all, shared::Who& lost);
+  /// None of one that has no place among the processes yet.
+  std::uint32_t my_bit() const {
+    return mapping_.me() < shared::processes_max ? std::uint32_t{1} << mapping_.me() : 0;
+  }
   shared::Slot& slot_of(std::uint64_t number) const { return slots_[number % sizes_.slots]; }
+  void mend_present();
   void mend();
   void drop_beyond_newest();
   bool store(shared::Slot& slot, std::span<const std::byte> tuple);
@@ -125,6 +129,7 @@ class SharedLog {
   std::string name() const { return read_text(element_.name); }
 
   const SharedMapping& mapping_;
+  const std::uint32_t index_;
   shared::Element& element_;
   SharedSizes sizes_;
   shared::Slot* slots_ = nullptr;

@@ -10,13 +10,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "pastset/shared_log.hpp"
+#include "runtime/moment.hpp"
+#include "runtime/process_end.hpp"
 
 namespace pastset {
 namespace {
@@ -68,6 +72,58 @@ std::vector<Found> find_spaces() {
   return found;
 }
 
+/// Those of the name, or, if there is none, whose names go on with a dot behind it.
+std::vector<Found> find_named(const std::string& name) {
+  const std::vector<Found> all = find_spaces();
+  std::vector<Found> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Found& one) { return one.name == name; });
+  if (!found.empty()) return found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Found& one) { return one.name.starts_with(name + "."); });
+  return found;
+}
+
+/// None when it is another file by now.
+base::Descriptor open_found(const Found& found, int how) {
+  base::Descriptor opened(open(found.path.c_str(), how | O_CLOEXEC));
+  struct stat status {};
+  if (opened && (fstat(opened.get(), &status) != 0 || status.st_ino != found.memory))
+    opened.close();
+  return opened;
+}
+
+runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
+  const shared::Process& it = segment.processes.at(process);
+  if (it.state == shared::Process::nobody) return {};
+  return {it.pid, it.started};
+}
+
+/// Whose owner has died, perhaps before anybody was told, or has left nothing in it: another one
+/// may have its name.
+bool is_orphan(const Found& one) {
+  const base::Descriptor memory = open_found(one, O_RDONLY);
+  struct stat status {};
+  if (!memory || fstat(memory.get(), &status) != 0 ||
+      static_cast<std::size_t>(status.st_size) < shared::segment_head_bytes)
+    return false;
+  void* const mapped =
+      mmap(nullptr, shared::segment_head_bytes, PROT_READ, MAP_SHARED, memory.get(), 0);
+  if (mapped == MAP_FAILED) return false;
+  const auto& segment = *static_cast<const Segment*>(mapped);
+  const auto is_live = [](const shared::Element& element) {
+    return element.state == shared::Element::live;
+  };
+  const std::uint32_t owner = segment.owner;
+  bool is_dead = segment.owner_is_dead != 0;
+  if (owner != 0 && owner <= shared::processes_max)
+    is_dead |= !identity_in(segment, owner - 1).is_alive();
+  const bool is_left =
+      owner == 0 && std::none_of(segment.elements.begin(), segment.elements.end(), is_live);
+  munmap(mapped, shared::segment_head_bytes);
+  return is_dead || is_left;
+}
+
 void check_name(const std::string& name) {
   const bool is_right =
       !name.empty() && name.size() < shared::name_bytes &&
@@ -84,13 +140,16 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
                                                    const Options& options) {
   check_name(name);
   for (const Found& one : find_spaces())
-    if (one.name == name)
+    if (one.name == name && !is_orphan(one))
       throw SharedSpaceError(
           fmt::format("there is a shared space '{}' already: {}", name, one.path));
   if (options.bytes < shared::segment_head_bytes)
     throw SharedSpaceError(
         fmt::format("shared space '{}' is to have {} bytes; it takes {} at least", name,
                     options.bytes, shared::segment_head_bytes));
+  if (options.bytes > shared_bytes_max)
+    throw SharedSpaceError(fmt::format("shared space '{}' is to have {} bytes; it can have {}",
+                                       name, options.bytes, shared_bytes_max));
   base::Descriptor memory(memfd_create(fmt::format("{}{}", memory_prefix, name).c_str(),
                                        MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) fail_with("no shared memory");
@@ -100,7 +159,7 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   if (fcntl(memory.get(), F_ADD_SEALS, segment_seals) != 0)
     fail_with("shared memory cannot be sealed");
   std::shared_ptr<SharedMapping> mapping(
-      new SharedMapping(std::move(memory), options.bytes, options.lock_patience));
+      new SharedMapping(std::move(memory), options.bytes, options));
   Segment& segment = mapping->segment();
   write_text(segment.name, name);
   segment.version = Segment::right_version;
@@ -109,19 +168,22 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   segment.user = geteuid();
   segment.magic = Segment::right_magic;
   mapping->join();
+  segment.owner = mapping->me_ + 1;
   return mapping;
 }
 
 std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const Options& options) {
   for (int tried = 0;; ++tried) {
-    std::vector<Found> found = find_spaces();
-    std::erase_if(found, [&](const Found& one) { return one.name != name; });
+    std::vector<Found> found = find_named(name);
     if (found.empty())
       throw SharedSpaceError(fmt::format("there is no shared space '{}' of this user", name));
+    if (found.size() > 1 && !std::all_of(found.begin(), found.end(), is_orphan))
+      std::erase_if(found, is_orphan);
     if (found.size() > 1)
-      throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} and {}", found.size(),
-                                         name, found[0].path, found[1].path));
-    base::Descriptor memory(open(found[0].path.c_str(), O_RDWR | O_CLOEXEC));
+      throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} ({}) and {} ({})",
+                                         found.size(), name, found[0].name, found[0].path,
+                                         found[1].name, found[1].path));
+    base::Descriptor memory = open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
     // Who had it may have ended just now, and others have it still.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
@@ -142,8 +204,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, const
   if (bytes < shared::segment_head_bytes)
     throw SharedSpaceError(fmt::format("a shared space of {} bytes; it takes {} at least", bytes,
                                        shared::segment_head_bytes));
-  std::shared_ptr<SharedMapping> mapping(
-      new SharedMapping(std::move(memory), bytes, options.lock_patience));
+  std::shared_ptr<SharedMapping> mapping(new SharedMapping(std::move(memory), bytes, options));
   mapping->check_head();
   mapping->join();
   return mapping;
@@ -155,11 +216,14 @@ std::vector<std::string> SharedMapping::names() {
   return {names.begin(), names.end()};
 }
 
-SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience)
+SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options)
     : memory_(std::move(memory)),
       bytes_(bytes),
-      lock_patience_(lock_patience),
+      lock_patience_(options.lock_patience),
+      process_name_(options.process.empty() ? program_invocation_short_name : options.process),
       pid_(static_cast<std::uint32_t>(getpid())) {
+  runtime::count_forks();
+  forks_ = runtime::forks_until_here();
   void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
@@ -167,15 +231,14 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, base::N
 
 SharedMapping::~SharedMapping() {
   try {
-    if (me_ < shared::processes_max) {
-      const Directory held(*this);
-      clear_place(me_, lock_patience_);
-    }
+    if (me_ < shared::processes_max && is_ours()) leave();
   } catch (const ElementError&) {
     // Whoever maps it next finds that we are gone.
   }
   munmap(base_, bytes_);
 }
+
+bool SharedMapping::is_ours() const { return forks_ == runtime::forks_until_here(); }
 
 void SharedMapping::check_head() const {
   const Segment& it = segment();
@@ -204,13 +267,10 @@ void SharedMapping::join() {
         "not tell whether it lives",
         name(), pid_));
   const Directory held(*this);
+  const auto all = processes();
+  for (const runtime::ProcessIdentity& one : all)  // nobody else may have heard of their ends
+    if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();
-  if (me_ == shared::processes_max) {
-    const auto all = processes();
-    for (std::uint32_t i = 0; i < all.size(); ++i)
-      if (!all[i].is_alive()) clear_place(i, brief_patience);
-    me_ = free_place();
-  }
   if (me_ == shared::processes_max)
     throw SharedSpaceError(
         fmt::format("{} processes map shared space '{}', as many as can", me_, name()));
@@ -218,6 +278,7 @@ void SharedMapping::join() {
   mine.pid = identity.pid;
   mine.started = identity.started;
   mine.bell.is_asleep = 0;
+  write_text(mine.name, process_name_);
   mine.state = shared::Process::here;
   ++segment().process_changes;
   ring(~std::uint32_t{0});
@@ -245,11 +306,23 @@ bool SharedMapping::lives(std::uint32_t pid) const {
 
 std::vector<runtime::ProcessIdentity> SharedMapping::processes() const {
   std::vector<runtime::ProcessIdentity> all(shared::processes_max);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const shared::Process& it = segment().processes[i];
-    if (it.state != shared::Process::nobody) all[i] = {it.pid, it.started};
-  }
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = identity_in(segment(), i);
   return all;
+}
+
+std::string SharedMapping::process_name(std::uint32_t process) const {
+  return process < shared::processes_max ? read_text(segment().processes[process].name) : "";
+}
+
+std::optional<std::uint32_t> SharedMapping::owner() const {
+  const std::uint32_t owner = segment().owner;
+  if (owner == 0 || owner > shared::processes_max) return std::nullopt;
+  return owner - 1;
+}
+
+std::optional<std::string> SharedMapping::dead_owner() const {
+  if (segment().owner_is_dead.load(std::memory_order_acquire) == 0) return std::nullopt;
+  return read_text(segment().owner_died);
 }
 
 void SharedMapping::ring(std::uint32_t processes) const {
@@ -288,40 +361,82 @@ SharedMapping::Directory::~Directory() { mapping_.segment().lock.unlock(); }
 /// With the directory held from the first look, so that the place is nobody else's meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
+  return clear_all_of(process);
+}
+
+bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   const auto all = processes();
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
     if (!lives(process.pid))  // nor another that got its number
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
-    is_all_cleared &= clear_place(i, brief_patience);
+    is_all_cleared &= clear_place(i);
   }
   return is_all_cleared;
 }
 
-/// Called with the directory held. The place is free only after all is cleared: who dies on the
-/// way, or finds an element held by others, leaves it to be done again.
-bool SharedMapping::clear_place(std::uint32_t process, base::Nanos patience) {
+/// The directory is not held while an element is waited for: others may die meanwhile. A place that
+/// cannot be left is cleared when this process ends.
+void SharedMapping::leave() {
+  {
+    const Directory held(*this);
+    if (segment().owner == me_ + 1) segment().owner = 0;
+  }
+  const base::Nanos end = runtime::steady_now() + lock_patience_;
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
-    if (segment().elements[i].state == shared::Element::nothing) continue;
-    try {
-      SharedLog log(*this, i);
-      if (!log.try_take(patience)) {
-        is_all_cleared = false;
-        continue;
-      }
-      const SharedLog::Held held(log, SharedLog::taken);
-      log.forget(process);
-    } catch (const ElementError&) {
-      // What is overwritten has nothing to be cleared.
-    }
+    const auto view = [&]() -> std::optional<SharedLog> {
+      const Directory held(*this);  // so that it has the sizes of one element
+      if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
+      return SharedLog(*this, i);
+    };
+    is_all_cleared &=
+        clear_in(view, me_, "", std::max(end - runtime::steady_now(), brief_patience));
   }
-  if (!is_all_cleared) return false;
+  const Directory held(*this);
+  if (is_all_cleared) free_place_of(me_);
+}
+
+/// What it has left in one element; false when that is held by others.
+template <class View>
+bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string& who,
+                             base::Nanos patience) const {
+  try {
+    std::optional<SharedLog> log = view();
+    if (!log) return true;
+    if (!log->try_take(patience)) return false;
+    const SharedLog::Held held(*log, SharedLog::taken);
+    log->forget(process, who);
+  } catch (const ElementError&) {
+    // What is overwritten has nothing to be cleared.
+  }
+  return true;
+}
+
+void SharedMapping::free_place_of(std::uint32_t process) {
   segment().processes[process].state = shared::Process::nobody;
   ++segment().process_changes;
   ring(~std::uint32_t{0});
-  return true;
+}
+
+/// Of one that has died; called with the directory held. The place is free only after all is
+/// cleared: who dies on the way, or finds an element held by others, leaves it to be done again.
+bool SharedMapping::clear_place(std::uint32_t process) {
+  bool is_all_cleared = true;
+  const std::string who = fmt::format("process {} ({})", segment().processes[process].pid.load(),
+                                      process_name(process));
+  if (segment().owner == process + 1 && segment().owner_is_dead == 0) {
+    write_text(segment().owner_died, who);
+    segment().owner_is_dead = 1;
+  }
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    if (segment().elements[i].state == shared::Element::nothing) continue;
+    const auto view = [&] { return std::optional<SharedLog>(SharedLog(*this, i)); };
+    is_all_cleared &= clear_in(view, process, who, brief_patience);
+  }
+  if (is_all_cleared) free_place_of(process);
+  return is_all_cleared;
 }
 
 }  // namespace pastset

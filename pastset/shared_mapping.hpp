@@ -24,6 +24,13 @@ class SharedSpaceError : public ElementError {
   using ElementError::ElementError;
 };
 
+/// What the caller waits for could come only from a process that has died, which is named, or from
+/// the element of a space whose owner has.
+class ProcessDied : public ElementError {
+ public:
+  using ElementError::ElementError;
+};
+
 /// The memory of a shared space and this process's place among those that map it. The memory is in
 /// no file and goes with the last of them, however that ends.
 ///
@@ -36,10 +43,14 @@ class SharedMapping final : public runtime::SharedLock::Holders {
     std::size_t bytes = std::size_t{64} << 20;  ///< pages cost memory when they are first used
     /// How long a lock may be held, which is for a few instructions and X-functions.
     base::Nanos lock_patience{10'000'000'000};
+    std::string process = {};  ///< what others call this one; "": as its program is called
   };
-  /// A new one. Throws SharedSpaceError when one of this user's has that name; std::system_error.
+  /// A new one, which this process owns until it leaves. Throws SharedSpaceError when one of this
+  /// user's has that name, but for one whose owner has died or left nothing in it;
+  /// std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
-  /// One that is there. Throws SharedSpaceError when there is none, when it is another version's or
+  /// One that is there: of that name, or the only one whose name has a dot and more behind it, as
+  /// those of runs do. Throws SharedSpaceError when there is none, when it is another version's or
   /// user's, and when as many processes map it as can.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
@@ -56,10 +67,18 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   int descriptor() const { return memory_.get(); }
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
+  /// Not in a child of a fork, where it is its parent's still.
+  bool is_ours() const;
 
   bool lives(std::uint32_t pid) const override;
   /// By number; those that are not there are zeros.
   std::vector<runtime::ProcessIdentity> processes() const;
+  /// What one is called.
+  std::string process_name(std::uint32_t process) const;
+  /// Who makes a space owns it. Of an owner that left properly nobody speaks any more; of one that
+  /// died "process 1234 (solver)", in a text that stays.
+  std::optional<std::uint32_t> owner() const;
+  std::optional<std::string> dead_owner() const;
   /// Those of the bits.
   void ring(std::uint32_t processes) const;
 
@@ -89,16 +108,24 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   bool clear(const runtime::ProcessIdentity& process);
 
  private:
-  SharedMapping(base::Descriptor memory, std::size_t bytes, base::Nanos lock_patience);
+  SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options);
   void check_head() const;
   void join();
   std::uint32_t free_place() const;
-  bool clear_place(std::uint32_t process, base::Nanos patience);
+  bool clear_all_of(const runtime::ProcessIdentity& process);
+  bool clear_place(std::uint32_t process);
+  template <class View>
+  bool clear_in(View view, std::uint32_t process, const std::string& who,
+                base::Nanos patience) const;
+  void free_place_of(std::uint32_t process);
+  void leave();
   base::Descriptor memory_;
   std::size_t bytes_ = 0;
   base::Nanos lock_patience_;
+  const std::string process_name_;
   std::byte* base_ = nullptr;
   const std::uint32_t pid_;
+  std::uint32_t forks_ = 0;
   std::uint32_t me_ = shared::processes_max;
 };
 

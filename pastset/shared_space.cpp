@@ -16,6 +16,45 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
       fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
 }
 
+std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+/// The arena begins and ends with a line.
+SharedSizes whole_lines(SharedSizes sizes) {
+  sizes.arena_bytes = in_lines(sizes.arena_bytes);
+  return sizes;
+}
+
+class ElementHeld {
+ public:
+  ElementHeld(const SharedMapping& mapping, shared::Element& element, const std::string& name)
+      : element_(element) {
+    mapping.take(element_.lock, name);
+  }
+  ~ElementHeld() { element_.lock.unlock(); }
+  ElementHeld(const ElementHeld&) = delete;
+  ElementHeld& operator=(const ElementHeld&) = delete;
+
+ private:
+  shared::Element& element_;
+};
+
+/// An element that no shared space can have.
+void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name,
+                           const std::string& text, std::uint64_t keep_newest,
+                           const SharedSizes& whole) {
+  const bool is_right = !name.empty() && name.size() < shared::name_bytes &&
+                        text.size() < shared::template_bytes && whole.slots >= 3 &&
+                        whole.line >= 1 && keep_newest <= whole.slots - 2 &&
+                        std::max({whole.slots, whole.line, whole.arena_bytes}) <= shared_bytes_max;
+  if (!is_right)
+    throw SharedSpaceFull(fmt::format(
+        "shared space '{}' cannot have an element '{}' of template \"{}\" that keeps {} of {} "
+        "slots, with {} places in line: names have 1 to {} bytes, templates at most {}, slots are "
+        "at least 3 and 2 more than are kept, places in line 1",
+        mapping.name(), name, text, keep_newest, whole.slots, whole.line, shared_name_bytes_max,
+        shared_template_bytes_max));
+}
+
 }  // namespace
 
 std::unique_ptr<SharedSpace> SharedSpace::make(const std::string& name, const Options& options) {
@@ -27,6 +66,13 @@ std::unique_ptr<SharedSpace> SharedSpace::map(const std::string& name, const Opt
 std::unique_ptr<SharedSpace> SharedSpace::map(base::Descriptor memory, const Options& options) {
   return std::unique_ptr<SharedSpace>(
       new SharedSpace(SharedMapping::map(std::move(memory), options)));
+}
+
+std::size_t SharedSpace::bytes_of(std::span<const SharedSizes> elements) {
+  std::size_t bytes = shared::segment_head_bytes;
+  for (const SharedSizes& one : elements)
+    bytes = in_pages(bytes) + SharedLog::region_bytes(whole_lines(one));
+  return bytes;
 }
 
 SharedSpace::SharedSpace(std::shared_ptr<SharedMapping> mapping)
@@ -89,10 +135,16 @@ std::vector<SharedSpace::Shown> SharedSpace::show() {
     const shared::Element& one = mapping_->segment().elements[i];
     if (one.state != shared::Element::live) continue;
     SharedLog log(*mapping_, i);
-    const SharedLog::Held locked(log);
     Shown shown;
     shown.name = read_text(one.name);
     shown.tuple_template = read_text(one.tuple_template);
+    while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
+      shown.held_by = one.lock.holder();
+    if (shown.held_by) {
+      all.push_back(std::move(shown));
+      continue;
+    }
+    const SharedLog::Held locked(log, SharedLog::taken);
     shown.numbers = log.numbers();
     shown.delta = one.delta;
     shown.keep_newest = one.keep_newest;
@@ -138,21 +190,14 @@ std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction 
 /// Called with the directory held. Memory of a deleted element is used again by one that fits in.
 std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
                                   const ElementOptions& options, const SharedSizes& sizes) {
-  SharedSizes whole = sizes;
-  whole.arena_bytes =
-      (sizes.arena_bytes + shared::line_bytes - 1) / shared::line_bytes * shared::line_bytes;
+  if (const auto owner = mapping_->dead_owner())
+    throw ProcessDied(
+        fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "
+                    "died",
+                    mapping_->name(), name, *owner));
+  const SharedSizes whole = whole_lines(sizes);
   const std::string text = tuple_template.text();
-  const bool is_right = !name.empty() && name.size() < shared::name_bytes &&
-                        text.size() < shared::template_bytes && whole.slots >= 3 &&
-                        whole.line >= 1 && options.keep_newest <= whole.slots - 2 &&
-                        std::max({whole.slots, whole.line, whole.arena_bytes}) <= 1ULL << 40;
-  if (!is_right)
-    throw SharedSpaceFull(fmt::format(
-        "shared space '{}' cannot have an element '{}' of template \"{}\" that keeps {} of {} "
-        "slots, with {} places in line: names have 1 to {} bytes, templates at most {}, slots are "
-        "at least 3 and 2 more than are kept, places in line 1",
-        mapping_->name(), name, text, options.keep_newest, whole.slots, whole.line,
-        shared::name_bytes - 1, shared::template_bytes - 1));
+  refuse_what_cannot_be(*mapping_, name, text, options.keep_newest, whole);
   const std::uint64_t wanted = SharedLog::region_bytes(whole);
   auto& elements = mapping_->segment().elements;
   std::uint64_t end = shared::segment_head_bytes;
@@ -172,27 +217,32 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
   }
   const bool is_new = chosen == shared::elements_max;
   if (is_new) chosen = unused;
-  end = (end + 4095) / 4096 * 4096;
+  end = in_pages(end);
   if (chosen == shared::elements_max || (is_new && end + wanted > mapping_->bytes()))
     throw SharedSpaceFull(fmt::format(
         "shared space '{}' of {} bytes has no room for element '{}' of {} bytes: {} are taken, and "
         "it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, wanted, end, shared::elements_max));
   shared::Element& one = elements[chosen];
-  mapping_->take(one.lock, name);  // handles of a deleted one may look
+  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted one may look
   const std::uint32_t changes = one.changes;
   if (is_new) {
     one.region = end;
     one.region_bytes = wanted;
   }
+  // Whoever dies here leaves what fits.
+  one.arena_bytes = 0;
+  one.line = 1;
   one.slots = whole.slots;
   one.line = whole.line;
   one.arena_bytes = whole.arena_bytes;
   for (shared::Long* zero :
        {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.arena_next, &one.arena_tail})
     *zero = 0;
-  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.wants_memory, &one.is_marked})
+  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.wants_memory, &one.is_marked,
+                             &one.movers, &one.takers})
     *zero = 0;
+  for (shared::Who* nobody : {&one.lost_mover, &one.lost_taker}) write_text(*nobody, "");
   one.changes = changes + 1;
   one.delta = options.delta;
   one.keep_newest = options.keep_newest;
@@ -201,7 +251,6 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
   write_text(one.tuple_template, text);
   ++one.generation;
   one.state = shared::Element::live;
-  one.lock.unlock();
   return chosen;
 }
 

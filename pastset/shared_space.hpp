@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class SharedSpace {
   static std::unique_ptr<SharedSpace> map(const std::string& name, const Options& options = {});
   /// The same of a descriptor that was handed over (descriptor()).
   static std::unique_ptr<SharedSpace> map(base::Descriptor memory, const Options& options = {});
+  /// How many one takes that has elements of these sizes.
+  static std::size_t bytes_of(std::span<const SharedSizes> elements);
   ~SharedSpace();
   SharedSpace(const SharedSpace&) = delete;
   SharedSpace& operator=(const SharedSpace&) = delete;
@@ -53,6 +56,7 @@ class SharedSpace {
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
     std::vector<std::uint32_t> listeners;  ///< processes that wait, by pid
+    std::optional<std::uint32_t> held_by;  ///< a pid, for so long that nothing more can be told
   };
   std::vector<Shown> show();
 

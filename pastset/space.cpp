@@ -26,6 +26,12 @@ std::shared_ptr<Element> Space::enter(const std::string& name, const Template& t
   return element;
 }
 
+void Space::adopt(std::shared_ptr<Element> element) {
+  std::shared_ptr<Element> replaced;  // perhaps the last handle: ends after our mutex
+  const runtime::Lock lock(mutex_);
+  replaced = std::exchange(elements_[element->name()], element);
+}
+
 std::shared_ptr<Element> Space::find(std::string_view name) const {
   runtime::Lock lock(mutex_);
   const auto found = elements_.find(name);

@@ -20,6 +20,8 @@ class Space {
   /// new, empty element; handles of the old one keep throwing Deleted.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {});
+  /// Has one that was made elsewhere found by its name. There is none of that name.
+  void adopt(std::shared_ptr<Element> element);
   std::shared_ptr<Element> find(std::string_view name) const;  ///< null when there is none
   /// Removes the element and ends it; does nothing when there is none.
   void delete_element(std::string_view name);

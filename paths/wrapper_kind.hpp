@@ -61,6 +61,11 @@ struct WrapperKind {
   Job job = Job::other;
   /// Of a join: what it answers each contributor is as large as what that one gave.
   bool answers_in_kind = false;
+  /// Does itself what the end of its path would, an element of another host: only crossings may be
+  /// between.
+  bool maps = false;
+  /// Of one that ends paths: refuses what would change the element.
+  bool only_reads = false;
   /// Of a prefetch: its setting with the element for what comes up.
   std::string fetches_into = {};
   std::optional<CollectiveKind> collective = {};

@@ -93,6 +93,16 @@ bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadlin
   return poll(word, seen, until, WaitSite::of(reason));
 }
 
+bool rest_fiber(Nanos span) {
+  const Context* const self = Context::current();
+  if (self == nullptr || !self->is_fiber || self->executor == nullptr) return false;
+  Mutex mutex;
+  WaitList nobody;
+  Lock lock(mutex);
+  nobody.wait(lock, Deadline::written_at(self->executor->now() + span), {"what others hold"});
+  return true;
+}
+
 ProcessIdentity ProcessIdentity::of(std::uint32_t pid) { return {pid, start_of(pid)}; }
 
 ProcessIdentity ProcessIdentity::of_caller() { return of(static_cast<std::uint32_t>(getpid())); }

@@ -21,6 +21,10 @@ namespace runtime {
 bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadline deadline,
              const Reason& reason);
 
+/// Lets other contexts of the caller's OS thread go on for so long, if it is a fiber; says whether
+/// it is. Throws a Stop.
+bool rest_fiber(Nanos span);
+
 /// A process of this machine. The number may become another's, the two together not.
 struct ProcessIdentity {
   std::uint32_t pid = 0;

@@ -18,7 +18,8 @@ NAMES = {"type": "array", "items": NAME}
 OF_TYPE = {
     **{word: {"$ref": f"#/$defs/{word}"}
        for word in ("template", "time", "bytes", "rate", "operation", "condition")},
-    "element": NAME, "element of asks": NAME, "host": NAME, "list of elements": NAMES,
+    "element": NAME, "element of another host": NAME, "element of asks": NAME, "host": NAME,
+    "list of elements": NAMES,
     "word": {"type": "string"}, "true or false": {"type": "boolean"},
 }
 

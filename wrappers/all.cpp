@@ -15,6 +15,7 @@
 #include "wrappers/forward.hpp"
 #include "wrappers/lagged.hpp"
 #include "wrappers/lagged_check.hpp"
+#include "wrappers/map.hpp"
 #include "wrappers/observe.hpp"
 #include "wrappers/periodic.hpp"
 #include "wrappers/prefetch.hpp"
@@ -35,6 +36,7 @@ const paths::WrapperKinds& all_kinds() {
     list.add(store_kind());
     list.add(observe_kind());
     list.add(forward_kind());
+    list.add(map_kind());
     list.add(emulate_link_kind());
     list.add(prefetch_kind());
     list.add(push_kind());

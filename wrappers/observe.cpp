@@ -63,6 +63,7 @@ paths::WrapperKind observe_kind() {
   kind.help = "Ends a path in an element that the path may only read.";
   kind.settings = {{"element", "element", "required", "The element of this host to read."}};
   kind.job = paths::Job::store;
+  kind.only_reads = true;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = paths::read_element(reader, "element", place);
     return [element](paths::Wiring& wiring) {

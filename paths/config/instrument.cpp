@@ -40,10 +40,12 @@ std::string kind_in_way(const Settings& item, const Settings& wrappers) {
 std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has_threads,
                                       const std::function<bool(const Settings&)>& is_wanted) {
   std::vector<Settings> collected;
+  bool is_mapped = false;  // what passes there mostly goes no further down
   for (std::size_t place = 0; place < way.size(); ++place) {
     // It lets only some rounds through, which would leave the others half recorded.
     const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";
-    const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check";
+    is_mapped |= above == "map";
+    const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check" && !is_mapped;
     const bool is_behind = place > 0 && is_wanted(way[place - 1]);
     if (may_stand_here && (is_behind || is_wanted(way[place])))
       collected.push_back(collector_at(way[place].position()));

@@ -11,7 +11,8 @@ namespace paths {
 
 /// A `through` list with an event collector before each wanted wrapper and behind it, once where
 /// two meet; none behind the last one, which ends the path. What begins a path (a prefetch) stays
-/// first on it. None behind `lagged_check`, which lets only some rounds through.
+/// first on it. None behind `lagged_check`, which lets only some rounds through, and below `map`,
+/// which mostly lets nothing through.
 std::vector<base::Settings> with_collectors(
     const std::vector<base::Settings>& way, bool has_threads,
     const std::function<bool(const base::Settings& wrapper)>& is_wanted);

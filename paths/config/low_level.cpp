@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "paths/config/shared_text.hpp"
+
 namespace paths {
 namespace {
 
@@ -42,6 +44,7 @@ void read_element(const base::Settings& name, const base::Settings& value, Plan&
   element.keep_newest = static_cast<std::uint64_t>(reader.integer("keep_newest", 0, 0, most));
   if (element.delta > 0 && element.keep_newest > 0)
     reader.mistake("delta", "an element that keeps only its newest never makes a mover wait");
+  read_shared(reader, plan, element);
   reader.finish();
   plan.elements.push_back(std::move(element));
 }
@@ -213,6 +216,7 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   }
   read_paths(paths, kinds, plan, text, mistakes);
   read_graphs(graphs, kinds, plan, text, mistakes);
+  give_movers_room(plan);
   return plan;
 }
 

@@ -187,6 +187,9 @@ class ClusterReader {
       for_hosts(reader.take("address"), "address", [&](std::uint32_t host, const Settings& value) {
         all_.hosts[host].address = value;
       });
+    if (reader.has("space"))
+      for_hosts(reader.take("space"), "space",
+                [&](std::uint32_t host, const Settings& value) { all_.hosts[host].space = value; });
   }
 
   /// The name of a host, or that and its rate, which is answered.

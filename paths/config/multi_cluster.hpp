@@ -30,6 +30,7 @@ struct MultiCluster {
     base::Settings speed, address;  ///< null when not written
     /// Names of the groups inside its cluster that it is in, outermost first.
     std::vector<base::Settings> groups{};
+    base::Settings space{};  ///< null when not written
   };
   struct Cluster {
     base::Settings name;

@@ -221,6 +221,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
     threads += host.threads;
     const base::Settings address = reader.take("address");
     host.groups = read_groups(reader);
+    host.shares_space = reader.choice("space", {"local", "shared"}, "local") == "shared";
     reader.finish();
     const auto [found, is_new] =
         clusters.try_emplace(cluster, static_cast<std::uint32_t>(plan.clusters.size()));

@@ -76,7 +76,14 @@ Result operate_on(pastset::Element& element, const Operation& operation,
   return result;
 }
 
+bool begins_on(const pastset::Element& element) {
+  return !element.runs_x_functions() && !element.may_be_held();
+}
+
 OperationSet at_once_on(const pastset::Element& element) {
+  if (element.may_be_held())
+    return OperationSet::of(
+        {OperationKind::release, OperationKind::withdraw, OperationKind::traffic});
   const OperationSet always = OperationSet::of(
       {OperationKind::enter, OperationKind::first, OperationKind::last, OperationKind::delta,
        OperationKind::set_delta, OperationKind::axe, OperationKind::delete_element,

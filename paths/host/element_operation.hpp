@@ -14,6 +14,9 @@ namespace paths {
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 
+/// Whether an operation can be begun on it by who must not wait.
+bool begins_on(const pastset::Element& element);
+
 /// Of those, what never waits on this element, whatever becomes of it.
 OperationSet at_once_on(const pastset::Element& element);
 

@@ -24,7 +24,8 @@ void add_switches(const Plan& plan, Peers& peers) {
 
 }  // namespace
 
-std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run) {
+std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run,
+                                      bool are_processes) {
   auto peers = std::make_shared<Peers>();
   for (const Plan::PlanHost& host : plan.hosts)
     peers->hosts.push_back({host.name, host.address, host.cluster});
@@ -37,6 +38,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
   peers->graph_of_path.reserve(plan.paths.size());
   for (const Plan::PlanPath& path : plan.paths) peers->graph_of_path.push_back(path.graph_number);
   peers->shared_memory = plan.shared_memory;
+  peers->are_processes = are_processes;
   peers->shares_connections = plan.connection == Plan::Connection::shared;
   peers->deadline = plan.deadline;
   peers->digest = plan.digest;

@@ -11,6 +11,7 @@ namespace paths {
 
 /// Made once for all hosts of a process: it is as long as the plan has hosts and paths.
 /// `run` is its id, if somebody made one.
-std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run = {});
+std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run = {},
+                                      bool are_processes = false);
 
 }  // namespace paths

@@ -14,6 +14,7 @@
 #include "base/usage_error.hpp"
 #include "paths/host/admission.hpp"
 #include "paths/host/host.hpp"
+#include "paths/host/shared_elements.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
@@ -29,6 +30,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
       call_(std::move(call)),
       share_made_(reception.share(std::move(numbers))),
       share_(*share_made_),
+      shared_elements_(std::make_unique<SharedElements>(runtime_, *plan_, index, *peers)),
       connections_(
           runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
           reception.complaints(),
@@ -76,6 +78,11 @@ Wiring::~Wiring() {
 void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
   for (std::uint32_t i : share.elements) {
     const auto& element = plan_->elements[i];
+    if (element.shared && shared_elements_->are_shared()) {
+      elements_.push_back(shared_elements_->make(element));
+      host_.space().adopt(elements_.back());
+      continue;
+    }
     pastset::ElementOptions options;
     options.delta = element.delta;
     options.keep_newest = element.keep_newest;
@@ -624,12 +631,9 @@ std::string Wiring::finish() {
   for (std::uint32_t path : paths())
     if (plan_->paths[path].threads == 0) release_background(path, nullptr);
   // Those who still read from here find the last tuples; for others they would wait in vain.
-  for (const auto& element : elements_) {
-    try {
-      element->mark_error(fmt::format("host {} has ended", name()));
-    } catch (const pastset::Deleted&) {  // by the program
-    }
-  }
+  each_element("marked", [&](pastset::Element& element) {
+    element.mark_error(fmt::format("host {} has ended", name()));
+  });
   wait_for(background_releases_, "the release of reads from");
   for (auto& wrapper : wrappers_) wrapper->drain();
   // What still serves waits in an element for a tuple that will not come.
@@ -651,7 +655,22 @@ std::string Wiring::finish() {
 }
 
 void Wiring::end_elements() {
-  for (const auto& element : elements_) host_.space().delete_element(element->name());
+  each_element("deleted",
+               [&](pastset::Element& element) { host_.space().delete_element(element.name()); });
+}
+
+/// Whatever others do to those that they map, the end goes on.
+template <class Act>
+void Wiring::each_element(const char* what, Act act) {
+  for (const auto& element : elements_) {
+    try {
+      act(*element);
+    } catch (const pastset::Deleted&) {  // by the program
+    } catch (const pastset::ElementError& error) {
+      spdlog::warn("host {}: element {} is not {}: {}", name(), element->name(), what,
+                   error.what());
+    }
+  }
 }
 
 void Wiring::abandon(const std::string& why) {

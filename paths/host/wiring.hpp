@@ -25,6 +25,7 @@ namespace paths {
 
 class Admission;
 class Host;
+class SharedElements;
 
 /// What a host sent to other clusters for one graph; the bytes of a `traffic` answer's entries.
 struct HostTraffic {
@@ -55,6 +56,8 @@ class Wiring : public Site {
   /// An element of this wiring, which lives in the host's space: as LABEL/NAME, unless the label is
   /// empty. Throws UsageError when there is none of that name.
   std::shared_ptr<pastset::Element> element(std::string_view name);
+  /// Of this wiring, here and on other hosts of this machine.
+  SharedElements& shared_elements() const { return *shared_elements_; }
   /// Connects, then starts the wrappers. Every host of the plan must get here, in any order. Of the
   /// config's plan it does not wait for them: on the steady clock one that has not come within the
   /// deadline counts as gone. Of any other it blocks until all have come to which paths lead
@@ -140,6 +143,8 @@ class Wiring : public Site {
   void wire(const Plan::Share& share, const WrapperKinds& kinds);
   void meet();
   void end_elements();
+  template <class Act>
+  void each_element(const char* what, Act act);
   bool leave(const std::string& why);
   std::string name_in_space(std::string_view element) const;
   void serve(ConnectionId connection, Frame&& frame);
@@ -170,6 +175,7 @@ class Wiring : public Site {
   const std::shared_ptr<const WiringCall> call_;
   std::unique_ptr<Multiplexer::Share> share_made_;  // until the connections have it
   Multiplexer::Share& share_;
+  const std::unique_ptr<SharedElements> shared_elements_;
   std::vector<std::shared_ptr<pastset::Element>> elements_;
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move

@@ -70,6 +70,7 @@ class StructureCheck {
                     fmt::format("nothing may follow {}, which ends the path",
                                 described(plan_, stage.wrapper)));
     if (!at_end) check_crossing(id, stage.below);
+    if (!at_end && kind(id).maps) check_mapped(id);
     if (!kind(id).joins()) return;
     StageId& known = stage_of_join_[stage.wrapper];
     if (known != no_stage)
@@ -88,6 +89,38 @@ class StructureCheck {
       here = *host;
     }
     check_host(below, here);
+  }
+
+  /// What is done where it is mapped must be what would be done at the end of the path.
+  void check_mapped(StageId id) {
+    const auto element_of = [this](StageId stage) {
+      const base::Settings* name =
+          plan_.wrappers[plan_.stages[stage].wrapper].settings.find("element");
+      return name != nullptr ? name->text() : "";
+    };
+    StageId below = plan_.stages[id].below;
+    for (std::size_t steps = 0; below != no_stage && !kind(below).ends(); ++steps) {
+      const bool passes = kind(below).crosses() || kind(below).job == Job::collector;
+      if (steps > plan_.stages.size()) return;  // a cycle, which is told elsewhere
+      if (!passes)
+        return mistakes_.add(text_.of_stage(below),
+                             fmt::format("expected only forward between {} and the element, found "
+                                         "{}",
+                                         described(plan_, plan_.stages[id].wrapper),
+                                         described(plan_, plan_.stages[below].wrapper)));
+      below = plan_.stages[below].below;
+    }
+    if (below != no_stage && kind(below).only_reads)
+      mistakes_.add(text_.of_stage(below),
+                    fmt::format("expected store at the end of a path with {}, which carries out "
+                                "any operation, found {}",
+                                described(plan_, plan_.stages[id].wrapper),
+                                described(plan_, plan_.stages[below].wrapper)));
+    // One that is none is told where its settings are read.
+    const bool is_one = plan_.element_named(element_of(id)).has_value();
+    if (is_one && below != no_stage && element_of(below) != element_of(id))
+      mistakes_.add(text_.of_stage(id), fmt::format("element: the path leads to '{}', found '{}'",
+                                                    element_of(below), element_of(id)));
   }
 
   void check_host(StageId stage, std::uint32_t here) {

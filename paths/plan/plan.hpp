@@ -12,6 +12,7 @@
 
 #include "base/digest.hpp"
 #include "base/settings.hpp"
+#include "pastset/shared_sizes.hpp"
 #include "pastset/template.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/ways.hpp"
@@ -40,6 +41,7 @@ struct Plan {
     std::string address;             ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     base::Position position;
     std::vector<std::string> groups{};  ///< inside its cluster, outermost first
+    bool shares_space = false;          ///< of elements that say nothing of it
   };
   struct PlanElement {
     std::string name;
@@ -47,6 +49,8 @@ struct Plan {
     pastset::Template tuple_template;
     std::uint64_t delta = 0;
     std::uint64_t keep_newest = 1;
+    /// In memory that other processes of the machine may map, where hosts are processes.
+    std::optional<pastset::SharedSizes> shared{};
     base::Position position;
   };
   struct PlanWrapper {

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "base/units.hpp"
+
 namespace paths {
 namespace {
 
@@ -44,6 +46,13 @@ Settings print_hosts(const Plan& plan) {
   return hosts.done();
 }
 
+Settings print_sizes(const pastset::SharedSizes& sizes) {
+  return Map()
+      .add("slots", std::to_string(sizes.slots))
+      .add("memory", base::format_bytes(sizes.arena_bytes))
+      .done();
+}
+
 Settings print_elements(const Plan& plan) {
   Map elements;
   for (const Plan::PlanElement& element : plan.elements) {
@@ -52,6 +61,7 @@ Settings print_elements(const Plan& plan) {
     map.add("template", element.tuple_template.text());
     if (element.delta > 0) map.add("delta", std::to_string(element.delta));
     if (element.keep_newest > 0) map.add("keep_newest", std::to_string(element.keep_newest));
+    if (element.shared) map.add("shared", print_sizes(*element.shared));
     elements.add(element.name, map.done());
   }
   return elements.done();

@@ -77,7 +77,7 @@ ProcessHosts::ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan
 void ProcessHosts::make_hosts() {
   if (!options_.trace.directory.empty())
     tracing_ = std::make_unique<Tracing>(runtime_, *plan_, kinds_, options_.seed, options_.trace);
-  const auto peers = peers_of(*plan_, options_.run);
+  const auto peers = peers_of(*plan_, options_.run, options_.is_one_host);
   for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
     if (options_.is_one_host && index != options_.host) continue;
     auto transport =

@@ -9,10 +9,6 @@ namespace paths {
 /// for the name.
 std::string numeric_address(const std::string& address);
 
-/// Whether the addresses say that both hosts are processes of one machine: Unix sockets, loopback,
-/// or the same TCP host.
-bool are_of_one_machine(const std::string& address, const std::string& other);
-
 /// The address, without a port, of who is at the other end of a socket; "" where there is none.
 std::string address_of_peer(int descriptor);
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "paths/wire/address.hpp"
+#include "paths/one_machine.hpp"
 #include "paths/wire/shared_memory_links.hpp"
 
 namespace paths {

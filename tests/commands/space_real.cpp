@@ -30,7 +30,7 @@ TEST_CASE("command space: says what is in a space of other processes, watches it
   for (int tried = 0; tried < 5000 && listed.find(name + ": 64MiB, 1 element") == listed.npos;
        ++tried)
     listed = run({"space", "list"}).out;
-  CHECK_THAT(listed, Catch::Contains("mapped by " + std::to_string(owner.pid())));
+  CHECK_THAT(listed, Catch::Contains("owned by " + std::to_string(owner.pid()) + " ("));
   CHECK_THAT(run({"space", "show", name}).out,
              Catch::Contains("residual \"u64, u64\": first ") &&
                  Catch::Contains(", keeps the newest 4, ") &&

@@ -256,6 +256,101 @@ TEST_CASE("shared space: what a killed reader has pinned in a deleted element is
   });
 }
 
+TEST_CASE("shared space: who shows it or leaves it while an element is held delays nobody's news") {
+  const std::string name = own_name();
+  Between<std::atomic<bool>> has_moved;
+  Forked mover([&](runtime::Runtime& own) {
+    const auto space = map_when_there(own, name);
+    while (space->find("free") == nullptr) own.sleep_for(1ms);
+    space->find("free")->move(tuple_of(1));
+    *has_moved = true;
+    own.sleep_for(60s);
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name);
+    space->enter("e", values)->move(tuple_of(1));
+    const auto free = space->enter("free", values);
+    wait_until(runtime, [&] { return has_moved->load(); });
+    const auto other = map_again(*space);
+    Holder holder(runtime, *other);
+    const auto shown = space->show();
+    CHECK(shown.at(0).held_by == static_cast<std::uint32_t>(getpid()));
+    CHECK(shown.at(1).numbers.last == 1);
+    runtime::Task leaves = start(runtime, [&] { map_again(*space); });
+    auto second = free->start_observe(1);
+    runtime.sleep_for(5ms);
+    mover.kill(SIGKILL);
+    CHECK_THROWS_AS(second.take(soon(runtime, 4s)), pastset::ProcessDied);
+    holder.let_go(true);
+    leaves.join();
+  });
+}
+
+TEST_CASE("shared space: a fiber that waits for a held element lets others of its thread go on") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name(), {.lock_patience = 2s});
+    const auto element = space->enter("e", values);
+    element->move(tuple_of(1));
+    const auto other = map_again(*space);
+    Holder holder(runtime, *other);
+    using runtime::ContextRole;
+    std::atomic<bool> has_begun{false}, has_ended{false};
+    runtime::Task waits = runtime.spawn(ContextRole::service, {"waits"}, [&] {
+      has_begun = true;
+      try {
+        element->last();
+      } catch (const SharedSpaceError&) {
+      }
+      has_ended = true;
+    });
+    wait_until(runtime, [&] { return has_begun.load(); });
+    runtime.spawn(ContextRole::service, {"goes on"}, [] {}).join();
+    CHECK_FALSE(has_ended);
+    holder.let_go(true);
+    waits.join();
+  });
+}
+
+#ifndef PATHS_TSAN  // which does not follow the children of processes with threads
+TEST_CASE("shared space: what ends in the child of a fork leaves what its parent has") {
+  auto space = SharedSpace::make(own_name());
+  auto element = space->enter("e", values, {}, small);
+  element->move(tuple_of(3, 500));
+  std::optional<pastset::Stored> pinned = element->newest();
+  Forked child([&](runtime::Runtime&) {
+    pinned.reset();
+    element.reset();
+    space.reset();
+  });
+  CHECK(child.wait() == 0);
+  const pastset::SharedMapping& mapping = space->mapping();
+  CHECK(mapping.owner() == mapping.me());
+  CHECK(mapping.processes().at(mapping.me()).pid == static_cast<std::uint32_t>(getpid()));
+  CHECK(element->observe().number == 0);
+  element->axe(0);
+  // Around what is read, there is room for one more of that size.
+  element->move(tuple_of(4, 500));
+  CHECK_THROWS_AS(element->move(tuple_of(5, 500)), pastset::SharedSpaceFull);
+  CHECK(value_of(*pinned) == 3);
+}
+#endif
+
+TEST_CASE("shared space: what the dead left half done is mended, whoever takes the lock next") {
+  const auto space = SharedSpace::make(own_name());
+  const auto before = space->enter("e", values);
+  space->delete_element("e");
+  const auto element = space->enter("e", values);  // at the same place
+  pastset::shared::Element& left = space->mapping().segment().elements[0];
+  constexpr std::uint32_t nobody = (1 << 30) - 2;
+  CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
+  left.line_count = 5;
+  left.lock.leave_for(nobody);
+  CHECK_THROWS_AS(before->last(), pastset::Deleted);
+  CHECK(element->move(tuple_of(1)) == 0);
+}
+
 TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;

@@ -2,6 +2,7 @@
 // tests/pastset/shared_kills.hpp — movers and observers of a shared space, killed at any moment.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "tests/pastset/shared_space_scene.hpp"
@@ -13,7 +14,8 @@ inline constexpr std::size_t values_max = std::size_t{1} << 22;
 /// What survives whoever is killed.
 struct Tally {
   std::atomic<std::uint64_t> next{0}, observed{0};
-  std::atomic<bool> movers_end{false}, last_is_there{false}, observers_have_ended{false};
+  std::atomic<bool> keeper_ends{false}, movers_end{false}, last_is_there{false},
+      observers_have_ended{false};
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
@@ -43,13 +45,24 @@ inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   return std::nullopt;
 }
 
+/// False when nobody was left for whom the work waited: others are about to come.
+inline bool with_others(const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const pastset::ProcessDied&) {
+    return false;
+  }
+}
+
 inline void move_until_end(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
   const auto space = map_when_there(runtime, name);
   const auto element = enter(*space);
   while (!tally.movers_end) {
     const std::uint64_t value = tally.next++;
     if (value >= values_max) throw std::runtime_error("too many values");
-    element->move(tuple_of(value), soon(runtime));
+    while (!with_others([&] { element->move(tuple_of(value), soon(runtime)); })) {
+    }
   }
 }
 
@@ -59,7 +72,8 @@ inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name,
   const auto element = enter(*space);
   runtime::Random random(seed);
   for (pastset::Stored pinned;;) {
-    pastset::Stored stored = element->observe(soon(runtime));
+    pastset::Stored stored;
+    if (!with_others([&] { stored = element->observe(soon(runtime)); })) continue;
     ++tally.seen.at(value_of(stored));
     ++tally.observed;
     element->axe(stored.number);
@@ -102,7 +116,7 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
   Forked keeper([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     enter(*space);
-    runtime.sleep_for(3600s);
+    while (!tally->keeper_ends) runtime.sleep_for(1ms);
   });
   const auto start = [&](std::size_t which) {
     const std::uint64_t own_seed = random.next();
@@ -136,8 +150,8 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     // Memory that was touched stays; after half of all it is all there is.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
-      keeper.kill(SIGKILL);  // who made it is not needed for it to be
-      keeper.wait();
+      tally->keeper_ends = true;  // who made it is not needed for it to be
+      CHECK(keeper.wait() == 0);
     } else if (now) {
       CHECK(*now <= *blocks + 64);
     }

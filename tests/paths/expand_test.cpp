@@ -218,6 +218,27 @@ TEST_CASE("expand: elements reach hosts, clusters or all") {
   CHECK(read(two + element + "[a-1, b, x]}\n").paths.size() == 3);
 }
 
+TEST_CASE("expand: collectors stand down to where an element is mapped, and not below") {
+  const std::string text = R"(
+hosts:
+  near: {threads: 2}
+  owner: {threads: 1}
+elements:
+  log: {host: owner, template: f64, shared: true}
+wrappers:
+  sum: {kind: allreduce, host: near, operation: sum, template: f64}
+paths:
+  - graph: log
+    host: near
+    threads: 0-1
+    through: [sum, map: {element: log}, forward: {to: owner}, store: {element: log}]
+)";
+  paths::Overrides traced;
+  traced.traced = true;
+  CHECK(way(read(text, traced), "log", "near") ==
+        "event_collector sum(2) event_collector map forward>owner store");
+}
+
 TEST_CASE("expand: own wrappers and paths stand beside what is expanded") {
   const Plan plan = read(two + collective("operation: sum, template: f64") + R"(
 elements:

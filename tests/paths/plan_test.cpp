@@ -34,7 +34,7 @@ Plan two_hosts() {
   plan.clusters = {"one", "two"};
   plan.hosts = {{"a", 0, 2, 0, 1.0, "tcp://127.0.0.1:7700", {}},
                 {"b", 1, 1, 2, 1.0, "tcp://127.0.0.1:7701", {}}};
-  plan.elements = {{"result", 0, *pastset::Template::parse("f64"), 0, 1, {}}};
+  plan.elements = {{"result", 0, *pastset::Template::parse("f64"), 0, 1, {}, {}}};
   plan.wrappers = {{"join", "allreduce", 0, settings("{operation: sum, template: f64}"), 0},
                    {"", "store", 0, settings("{element: result}"), 0},
                    {"", "forward", 1, settings("{to: a}"), 0}};

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "paths/wire/address.hpp"
+#include "paths/one_machine.hpp"
 #include "paths/wire/shared_memory_frames.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/transport_scene.hpp"

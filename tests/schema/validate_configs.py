@@ -23,7 +23,7 @@ MISSPELT = [
     "unknown_kind", "unknown_kind_in_place", "unknown_role", "algorithm_misspelt",
     "relaxation_misspelt", "transfer_misspelt", "misspelt_exchange_key",
     "condition_misspelt", "contributions_misspelt", "values_misspelt", "transport_misspelt",
-    "both_levels",
+    "both_levels", "shared_misspelt",
 ]
 
 
@@ -70,7 +70,7 @@ def main():
         if not valid and error is None:
             failures.append(f"{what}: the schema finds nothing wrong")
 
-    configs = sorted((TOP / "configs").glob("*.yaml"))
+    configs = sorted([*(TOP / "configs").glob("*.yaml"), TOP / "configs/examples/rod.yaml"])
     for config in configs:
         expect(True, config.name, config.read_text())
         if "collectives" not in load(config.read_text()):

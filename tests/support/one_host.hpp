@@ -62,7 +62,7 @@ class PlanBuilder {
   const paths::WrapperKinds& kinds() const { return kinds_; }
 
   void element(const std::string& name, const pastset::Template& tuple_template) {
-    plan_->elements.push_back({name, 0, tuple_template, 0, 1, {}});
+    plan_->elements.push_back({name, 0, tuple_template, 0, 1, {}, {}});
   }
   std::uint32_t wrapper(const std::string& kind, const std::string& name, const Words& words) {
     std::vector<base::Settings::Entry> entries;

@@ -42,7 +42,7 @@ struct Root {
                 const char* ask_for = nullptr) {
     for (const char* name : {"a", "b", "c"}) builder.element(name, partial());
     for (const char* name : {"ask_a", "ask_c"})
-      builder.plan().elements.push_back({name, 0, paths::ask_template(), 0, 0, {}});
+      builder.plan().elements.push_back({name, 0, paths::ask_template(), 0, 0, {}, {}});
     const auto scalar = [](const char* text) { return base::Settings::scalar(text); };
     std::vector<base::Settings::Entry> entries = {
         {scalar("relaxation"), base::Settings::scalar(relaxation)},

@@ -43,7 +43,7 @@ Entries settings_of(const char* rounds, const char* every) {
 struct Root {
   explicit Root(const char* rounds, const char* every = "1") {
     for (const char* name : {"a", "b", "c"})
-      builder.plan().elements.push_back({name, 0, paths::batch_template(), 0, 0, {}});
+      builder.plan().elements.push_back({name, 0, paths::batch_template(), 0, 0, {}, {}});
     const auto check =
         builder.wrapper("lagged_check", "check", base::Settings::map(settings_of(rounds, every)));
     builder.path("graph", 1, {check, builder.wrapper("store", "store", {{"element", "b"}})});

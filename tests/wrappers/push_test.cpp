@@ -22,8 +22,8 @@ struct Pushed {
   enum class What : std::uint8_t { newest, every, asked };
   explicit Pushed(What what) {
     const auto number = *pastset::Template::parse("u64");
-    builder.plan().elements.push_back({"near", 0, number, 0, 0, {}});
-    builder.plan().elements.push_back({"far", 0, number, 0, 0, {}});
+    builder.plan().elements.push_back({"near", 0, number, 0, 0, {}, {}});
+    builder.plan().elements.push_back({"far", 0, number, 0, 0, {}, {}});
     builder.element("asks", paths::ask_template());
     const auto push = builder.made("push", false, [this, what](paths::Wiring& wiring) {
       auto made = std::make_unique<wrappers::Push>(

@@ -297,7 +297,7 @@ void MultiCluster::add_elements(std::uint32_t c) {
       scene_.has_batches() ? paths::batch_template() : paths::partial_template(value_);
   const std::uint64_t kept = scene_.has_batches() ? 0 : 1;
   for (std::uint32_t from = 0; from < scene_.clusters(); ++from) {
-    builder_.plan().elements.push_back({cache_name(c, from), 0, partial, 0, kept, {}});
+    builder_.plan().elements.push_back({cache_name(c, from), 0, partial, 0, kept, {}, {}});
     if (from == c || !scene_.asks()) continue;
     builder_.element(fmt::format("asks.{}.{}", c, from), paths::ask_template());
     builder_.element(fmt::format("asked.{}.{}", from, c), paths::ask_template());

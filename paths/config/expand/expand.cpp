@@ -9,6 +9,7 @@
 
 #include "paths/config/expand/collective.hpp"
 #include "paths/config/expand/exchange.hpp"
+#include "paths/config/expand/machines.hpp"
 #include "paths/config/expand/routes.hpp"
 #include "paths/config/expand/writer.hpp"
 #include "runtime/machine.hpp"
@@ -18,13 +19,15 @@ namespace {
 
 /// An element with the paths of the threads that reach it.
 void write_element(const MultiCluster& all, const MultiCluster::Element& element,
-                   expansion::Writer& writer, expansion::Routes& routes) {
+                   const expansion::Machines& machines, expansion::Writer& writer,
+                   expansion::Routes& routes) {
   writer.element(element.name, element.settings);
   const auto home = all.host_named(element.host.text());
   if (!home) return;
   for (const std::uint32_t host : element.reach) {
     expansion::Way way;
     routes.route(way, host, *home, element.name);
+    machines.map_if_near(way, host, element, *home);
     way.push_back(expansion::in_place("store", {expansion::entry("element", element.name)},
                                       element.name.position()));
     writer.path(element.name, {host, 0, all.hosts[host].threads}, std::move(way), {});
@@ -72,8 +75,9 @@ base::Settings expand(const base::Settings& settings, const WrapperKinds& kinds,
         .write(mistakes);
   for (const MultiCluster::Exchange& exchange : all.exchanges)
     expansion::write_exchange(all, exchange, writer, routes, mistakes);
+  const expansion::Machines machines(all, settings, writer, overrides);
   for (const MultiCluster::Element& element : all.elements)
-    write_element(all, element, writer, routes);
+    write_element(all, element, machines, writer, routes);
   return writer.finish(settings);
 }
 

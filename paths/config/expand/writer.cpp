@@ -52,6 +52,7 @@ void Writer::host(std::uint32_t index) {
   if (!host.address.is_null()) settings.push_back(entry("address", host.address));
   if (!host.groups.empty())
     settings.push_back(entry("groups", word(group_path(host.groups), host.groups[0].position())));
+  if (!host.space.is_null()) settings.push_back(entry("space", host.space));
   hosts_.emplace_back(host.name, Settings::map(std::move(settings), position));
 }
 
@@ -64,6 +65,9 @@ void Writer::element(const std::string& name, std::uint32_t host, const pastset:
   Entries settings = {entry("host", word(all_.host_name(host), position)),
                       entry("template", word(tuple.text(), position)),
                       entry("keep_newest", word(std::to_string(keep_newest), position))};
+  // What nobody has declared nobody looks for, and nobody has said how much it takes.
+  if (all_.hosts[host].space.text() == "shared")
+    settings.push_back(entry("shared", word("false", position)));
   elements_.push_back(entry(name, Settings::map(std::move(settings), position)));
 }
 

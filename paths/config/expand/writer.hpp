@@ -43,6 +43,7 @@ class Writer {
   explicit Writer(const MultiCluster& all) : all_(all) {}
 
   void host(std::uint32_t host);
+  base::Settings hosts() const { return base::Settings::map(hosts_); }
   void element(const base::Settings& name, const base::Settings& settings);
   /// `keep_newest`: 0 keeps all.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_element_moves.cpp — moves into shared memory, and those that wait there for room.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "pastset/shared_element.hpp"
+#include "pastset/shared_hold.hpp"
+#include "pastset/x_function_call.hpp"
+
+namespace pastset {
+
+using shared::Waiting;
+
+std::uint64_t SharedElement::move(const base::Payload& payload, runtime::Deadline deadline) {
+  refuse_x_function(name());
+  base::Payload stored = to_store(*this, x_function_, payload);
+  runtime::Wakes wakes;
+  Hold hold(*this);
+  refuse_orphan();
+  log_.note_mover();
+  if (!append(stored)) return move_when_admitted(std::move(stored), hold, deadline);
+  const std::uint64_t number = log_.numbers().last - 1;
+  settle(wakes);
+  return number;
+}
+
+bool SharedElement::append(const base::Payload& stored) {
+  return log_.is_line_empty() && log_.has_room() && log_.append(stored.bytes());
+}
+
+std::uint64_t SharedElement::move_when_admitted(base::Payload stored, Hold& hold,
+                                                runtime::Deadline deadline) {
+  if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
+  if (const auto error = why_no_room_comes()) std::rethrow_exception(error);
+  const std::uint32_t place = log_.join_line(stored.bytes());
+  Waiters::Move move(waiters_, std::move(stored), place);
+  // Its memory is found here only, by whoever is rung for a change.
+  if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
+  try {
+    wait_for_admission(move, hold, deadline);
+  } catch (...) {
+    try_take(hold, SharedMapping::brief_patience);
+    if (!move.number && !move.error) withdraw(move.place, hold);
+    throw;
+  }
+  if (move.error) std::rethrow_exception(move.error);
+  return *move.number;
+}
+
+/// Both locks are held, as where it ends, unless it throws: then our mutex, and perhaps the log.
+void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
+                                       runtime::Deadline deadline) {
+  const runtime::Reason reason{"room in element", name(), log_.numbers().last};
+  const std::atomic<std::uint32_t>& state = log_.in_line(move.place).state;
+  const auto is_waiting = [&] { return state == Waiting::ready || state == Waiting::needs_memory; };
+  const auto take = [&] {
+    hold.take();
+    if (!move.number && log_.is_deleted()) throw waiters_.deleted();
+    log_.numbers();  // throws when they were overwritten
+  };
+  bool may_look = true, is_settled = false, is_late = false;
+  for (; !move.number && !move.error; take()) {
+    if (!std::exchange(is_settled, true) || !is_waiting()) {
+      runtime::Wakes wakes;
+      settle(wakes);
+      hold.let_go();  // before anybody is woken
+    } else if (is_late) {
+      throw DeadlinePassed(no_room());  // nobody can give it its turn any more
+    } else if (std::exchange(may_look, false) && state == Waiting::ready) {
+      look(state, Waiting::ready, hold, deadline, reason);
+    } else if (const auto error = why_no_room_comes()) {
+      std::rethrow_exception(error);  // since we looked, when nobody had to ring for us
+    } else {
+      is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
+    }
+  }
+}
+
+/// Where it is no error that the log cannot be had. Ours may have been let go meanwhile.
+void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
+  try {
+    if (!hold.has_log()) hold.try_take(patience);
+  } catch (const ElementError&) {
+    // Those who need it are told.
+  }
+}
+
+/// Of one that gives up: called with our mutex, and with the log unless it could not be had.
+void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
+  orphans_.push_back(place);
+  if (hold.has_log())
+    drop_orphans();
+  else
+    come_back();
+}
+
+/// Those that gave up; who is behind them goes on. Both locks are held.
+void SharedElement::drop_orphans() const {
+  const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
+  if (log_.is_deleted()) return;
+  for (const std::uint32_t place : orphans) log_.leave_line(place);
+  try {
+    if (log_.admit()) come_back();  // to settle the rest
+  } catch (const ElementError&) {
+    // Who waits finds out for himself.
+  }
+}
+
+/// Has rung() called soon.
+void SharedElement::come_back() const {
+  log_.listen();
+  mapping_->ring(std::uint32_t{1} << mapping_->me());
+}
+
+void SharedElement::begin_move(Access& access, base::Payload stored, runtime::Wakes& wakes) {
+  refuse_orphan();
+  log_.note_mover();
+  if (append(stored)) {
+    waiters_.answer(access, log_.numbers().last - 1, wakes);
+    settle(wakes);
+    return;
+  }
+  if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
+  if (const auto error = why_no_room_comes()) std::rethrow_exception(error);
+  const std::uint32_t place = log_.join_line(stored.bytes());
+  waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(stored), place), access);
+  log_.listen();
+  settle(wakes);
+}
+
+/// Says whether one more is ready for room.
+bool SharedElement::answer_moves(runtime::Wakes& wakes) {
+  bool is_one_ready = false;
+  for (std::size_t i = 0; i < waiters_.moves().size();) {
+    Waiters::Move& move = *waiters_.moves()[i];
+    is_one_ready |= log_.find_memory(move.place, move.stored.bytes());
+    const shared::Waiting& in_line = log_.in_line(move.place);
+    const std::uint32_t state = in_line.state;
+    if (state == Waiting::ready || state == Waiting::needs_memory) {
+      ++i;
+      continue;
+    }
+    if (state == Waiting::admitted) {
+      move.number = in_line.number;
+    } else {
+      move.error = std::make_exception_ptr(SharedSpaceError(
+          fmt::format("element '{}' of shared space '{}': a place in line was overwritten", name(),
+                      mapping_->name())));
+    }
+    log_.leave_line(move.place);
+    waiters_.end(move, wakes);
+  }
+  return is_one_ready;
+}
+
+/// Of those in line, who have no room.
+void SharedElement::fail_moves(const std::exception_ptr& error, runtime::Wakes& wakes) {
+  while (!waiters_.moves().empty()) {
+    Waiters::Move& move = *waiters_.moves().front();
+    log_.leave_line(move.place);
+    move.error = error;
+    waiters_.end(move, wakes);
+  }
+}
+
+}  // namespace pastset

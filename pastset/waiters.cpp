@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/waiters.cpp — lists of who waits, and the words for what does not come.
+#include "pastset/waiters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "pastset/any_change.hpp"
+
+namespace pastset {
+
+Waiters::Move::Move(Waiters& all, base::Payload to_store, std::uint32_t at)
+    : among(all), stored(std::move(to_store)), place(at) {
+  among.moves_.push_back(this);
+}
+
+Waiters::Move::~Move() {
+  if (is_waiting) among.leave(*this);
+}
+
+/// Mostly it is the first.
+void Waiters::leave(Move& move) {
+  moves_.erase(std::find(moves_.begin(), moves_.end(), &move));
+  move.is_waiting = false;
+}
+
+void Waiters::ensure_nobody() const {
+  ENSURE_EQ(blocked_, 0u);
+  ENSURE(watchers_.empty());
+}
+
+bool Waiters::is_anybody() const {
+  return blocked_ > 0 || has_begun_reads() || !moves_.empty() || !watchers_.empty();
+}
+
+runtime::Woken Waiters::wait(runtime::WaitList& list, runtime::Lock& lock,
+                             runtime::Deadline deadline, const runtime::Reason& reason) {
+  const Blocked blocked(*this);
+  return list.wait(lock, deadline, reason);
+}
+
+void Waiters::tell_watchers(runtime::Wakes& wakes) {
+  for (AnyChange* watcher : watchers_) watcher->tell(element_, wakes);
+}
+
+void Waiters::wake_all(runtime::Wakes& wakes) {
+  reads_.wake_all(wakes);
+  for (Move* move : moves_) move->waiting.wake_all(wakes);
+}
+
+void Waiters::begin(std::unique_ptr<Move> move, Access& access) {
+  move->access = &access;
+  access.is_waiting = true;
+  move.release();
+}
+
+void Waiters::end(Move& move, runtime::Wakes& wakes) {
+  leave(move);
+  move.waiting.wake_all(wakes);
+  if (move.access == nullptr) return;
+  const std::unique_ptr<Move> over(&move);
+  if (move.number)
+    answer(*move.access, *move.number, wakes);
+  else
+    fail(*move.access, move.error, wakes);
+}
+
+std::unique_ptr<Waiters::Move> Waiters::give_up(Move& move) {
+  std::unique_ptr<Move> given_up(&move);
+  leave(move);
+  move.access->is_waiting = false;
+  return given_up;
+}
+
+Waiters::Move& Waiters::move_of(const Access& access) const {
+  return **std::find_if(moves_.begin(), moves_.end(),
+                        [&](const Move* one) { return one->access == &access; });
+}
+
+std::vector<Waiters::Move*> Waiters::begun_moves() const {
+  std::vector<Move*> begun;
+  std::copy_if(moves_.begin(), moves_.end(), std::back_inserter(begun),
+               [](const Move* one) { return one->access != nullptr; });
+  return begun;
+}
+
+void Waiters::begin(Access& read) {
+  read.is_waiting = true;
+  read.next = nullptr;
+  read.previous = last_read_;
+  (last_read_ != nullptr ? last_read_->next : first_read_) = &read;
+  last_read_ = &read;
+}
+
+void Waiters::give_up(Access& read) { leave(read); }
+
+/// Of a move, which has no place here, only that it waits no longer.
+void Waiters::leave(Access& access) {
+  if (!std::exchange(access.is_waiting, false) || access.kind == Access::Kind::move) return;
+  (access.previous != nullptr ? access.previous->next : first_read_) = access.next;
+  (access.next != nullptr ? access.next->previous : last_read_) = access.previous;
+}
+
+void Waiters::fail_reads(const std::exception_ptr& error, runtime::Wakes& wakes) {
+  while (first_read_ != nullptr) fail(*first_read_, error, wakes);
+}
+
+void Waiters::fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes) {
+  leave(access);
+  access.error = std::move(error);
+  wakes.tell(access);
+}
+
+void Waiters::answer(Access& access, std::uint64_t number, runtime::Wakes& wakes) {
+  leave(access);
+  access.number = number;
+  wakes.tell(access);
+}
+
+Deleted Waiters::deleted() const {
+  return Deleted(fmt::format("element '{}' was deleted", element_.name()));
+}
+
+Expired Waiters::expired(std::uint64_t number, std::uint64_t oldest) const {
+  return Expired(fmt::format("element '{}': tuple {} is gone, the oldest kept is {}",
+                             element_.name(), number, oldest));
+}
+
+std::string Waiters::no_room(std::uint64_t unobserved) const {
+  return fmt::format("element '{}': no room before the deadline, {} unobserved", element_.name(),
+                     unobserved);
+}
+
+std::string Waiters::no_tuple(std::uint64_t number) const {
+  return fmt::format("element '{}': no tuple {} before the deadline", element_.name(), number);
+}
+
+}  // namespace pastset

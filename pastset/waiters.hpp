@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/waiters.hpp — who waits in this process for an element, wherever its tuples are.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/payload.hpp"
+#include "pastset/element.hpp"
+#include "runtime/wait.hpp"
+
+namespace pastset {
+
+/// Private to elements. Whoever waits in this process for one, and what he is told; whose turn it
+/// is, and what there is to be had, the element knows.
+///
+/// Sharing: guarded by the element's mutex, which is held in every call.
+class Waiters {
+ public:
+  /// A move that waits for room: one of these from its making to its end. Who waits without a
+  /// context owns it himself, and it goes when he is told.
+  struct Move {
+    Move(Waiters& all, base::Payload to_store, std::uint32_t at = 0);
+    ~Move();
+    Move(const Move&) = delete;
+    Move& operator=(const Move&) = delete;
+
+    Waiters& among;
+    base::Payload stored;
+    const std::uint32_t place;            ///< in a line that other processes stand in, too
+    std::optional<std::uint64_t> number;  ///< once it has moved
+    std::exception_ptr error;             ///< why it never will
+    runtime::WaitList waiting;
+    Access* access = nullptr;  ///< who stands here without a context
+    bool is_waiting = true;
+  };
+
+  explicit Waiters(const Element& element) : element_(element) {}
+  Waiters(const Waiters&) = delete;
+  Waiters& operator=(const Waiters&) = delete;
+  void ensure_nobody() const;  ///< but who waits without a context
+  bool is_anybody() const;
+
+  // ---- contexts
+
+  /// One that waits, woken ones that did not run yet included.
+  class Blocked {
+   public:
+    explicit Blocked(Waiters& all) : count_(++all.blocked_) {}
+    ~Blocked() { --count_; }
+    Blocked(const Blocked&) = delete;
+    Blocked& operator=(const Blocked&) = delete;
+
+   private:
+    std::size_t& count_;
+  };
+  runtime::WaitList& reads() { return reads_; }
+  runtime::Woken wait(runtime::WaitList& list, runtime::Lock& lock, runtime::Deadline deadline,
+                      const runtime::Reason& reason);
+  void watch(AnyChange& watcher) { watchers_.push_back(&watcher); }
+  void unwatch(AnyChange& watcher) { std::erase(watchers_, &watcher); }
+  /// Who reads or watches looks again.
+  void tell_changed(runtime::Wakes& wakes) {
+    reads_.wake_all(wakes);
+    if (!watchers_.empty()) tell_watchers(wakes);
+  }
+  void wake_all(runtime::Wakes& wakes);
+
+  // ---- moves
+
+  /// In the order in which they came.
+  const std::deque<Move*>& moves() const { return moves_; }
+  /// Without a context; it is its own from here on.
+  void begin(std::unique_ptr<Move> move, Access& access);
+  /// It has its number, or its error.
+  void end(Move& move, runtime::Wakes& wakes);
+  /// It gives up: the caller's, to go once the mutex is let go.
+  std::unique_ptr<Move> give_up(Move& move);
+  Move& move_of(const Access& access) const;
+  /// Those that wait without a context.
+  std::vector<Move*> begun_moves() const;
+
+  // ---- reads without a context
+
+  bool has_begun_reads() const { return first_read_ != nullptr; }
+  void begin(Access& read);
+  void give_up(Access& read);
+  void fail_reads(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
+  void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
+  /// False when it has to wait. `tuples` is the element.
+  template <class Tuples>
+  bool serve(Access& read, Tuples& tuples, runtime::Wakes& wakes);
+  /// Each of them that need not wait any more; says whether there was one.
+  template <class Tuples>
+  bool serve_reads(Tuples& tuples, runtime::Wakes& wakes);
+
+  // ---- what they are told
+
+  Deleted deleted() const;
+  Expired expired(std::uint64_t number, std::uint64_t oldest) const;
+  std::string no_room(std::uint64_t unobserved) const;
+  std::string no_tuple(std::uint64_t number) const;
+
+ private:
+  void tell_watchers(runtime::Wakes& wakes);
+  void leave(Access& access);
+  void leave(Move& move);
+  const Element& element_;
+  std::deque<Move*> moves_;
+  runtime::WaitList reads_;
+  Access* first_read_ = nullptr;
+  Access* last_read_ = nullptr;
+  std::size_t blocked_ = 0;
+  std::vector<AnyChange*> watchers_;
+};
+
+template <class Tuples>
+bool Waiters::serve(Access& read, Tuples& tuples, runtime::Wakes& wakes) {
+  Stored there;
+  try {
+    switch (read.kind) {
+      case Access::Kind::observe:
+        if (!tuples.has_unobserved()) return false;
+        there = tuples.take_oldest();
+        break;
+      case Access::Kind::observe_number:
+        if (!tuples.has(read.number)) return false;
+        there = tuples.read_kept(read.number);
+        break;
+      default:
+        if (!tuples.has_newest(read.number)) return false;
+        there = tuples.read_newest();
+    }
+  } catch (...) {
+    fail(read, std::current_exception(), wakes);
+    return true;
+  }
+  read.tuple = std::move(there.payload);
+  answer(read, there.number, wakes);
+  return true;
+}
+
+template <class Tuples>
+bool Waiters::serve_reads(Tuples& tuples, runtime::Wakes& wakes) {
+  bool has_served = false;
+  for (Access* read = first_read_; read != nullptr;) {
+    Access* const next = read->next;
+    has_served |= serve(*read, tuples, wakes);
+    read = next;
+  }
+  return has_served;
+}
+
+}  // namespace pastset

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/expand/machines.cpp — addresses before there is a plan.
+#include "paths/config/expand/machines.hpp"
+
+#include <algorithm>
+
+#include "paths/config/instrument.hpp"
+#include "paths/config/low_level.hpp"
+#include "paths/one_machine.hpp"
+
+namespace paths::expansion {
+
+using base::Settings;
+
+/// What is wrong with the hosts is said when the low level is read. There may be a million of them:
+/// they are looked at only if it matters.
+Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
+                   const Overrides& overrides)
+    : all_(all) {
+  const auto is_one_shared = [&](const MultiCluster::Element& element) {
+    const auto home = all.host_named(element.host.text());
+    return home && is_shared(element, *home);
+  };
+  if (std::none_of(all.elements.begin(), all.elements.end(), is_one_shared)) return;
+  const Settings* const network = settings.find("network");
+  const Settings* const memory = settings.find("shared_memory");
+  hosts_.shared_memory = memory == nullptr || memory->text() != "false";
+  base::Mistakes said_later;
+  read_hosts(writer.hosts(), network != nullptr ? *network : Settings::map({}, settings.position()),
+             hosts_, overrides, said_later);
+  hosts_.index_names();
+}
+
+bool Machines::are_near(std::uint32_t host, std::uint32_t other) const {
+  const auto here = hosts_.host_named(all_.host_name(host));
+  const auto there = hosts_.host_named(all_.host_name(other));
+  return here && there && here != there && hosts_.shared_memory &&
+         are_of_one_machine(hosts_.hosts[*here].address, hosts_.hosts[*there].address);
+}
+
+bool Machines::is_shared(const MultiCluster::Element& element, std::uint32_t home) const {
+  if (const Settings* const shared = element.settings.find("shared"))
+    return shared->is_map() || shared->text() == "true";
+  return all_.hosts[home].space.text() == "shared";
+}
+
+void Machines::map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
+                           std::uint32_t home) const {
+  const bool delays = std::any_of(way.begin(), way.end(), [](const Settings& item) {
+    return kind_in_way(item, {}) != "forward";
+  });
+  if (delays || !is_shared(element, home) || !are_near(from, home)) return;
+  way.insert(way.begin(),
+             in_place("map", {entry("element", element.name)}, element.name.position()));
+}
+
+}  // namespace paths::expansion

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/shared_text.cpp — sizes of shared elements, and what such memory cannot have.
+#include "paths/config/shared_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/payload.hpp"
+#include "base/units.hpp"
+#include "pastset/shared_space.hpp"
+
+namespace paths {
+namespace {
+
+constexpr std::uint64_t slots_min = 3, slots_max = std::uint64_t{1} << 30;
+constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
+constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
+
+/// What so many tuples of the element take besides their slots, or more than can be; nothing when
+/// they are of any size.
+std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
+  const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
+  if (bytes <= base::Payload::inline_bytes) return 0;
+  const std::uint64_t one = pastset::in_lines(std::min(bytes, memory_max));
+  return tuples > memory_max / one ? memory_max + 1 : one * tuples;
+}
+
+/// One is stored before the oldest is dropped.
+std::uint64_t least_arena_bytes(const Plan::PlanElement& element) {
+  return arena_bytes_of(element, element.keep_newest + 1);
+}
+
+/// As many tuples as the element says that it has, a spare one among them; and a few of the large
+/// ones besides those that it keeps, which cost memory when they are written.
+pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
+  constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 4;
+  pastset::SharedSizes sizes;
+  const std::uint64_t kept = std::max(element.keep_newest, element.delta);
+  sizes.slots = std::max(sizes.slots, std::min(kept, usual_slots_max) + 2);
+  const std::uint64_t some = arena_bytes_of(element, element.keep_newest + large_tuples_min);
+  const std::uint64_t most = std::min(std::max(arena_max, some), memory_max);
+  sizes.arena_bytes = std::clamp(arena_bytes_of(element, sizes.slots), sizes.arena_bytes, most);
+  return sizes;
+}
+
+pastset::SharedSizes read_sizes(const base::Settings& written, const Plan::PlanElement& element,
+                                base::Mistakes& mistakes) {
+  pastset::SharedSizes sizes = usual_sizes(element);
+  base::MapReader reader(written, mistakes, "shared of element " + element.name);
+  sizes.slots = static_cast<std::uint64_t>(
+      reader.integer("slots", static_cast<std::int64_t>(sizes.slots), slots_min, slots_max));
+  sizes.arena_bytes = reader.bytes("memory", sizes.arena_bytes);
+  if (sizes.arena_bytes > memory_max)
+    reader.mistake("memory",
+                   fmt::format("expected at most {}, found {}", base::format_bytes(memory_max),
+                               base::format_bytes(sizes.arena_bytes)));
+  reader.finish();
+  return sizes;
+}
+
+/// A sentence, or nothing.
+std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
+  if (element.keep_newest > element.shared->slots - 2)
+    return fmt::format("an element that keeps {} tuples needs {} slots, found {}",
+                       element.keep_newest, element.keep_newest + 2, element.shared->slots);
+  if (element.keep_newest == 0 && element.delta > element.shared->slots - 2)
+    return fmt::format("an element of delta {} needs {} slots, found {}", element.delta,
+                       element.delta + 2, element.shared->slots);
+  if (const std::uint64_t least = least_arena_bytes(element); element.shared->arena_bytes < least)
+    return fmt::format(
+        "tuples of {} bytes, of which it keeps {}, need {} of memory, found {}",
+        *element.tuple_template.fixed_bytes(),
+        element.keep_newest > 0 ? fmt::format("{}", element.keep_newest) : "one at least",
+        base::format_bytes(least), base::format_bytes(element.shared->arena_bytes));
+  if (element.name.size() > pastset::shared_name_bytes_max)
+    return fmt::format("names of shared elements have at most {} letters, found {}",
+                       pastset::shared_name_bytes_max, element.name.size());
+  if (const auto text = element.tuple_template.text();
+      text.size() > pastset::shared_template_bytes_max)
+    return fmt::format("templates of shared elements have at most {} letters, found {}",
+                       pastset::shared_template_bytes_max, text.size());
+  std::vector<pastset::SharedSizes> all{*element.shared};
+  for (const Plan::PlanElement& other : plan.elements)
+    if (other.host == element.host && other.shared) all.push_back(*other.shared);
+  if (all.size() > pastset::shared_elements_max)
+    return fmt::format("a host has at most {} shared elements, this is one more",
+                       pastset::shared_elements_max);
+  if (element.shared->arena_bytes <= memory_max && pastset::SharedSpace::bytes_of(all) > memory_max)
+    return fmt::format("a host shares at most {}, which it exceeds with this one",
+                       base::format_bytes(memory_max));
+  return {};
+}
+
+/// At the end of a path; none when it never gets there.
+std::optional<std::uint32_t> end_of(const Plan& plan, const Plan::PlanPath& path) {
+  StageId stage = path.stage;
+  for (std::size_t steps = 0; stage < plan.stages.size() && steps < plan.stages.size(); ++steps) {
+    if (plan.stages[stage].below == no_stage) {
+      const auto& settings = plan.wrappers[plan.stages[stage].wrapper].settings;
+      const base::Settings* const element = settings.find("element");
+      return element != nullptr ? plan.element_named(element->text()) : std::nullopt;
+    }
+    stage = plan.stages[stage].below;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void give_movers_room(Plan& plan) {
+  const auto is_shared = [](const Plan::PlanElement& one) { return one.shared.has_value(); };
+  if (std::none_of(plan.elements.begin(), plan.elements.end(), is_shared)) return;
+  std::vector<std::uint64_t> threads(plan.elements.size());
+  for (const Plan::PlanPath& path : plan.paths)
+    if (const auto element = end_of(plan, path)) threads[*element] += std::max(1u, path.threads);
+  for (std::size_t i = 0; i < threads.size(); ++i)
+    if (auto& sizes = plan.elements[i].shared)
+      sizes->line = std::max(sizes->line, 2 * threads[i] + 32);
+}
+
+void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element) {
+  const base::Settings written = reader.take("shared");
+  const bool is_usual = element.host < plan.hosts.size() && plan.hosts[element.host].shares_space;
+  if (written.is_map())
+    element.shared = read_sizes(written, element, reader.mistakes());
+  else if (written.is_list())
+    reader.mistake("shared", "expected true, false, or {slots: ..., memory: ...}, found " +
+                                 written.describe());
+  else if (reader.flag("shared", is_usual))
+    element.shared = usual_sizes(element);
+  if (!element.shared) return;
+  if (const std::string wrong = why_not(plan, element); !wrong.empty())
+    reader.mistake("shared", wrong);
+}
+
+}  // namespace paths

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/shared_elements.cpp — which shared space is whose.
+#include "paths/host/shared_elements.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <vector>
+
+#include "base/digest.hpp"
+
+namespace paths {
+
+SharedElements::SharedElements(const runtime::Runtime& runtime, const Plan& plan,
+                               std::uint32_t host, const Peers& peers)
+    : plan_(plan),
+      host_(host),
+      are_shared_(peers.are_processes && peers.shared_memory && !runtime.is_virtual()),
+      run_(peers.run.text().substr(0, 12)) {}
+
+/// Of two runs the names differ; hosts with long names, too.
+std::string SharedElements::space_of(std::uint32_t host) const {
+  constexpr std::size_t host_letters_max = 60;
+  const std::string& name = plan_.hosts[host].name;
+  if (name.size() <= host_letters_max) return fmt::format("{}.{}", name, run_);
+  return fmt::format("{}~{}.{}", name.substr(0, host_letters_max),
+                     base::digest_of(name).text().substr(0, 8), run_);
+}
+
+std::size_t SharedElements::bytes_of(std::uint32_t host) const {
+  std::vector<pastset::SharedSizes> sizes;
+  for (const Plan::PlanElement& element : plan_.elements)
+    if (element.host == host && element.shared) sizes.push_back(*element.shared);
+  return pastset::SharedSpace::bytes_of(sizes);
+}
+
+std::shared_ptr<pastset::Element> SharedElements::make(const Plan::PlanElement& element) {
+  const runtime::Lock lock(mutex_);
+  auto& space = spaces_[host_];
+  if (!space)
+    space = pastset::SharedSpace::make(
+        space_of(host_), {.bytes = bytes_of(host_), .process = plan_.hosts[host_].name});
+  return space->enter(element.name, element.tuple_template,
+                      {.delta = element.delta, .keep_newest = element.keep_newest},
+                      *element.shared);
+}
+
+std::shared_ptr<pastset::Element> SharedElements::map(const Plan::PlanElement& element) {
+  const runtime::Lock lock(mutex_);
+  std::string why;
+  try {
+    auto& space = spaces_[element.host];
+    if (!space)
+      space =
+          pastset::SharedSpace::map(space_of(element.host), {.process = plan_.hosts[host_].name});
+    auto found = space->find(element.name);
+    if (found != nullptr && found->tuple_template() == element.tuple_template) return found;
+    why =
+        fmt::format("shared space '{}' {}", space_of(element.host),
+                    found == nullptr ? "does not have it"
+                                     : fmt::format("has it with template \"{}\" instead of \"{}\"",
+                                                   found->tuple_template().text(),
+                                                   element.tuple_template.text()));
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  spdlog::warn("host {}: element {} of host {} is reached by messages, as it cannot be mapped: {}",
+               plan_.hosts[host_].name, element.name, plan_.hosts[element.host].name, why);
+  return nullptr;
+}
+
+}  // namespace paths

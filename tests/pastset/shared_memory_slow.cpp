@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/shared_memory_slow.cpp — what stays of very many who map a space, and of very many
+// operations: nothing.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "tests/pastset/shared_space_scene.hpp"
+
+using namespace shared_space_scene;
+
+namespace {
+
+/// What a process and the memory of a space take.
+struct Taken {
+  std::uint64_t resident_kib = 0, memory_kib = 0;
+  std::ptrdiff_t descriptors = 0;
+};
+
+Taken taken_with(const SharedSpace& space) {
+  Taken taken;
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word; status.ignore(4096, '\n'))
+    if (word == "VmRSS:") status >> taken.resident_kib;
+  struct stat memory {};
+  fstat(space.descriptor(), &memory);
+  taken.memory_kib = static_cast<std::uint64_t>(memory.st_blocks) / 2;
+  taken.descriptors = std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  return taken;
+}
+
+/// Of the second half of some work; the first touches what is needed.
+void expect_flat(const char* what, const Taken& middle, const Taken& end) {
+  std::printf("%s: resident %lu KiB, then %lu; the space's memory %lu KiB, then %lu\n", what,
+              middle.resident_kib, end.resident_kib, middle.memory_kib, end.memory_kib);
+  CHECK(end.descriptors <= middle.descriptors);  // a process that has ended is listened to no more
+  CHECK(end.memory_kib <= middle.memory_kib + 64);
+  CHECK(end.resident_kib <= middle.resident_kib + 4096);
+}
+
+std::uint64_t wanted(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+TEST_CASE("shared space: very many who map it and leave take no memory") {
+  const std::uint64_t attaches = wanted("PATHS_ATTACHES", 10'000);
+  const std::string name = own_name();
+  const auto space = SharedSpace::make(name);
+  const auto element = space->enter("e", values, {.keep_newest = 8}, {.slots = 64});
+  Taken middle;
+  for (std::uint64_t i = 0; i < attaches; ++i) {
+    if (i == attaches / 2) middle = taken_with(*space);
+    const auto mapped =
+        i % 10 == 0 ? SharedSpace::map(name) : SharedSpace::map(again(space->descriptor()));
+    const auto same = mapped->find("e");
+    same->move(tuple_of(i, 1 + i % 200));
+    REQUIRE(value_of(same->newest(i)) == i);
+  }
+  expect_flat("many who map it", middle, taken_with(*space));
+  CHECK(element->last() == attaches);
+}
+
+TEST_CASE("shared space: very many operations of two processes take no memory") {
+  const std::uint64_t tuples = wanted("PATHS_OPERATIONS", 10'000'000) / 3;  // move, observe, axe
+  const std::string name = own_name();
+  Between<std::atomic<bool>> is_there;
+  Forked mover([&](runtime::Runtime& own) {
+    for (const base::Nanos end = own.now() + 20s; !*is_there; own.sleep_for(1ms))
+      if (own.now() > end) throw std::runtime_error("no element");
+    const auto mapped = SharedSpace::map(name);
+    const auto same = mapped->find("e");
+    for (std::uint64_t i = 0; i < tuples; ++i)
+      same->move(tuple_of(i, i % 16 == 0 ? 100 : 1), soon(own));
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name);
+    const auto element = space->enter("e", values, {.delta = 32}, {.slots = 64});
+    *is_there = true;
+    Taken middle;
+    for (std::uint64_t i = 0; i < tuples; ++i) {
+      if (i == tuples / 2) middle = taken_with(*space);
+      const pastset::Stored stored = element->observe(soon(runtime));
+      if (stored.number != i || value_of(stored) != i) FAIL("another tuple than " << i);
+      element->axe(i);
+    }
+    expect_flat("many operations", middle, taken_with(*space));
+    CHECK(mover.wait() == 0);
+  });
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/shared_config_test.cpp — which elements are shared, and from where they are mapped.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/sim.hpp"
+
+using test_support::Sim;
+
+namespace {
+
+std::string config_of(const std::string& cluster, const std::string& element,
+                      const std::string& more = "") {
+  return fmt::format(
+      "{}clusters: {{a: {{hosts: 2, threads: 1{}}}}}\n"
+      "elements: {{log: {{host: a-0, template: \"f64[100]\", reach: all{}}}}}\n",
+      more, cluster, element);
+}
+
+bool is_mapped(const std::string& config) {
+  return Sim(config).low_level().find("map: {element: log}") != std::string::npos;
+}
+
+const pastset::SharedSizes sizes_of(const std::string& element) {
+  const Sim sim(config_of("", element));
+  REQUIRE(sim.plan().elements.at(0).shared);
+  return *sim.plan().elements[0].shared;
+}
+
+}  // namespace
+
+TEST_CASE("shared config: a shared element is mapped on its machine, unless links are emulated") {
+  const std::string shared = ", shared: true";
+  CHECK(is_mapped(config_of("", shared)));
+  CHECK(is_mapped(config_of(", space: shared", "")));
+  CHECK(is_mapped(config_of(", space: {a-0: shared}", "")));
+  CHECK(is_mapped(config_of("", shared, "network: {transport: ipc}\n")));
+  CHECK_FALSE(is_mapped(config_of("", "")));
+  CHECK_FALSE(is_mapped(config_of(", space: {a-1: shared}", "")));
+  CHECK_FALSE(is_mapped(config_of(", space: shared", ", shared: false")));
+  CHECK_FALSE(is_mapped(config_of(", network: {latency: 1ms}", shared)));
+  CHECK_FALSE(is_mapped(config_of("", shared, "shared_memory: false\n")));
+  const std::string plain = "network: {security: plain}\n";
+  CHECK(is_mapped(config_of(", address: 10.0.0.1", shared, plain)));
+  CHECK_FALSE(is_mapped(config_of(", address: {a-0: 10.0.0.1, a-1: 10.0.0.2}", shared, plain)));
+  const std::string two = R"(
+clusters: {a: {hosts: 1, threads: 1}, b: {hosts: 1, threads: 1}}
+links: [{between: [a, b]}]
+elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
+)";
+  CHECK(is_mapped(two));
+}
+
+TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
+  CHECK(sizes_of(", shared: true") == pastset::SharedSizes{1024, 1 << 20, 64});
+  CHECK(sizes_of(", shared: true, keep_newest: 5000") ==
+        pastset::SharedSizes{5002, 5002 * 832, 64});
+  CHECK(sizes_of(", shared: true, delta: 2000") == pastset::SharedSizes{2002, 2002 * 832, 64});
+  CHECK(sizes_of(", shared: {slots: 16}").slots == 16);
+  CHECK(sizes_of(", shared: {memory: 64MiB}") == pastset::SharedSizes{1024, 64 << 20, 64});
+}
+
+TEST_CASE("shared config: by itself an element takes what the newest it keeps do, and one more") {
+  const auto arena_of = [](const std::string& element) {
+    const Sim sim(
+        fmt::format("clusters: {{a: {{hosts: 1, threads: 1}}}}\nelements: {{log: "
+                    "{{host: a-0, shared: true, reach: all, {}}}}}\n",
+                    element));
+    return sim.plan().elements.at(0).shared->arena_bytes;
+  };
+  constexpr std::uint64_t mib = 1 << 20;
+  CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 24 * 16 * mib);
+  CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 64 * mib);
+  CHECK(arena_of("template: \"u8[33554432]\"") == 4 * 32 * mib);
+  CHECK(arena_of("template: \"u8[64]\"") == mib);
+}
+
+TEST_CASE("shared config: all threads that reach an element may wait for room in it, and others") {
+  const Sim sim(R"(
+clusters: {a: {hosts: 3, threads: 100}}
+elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
+)");
+  CHECK(sim.plan().elements.at(0).shared->line == 2 * 300 + 32);
+}
+
+TEST_CASE("shared config: a printed plan is read as the same plan") {
+  const Sim sim(config_of(", space: shared", ", shared: {slots: 100, memory: 3MiB}"));
+  const Sim again(sim.low_level());
+  CHECK(again.plan().digest == sim.plan().digest);
+  CHECK(again.plan().elements.at(0).shared == sim.plan().elements.at(0).shared);
+}

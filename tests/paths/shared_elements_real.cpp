@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/shared_elements_real.cpp — elements that the hosts of a machine map.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pastset/shared_space.hpp"
+#include "pastset/tuple.hpp"
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t moves_each = 500;
+
+/// Two hosts move into elements of the first, one of them bounded, and read what it answers.
+std::string mapped_config(const std::string& shared) {
+  return network_line("ipc", 3) + "deadline: 20s\n" +
+         fmt::format(R"(
+clusters: {{alpha: {{hosts: 3, threads: 1}}}}
+elements:
+  work: {{host: alpha-0, template: "u64, f64[]", delta: 8, shared: {0}, reach: all}}
+  sums: {{host: alpha-0, template: "f64", shared: {0}, reach: all}}
+)",
+                     shared);
+}
+
+const pastset::Template& work_template() {
+  static const auto text = *pastset::Template::parse("u64, f64[]");
+  return text;
+}
+
+base::Payload work_of(std::uint64_t rank, std::uint64_t i) {
+  pastset::TupleWriter tuple(work_template());
+  const std::vector<double> values(1 + i % 40, 0.5 * static_cast<double>(i));
+  tuple.put(rank).put_array<double>(values);
+  return tuple.payload();
+}
+
+double sum_of(const base::Payload& work, std::uint64_t& rank) {
+  const pastset::TupleReader tuple(work_template(), work);
+  rank = tuple.get<std::uint64_t>(0);
+  double sum = 0;
+  for (const double value : tuple.get_array<double>(1)) sum += value;
+  return sum;
+}
+
+/// Says what it comes to, alike in whatever order the two movers come.
+void sum_up(paths::Thread& thread, const Say& say) {
+  paths::Path &work = thread.path("work"), &sums = thread.path("sums");
+  work.enter(work_template());
+  if (thread.rank() > 0) {
+    for (std::uint64_t i = 0; i < moves_each; ++i) work.move(work_of(thread.rank(), i));
+    say(fmt::format("sums {} {}", sums.observe(0).payload.read<double>(),
+                    sums.observe(1).payload.read<double>()));
+    return;
+  }
+  std::map<std::uint64_t, double> by_rank;
+  for (std::uint64_t i = 0; i < 2 * moves_each; ++i) {
+    const pastset::Stored stored = work.observe();
+    std::uint64_t rank = 0;
+    const double sum = sum_of(stored.payload, rank);
+    by_rank[rank] += sum;
+    work.axe(stored.number);
+  }
+  for (const auto& [rank, sum] : by_rank) sums.move_value(sum);
+  say(fmt::format("sums {} {}", by_rank[1], by_rank[2]));
+}
+
+std::vector<std::string> in_one_process(const Sim& sim, runtime::ClockKind clock) {
+  std::vector<std::string> said;
+  runtime::Mutex mutex;
+  const Say say = [&](const std::string& line) {
+    const runtime::Lock lock(mutex);
+    said.push_back(line);
+  };
+  const SimResult result = sim.run([&](paths::Thread& thread) { sum_up(thread, say); }, clock);
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(result.broke == "");
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "shared elements: virtual clock, threads and processes come to the same, without frames") {
+  const std::string shared = GENERATE("true", "{slots: 16, memory: 4KiB}", "false");
+  INFO("shared: " << shared);
+  const Sim sim(mapped_config(shared));
+  const auto expected = in_one_process(sim, runtime::ClockKind::virtual_time);
+  REQUIRE(expected.size() == 3);
+  CHECK(std::count(expected.begin(), expected.end(), expected[0]) == 3);
+  CHECK(in_one_process(sim, runtime::ClockKind::steady) == expected);
+  auto processes = start_hosts(sim, sum_up, [](const paths::RunSummary& run, const Say& say) {
+    for (const paths::Host* host : run.hosts) {
+      const auto traffic = host->wiring().traffic("work");
+      say(fmt::format("frames {}", traffic.messages));
+    }
+  });
+  for (auto& [name, process] : processes) {
+    CHECK(process.end() == 0);
+    INFO(name << ": " << process.text());
+    CHECK(process.lines("sums ") == std::vector<std::string>{expected[0].substr(5)});
+    const auto frames = process.lines("frames ");
+    REQUIRE(frames.size() == 1);
+    CHECK((frames[0] == "0") == (shared != "false"));
+  }
+}
+
+TEST_CASE("shared elements: who waits when a host is killed gets an error that names it") {
+  const bool is_owner = GENERATE(true, false);
+  INFO((is_owner ? "the element's host" : "the one that moves"));
+  const Sim sim(mapped_config("true"));
+  // The one that waits, and the one that is killed.
+  const std::uint32_t waiter = is_owner ? 1 : 0, killed = is_owner ? 0 : 1;
+  const auto work = [&](paths::Thread& thread, const Say& say) {
+    paths::Path& path = thread.path("work");
+    const std::uint32_t rank = thread.rank();
+    if (rank == 1) path.move(work_of(1, 0));
+    if (rank == waiter) {
+      path.observe(0);
+      say("waits");
+      path.observe(1);
+    }
+    if (rank == 2) return;
+    say("is there");
+    thread.sleep_for(60s);
+  };
+  auto processes = start_hosts(sim, work);
+  HostProcess& victim = processes.at(sim.plan().hosts[killed].name);
+  HostProcess& left = processes.at(sim.plan().hosts[waiter].name);
+  CHECK(left.says("waits"));
+  CHECK(victim.says("is there"));
+  const std::string who = fmt::format("process {} (alpha-{})", victim.pid(), killed);
+  victim.kill_it();
+  CHECK(left.says("failed: "));
+  INFO(left.text());
+  CHECK(left.end() == 1);
+  CHECK_THAT(left.text(), Catch::Contains(who) && Catch::Contains("has died"));
+  CHECK(processes.at("alpha-2").end() != -1);
+}
