@@ -261,3 +261,17 @@ TEST_CASE("groups: a split that fails at one host fails at all, with what failed
   CHECK(result.broke == "");
   CHECK(result.failures.size() == 1);
 }
+
+TEST_CASE("groups: where nobody can go on, what was started and dropped hides no report") {
+  const Sim sim("clusters: {alpha: {hosts: 2, threads: 2}}\nlanes:\n");
+  const SimResult run = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const Values in(1);
+    Values out(1);
+    groups::Started dropped;
+    if (world.rank() == 3) dropped = world.start(groups::allreduce(in, out, "sum"));
+    runtime::Completion never;
+    never.wait(runtime::Deadline::never(), {"what never happens"});
+  });
+  CHECK_THAT(run.broke, Catch::Contains("what never happens"));
+}
