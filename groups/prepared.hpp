@@ -30,7 +30,8 @@ struct Prepared {
   mutable std::shared_ptr<const Choice> choice = {};  ///< once somebody has asked
 };
 
-/// Those that were used last.
+/// Those that came last and were not known before.
+///
 /// Sharing: guarded by whoever has it.
 class PreparedCalls {
  public:
