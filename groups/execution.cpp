@@ -44,6 +44,9 @@ std::size_t window_of(std::size_t written, std::size_t hosts) {
   return written > 0 ? written : std::max<std::size_t>(256, hosts);
 }
 
+/// What comes by credit without being asked for.
+constexpr std::size_t little_bytes = 4096;
+
 std::size_t size_of(const Pieces& pieces) {
   std::size_t bytes = 0;
   for (const auto& piece : pieces) bytes += piece.size();
@@ -161,6 +164,9 @@ void Execution::send(Slot slot) {
 
 void Execution::receive(Slot slot) {
   Step& step = kept_[slot];
+  into_.clear();
+  for (const Block& block : step.blocks) share_->memory.find(block, into_);
+  step.message.is_little = size_of(into_) <= little_bytes;
   step.receiving = lanes_->receive(hosts_[steps_[slot].peer], step.message);
   of_[waits_.add(step.receiving)] = slot;
 }

@@ -34,6 +34,11 @@ Nanos Runtime::utc_at_zero() const {
   return std::chrono::system_clock::now().time_since_epoch() - now();
 }
 
+Nanos Runtime::steady_at_zero() const {
+  ENSURE(!is_virtual());
+  return executor_->origin().time_since_epoch();
+}
+
 std::string Runtime::utc_text() {
   const std::time_t seconds =
       std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());

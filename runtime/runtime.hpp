@@ -140,6 +140,9 @@ class Runtime {
   /// What the machine's clock showed, since 1970 in UTC, when now() was 0: for files and people,
   /// not for measuring. Steady clock only.
   Nanos utc_at_zero() const;
+  /// What the machine's steady clock, which all its processes share, showed when now() was 0.
+  /// Steady clock only.
+  Nanos steady_at_zero() const;
   /// The machine's date and time now, "2026-01-31T12:00:00Z", whatever clock this runtime has.
   static std::string utc_text();
   /// Blocks the calling context. Throws what it is cancelled with.

@@ -16,6 +16,7 @@ namespace paths {
 namespace {
 
 constexpr std::uint64_t slots_min = 3, slots_max = std::uint64_t{1} << 30;
+constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
@@ -57,6 +58,8 @@ pastset::SharedSizes read_sizes(const base::Settings& written, const Plan::PlanE
     reader.mistake("memory",
                    fmt::format("expected at most {}, found {}", base::format_bytes(memory_max),
                                base::format_bytes(sizes.arena_bytes)));
+  sizes.line = static_cast<std::uint64_t>(
+      reader.integer("line", static_cast<std::int64_t>(sizes.line), line_min, line_max));
   reader.finish();
   return sizes;
 }

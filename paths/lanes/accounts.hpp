@@ -65,6 +65,8 @@ class Account {
   void close();
 
   std::uint64_t unused() const { return issued_ - held_; }  ///< that the source may still use
+  /// It may use so much of what this aims at that nothing of it waits for more.
+  bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
   std::uint64_t held() const { return held_; }
 
  private:

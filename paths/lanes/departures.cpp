@@ -51,8 +51,9 @@ base::Nanos Departures::came_at(const LaneFrame& frame) {
 
 base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
   const Step& step = step_to(frame.target);
+  frame.head = frame.late = base::Nanos(0);
   if (step.link == nullptr || frame.is_at_once) {
-    leave(step.to, std::move(frame), head);
+    leaving_.emplace_back(step.to, std::move(frame));
     return head;
   }
   const bool is_data = frame.kind == LaneKind::data;
@@ -64,12 +65,12 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
     serve(*step.waiting, head);
     return head;
   }
-  base::Nanos taken = head;
+  base::Nanos taken = head, begin = head;
   {
     runtime::Lock lock(step.link->mutex);
     tuning::LinkInstance& link = step.link->instance;
     if (is_data) {
-      const base::Nanos begin = std::max(head, link.free_at());
+      begin = std::max(head, link.free_at());
       const auto passage = link.carry(head, frame.lag, frame.payload.size());
       taken = passage.free_again;
       head = passage.head;
@@ -79,7 +80,7 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
       head = link.carry_control(head);
     }
   }
-  pass_on(step.to, std::move(frame), head);
+  pass_on(step.to, std::move(frame), begin, head);
   return taken;
 }
 
@@ -100,7 +101,7 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
       const Step& step = step_to(frame.target);
       if (step.leaves_cluster)
         record(frame, true, moment, start->stream_free, start->passage.head + frame.lag);
-      pass_on(step.to, std::move(frame), start->passage.head);
+      pass_on(step.to, std::move(frame), moment, start->passage.head);
     }
     free_at = link.free_at();
   }
@@ -113,16 +114,17 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
   });
 }
 
-void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head) {
-  if (head <= runtime_.now()) return leave(to, std::move(frame), head);
-  agenda_.put(head, [this, to, head, frame = std::move(frame)]() mutable {
-    leave(to, std::move(frame), head);
-  });
-}
-
-void Departures::leave(std::uint32_t to, LaneFrame frame, base::Nanos head) {
-  frame.late = std::max(runtime_.now() - head, base::Nanos(0));
-  leaving_.emplace_back(to, std::move(frame));
+void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin, base::Nanos head) {
+  if (runtime_.is_virtual())
+    begin = head;
+  else
+    frame.head = runtime_.steady_at_zero() + head;
+  auto leave = [this, to, head, frame = std::move(frame)]() mutable {
+    frame.late = runtime_.now() - head;
+    leaving_.emplace_back(to, std::move(frame));
+  };
+  if (begin <= runtime_.now()) return leave();
+  agenda_.put(begin, std::move(leave));
 }
 
 /// Frames of a message that take no streams are one transfer.

@@ -29,12 +29,16 @@ inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 /// Where what began on a host is recorded when it crosses to another cluster; null: nowhere.
 using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 
-/// Sends a frame the next step of its way, of a host or of a switch: at the moment at which its
-/// head has passed the link there, if one is emulated, at once if not. Where that has streams
-/// frames wait here for theirs; of other links each is told at once when it will have passed.
+/// Sends a frame the next step of its way, of a host or of a switch: when the link there, if one is
+/// emulated, begins to take it, with the moment at which its head should come; the next host keeps
+/// it until then. At once where none is. Frames wait here for streams of a link; of other links
+/// each is told at once when it will have passed.
 ///
-/// Time:    moments are ideal: when a timer acts late, the frame says how much, and the next host
-///          goes on from when it should have been.
+/// Why:     what a machine takes to hand a frame over passes beside the link's latency, and not on
+///          top of it.
+/// Time:    moments are ideal: what a machine does late is made good by the next host, which goes
+/// on
+///          from when it should have been. On the virtual clock frames leave when they come.
 /// Records: what crosses to another cluster, if it was told where.
 /// Sharing: guarded by its owner's mutex.
 class Departures {
@@ -88,8 +92,7 @@ class Departures {
   const Step& step_to(std::uint32_t target);
   void set_link(Step& step, const HopLink& passed);
   void serve(Waiting& waiting, base::Nanos moment);
-  void pass_on(std::uint32_t to, LaneFrame frame, base::Nanos head);
-  void leave(std::uint32_t to, LaneFrame frame, base::Nanos head);
+  void pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin, base::Nanos head);
   void record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end,
               base::Nanos arrived);
 

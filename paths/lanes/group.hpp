@@ -43,6 +43,9 @@ struct NamedMessage {
   /// Of what is received: to ask for it takes no time over emulated links, as where receivers keep
   /// to a plan that has room for asking.
   bool is_grant_at_once = false;
+  /// Of what is received: it has few bytes and mostly comes by credit, so that on the steady clock
+  /// it is asked for when credit gets short, or it has not come for a quarter of a second.
+  bool is_little = false;
 };
 
 /// Numbers of channels, both included.

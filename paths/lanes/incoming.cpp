@@ -28,6 +28,21 @@ LaneIn::Asked LaneIn::receive(MessageName name, std::shared_ptr<LaneWait> wait) 
   return {name, true};
 }
 
+void LaneIn::hold_back(MessageName name, std::uint64_t meaning) {
+  messages_[name].held_back = meaning;
+  holds_back_ = true;
+}
+
+std::vector<LaneIn::HeldBack> LaneIn::take_held_back() {
+  std::vector<HeldBack> all;
+  if (!std::exchange(holds_back_, false)) return all;
+  for (auto& [name, message] : messages_) {
+    const auto meaning = std::exchange(message.held_back, std::nullopt);
+    if (meaning) all.push_back({name, *meaning});
+  }
+  return all;
+}
+
 std::vector<std::shared_ptr<LaneWait>> LaneIn::close(const Channels& which) {
   std::vector<std::shared_ptr<LaneWait>> waiting;
   for (auto message = messages_.lower_bound({which.first, 0});

@@ -34,6 +34,16 @@ class LaneIn {
   Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
+  /// Its source is not told yet that it is waited for; `meaning` goes with that.
+  void hold_back(MessageName name, std::uint64_t meaning);
+  bool holds_back() const { return holds_back_; }
+  struct HeldBack {
+    MessageName name;
+    std::uint64_t meaning = 0;
+  };
+  /// Those that are still waited for, now to be asked for.
+  std::vector<HeldBack> take_held_back();
+
   /// A frame has come: what is wrong about it, or "". Those whose message is now complete go to
   /// `ended`.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
@@ -58,13 +68,14 @@ class LaneIn {
     base::Payload bytes;
   };
   struct Message {
-    std::optional<std::uint64_t> size;   ///< once something of it has come
-    std::uint64_t arrived = 0;           ///< bytes
-    std::vector<Piece> pieces;           ///< that lie in the inbox
-    std::uint64_t charge = 0;            ///< for them
-    std::shared_ptr<std::byte[]> place;  ///< for a message of several pieces that is waited for
-    base::Payload whole;                 ///< or the only piece
-    std::shared_ptr<LaneWait> wait;      ///< null while nobody asked
+    std::optional<std::uint64_t> size;       ///< once something of it has come
+    std::uint64_t arrived = 0;               ///< bytes
+    std::vector<Piece> pieces;               ///< that lie in the inbox
+    std::uint64_t charge = 0;                ///< for them
+    std::shared_ptr<std::byte[]> place;      ///< for a message of several pieces that is waited for
+    base::Payload whole;                     ///< or the only piece
+    std::shared_ptr<LaneWait> wait;          ///< null while nobody asked
+    std::optional<std::uint64_t> held_back;  ///< its meaning, while the source is not told
     bool is_complete() const { return size && arrived == *size; }
   };
   Asked receive(MessageName name, std::shared_ptr<LaneWait> wait);
@@ -75,6 +86,7 @@ class LaneIn {
   Account account_;
   std::map<MessageName, Message> messages_;      // asked for or come, not both whole
   std::map<std::uint64_t, std::uint64_t> next_;  // ordinal of the next one asked for, by channel
+  bool holds_back_ = false;                      // perhaps
   std::uint64_t arrived_ = 0;                    // messages, all of them
   std::optional<std::uint64_t> last_message_;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/one_machine.hpp"
 
 namespace paths {
 
@@ -166,6 +167,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   if (!is_lane) return;
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
+    see_lateness(from, *frame.lane);
     return lanes_->deliver(from, std::move(*frame.lane));
   }
   const bool is_of_host = frame.lane->bytes == 0;
@@ -178,6 +180,15 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   }
   transport_->send(connection, goodbye(is_of_host));
   if (is_of_host) lanes_->host_ended(from);
+}
+
+/// Where one clock shows when it was to come and when it came, the way here is late, too.
+void LaneConnections::see_lateness(std::uint32_t from, LaneFrame& frame) const {
+  const auto is_near = [&] {
+    return are_of_one_machine(peers_->hosts[host_].address, peers_->hosts[from].address);
+  };
+  if (frame.head != base::Nanos(0) && is_near())
+    frame.late = runtime_.steady_at_zero() + runtime_.now() - frame.head;
 }
 
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {

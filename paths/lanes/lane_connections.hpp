@@ -60,6 +60,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   bool is_switch(std::uint32_t place) const { return peers_->hosts[place].is_switch; }
   ConnectionId connection_to(std::uint32_t host);
   void close_idle();
+  void see_lateness(std::uint32_t from, LaneFrame& frame) const;
   void answered(ConnectionId connection, LaneKind kind);
   void wait_for_goodbyes(runtime::Deadline deadline);
 

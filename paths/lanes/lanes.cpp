@@ -25,6 +25,8 @@ constexpr std::size_t early_frames_max = 65'536;
 /// Of a way that nobody limits: what its window is made for.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
+/// What is little and has not come by then is asked for.
+constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
 
@@ -48,7 +50,7 @@ class Lanes::Clock final : public runtime::Work {
       runtime::Wakes wakes;
       runtime::Lock lock(lanes_.mutex_);
       let_go();
-      is_running = again = !failure && !lanes_.agenda_.empty() && !lanes_.is_stopped_;
+      is_running = again = !failure && lanes_.needs_clock();
       if (!again) lanes_.quiet_.wake_all(wakes);
     }
     if (again) begin();
@@ -283,16 +285,47 @@ void Lanes::receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage&
     ended_.push_back(wait);
   } else if (over != group.over.end() && lane.is_over()) {
     fail(group, from, lane.take_waiting(), over->second);
+  } else if (may_wait_to_ask(lane, which)) {
+    lane.hold_back(asked.name, which.meaning);
+    asks_at_ = std::min(asks_at_, runtime_.now() + asks_after);
   } else {
-    LaneFrame grant = control(LaneKind::grant, from, id);
-    grant.channel = asked.name.channel;
-    grant.ordinal = asked.name.ordinal;
-    grant.meaning = which.meaning;
-    grant.is_at_once = which.is_grant_at_once;
-    post(std::move(grant));
+    ask_for(id, from, {asked.name, which.meaning}, which.is_grant_at_once);
   }
   issue_returned(group, from);
   settle(lock);
+}
+
+/// A source that has credit for more than a frame sends what is little without being asked. Where
+/// it is held up by another message, which then lies here, its credit is not ample.
+bool Lanes::may_wait_to_ask(const LaneIn& lane, const NamedMessage& which) const {
+  return which.is_little && !which.is_grant_at_once && !runtime_.is_virtual() &&
+         has_ample_credit(lane);
+}
+
+bool Lanes::has_ample_credit(const LaneIn& lane) const {
+  const std::uint64_t frame = plan_->lanes.frame_bytes;
+  return frame != 0 && lane.account().is_ample() && lane.account().unused() >= charge_of(frame);
+}
+
+void Lanes::ask_for(std::uint64_t group, std::uint32_t source, const LaneIn::HeldBack& message,
+                    bool is_at_once) {
+  LaneFrame grant = control(LaneKind::grant, source, group);
+  grant.channel = message.name.channel;
+  grant.ordinal = message.name.ordinal;
+  grant.meaning = message.meaning;
+  grant.is_at_once = is_at_once;
+  post(std::move(grant));
+}
+
+void Lanes::ask_for_held_back(const Group& group, std::uint32_t source, LaneIn& lane) {
+  for (const LaneIn::HeldBack& message : lane.take_held_back()) ask_for(group.id, source, message);
+}
+
+/// Those that do not come, of which hosts may have parted ways.
+void Lanes::ask_for_all() {
+  asks_at_ = base::Nanos::max();
+  for (const auto& [id, group] : groups_)
+    for (const auto& [source, lane] : group->in) ask_for_held_back(*group, source, *lane);
 }
 
 Lanes::Waits Lanes::unsent(std::uint64_t id) {
@@ -440,6 +473,7 @@ void Lanes::take_data(LaneFrame frame) {
   if (has_failed && frame.offset == 0) tell_failed(*group, source, frame.channel);
   if (lane.is_over() && group->over.contains(source))
     fail(*group, source, lane.take_waiting(), group->over[source]);
+  if (lane.holds_back() && !has_ample_credit(lane)) ask_for_held_back(*group, source, lane);
   issue_returned(*group, source);
 }
 
@@ -539,12 +573,14 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
       tell_neighbour(from, lost_frame(from, gone->first, gone->second));
   const base::Nanos came = departures_.came_at(frame);
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
-  if (frame.kind == LaneKind::data && runtime_.is_virtual()) {
-    const std::uint32_t source = frame.source;
+  const bool waits_for_turn = frame.kind == LaneKind::data && runtime_.is_virtual();
+  if (waits_for_turn || came > runtime_.now()) {
+    const std::uint32_t rank = waits_for_turn ? frame.source : 0;
+    all_come_by_ = std::max(all_come_by_, came + frame.lag);
     auto arrive = [this, is_received, came, frame = std::move(frame)]() mutable {
       pass(is_received, came, std::move(frame));
     };
-    agenda_.put(came, std::move(arrive), Turn::heads, source);
+    agenda_.put(came, std::move(arrive), waits_for_turn ? Turn::heads : Turn::events, rank);
   } else {
     pass(is_received, came, std::move(frame));
   }
@@ -629,12 +665,15 @@ void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
 void Lanes::host_ended(std::uint32_t host) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
-  if (is_switch()) {
-    end_.hosts.insert(host);
-    see_whether_hosts_are_over();
-  } else if (host < plan_->hosts.size()) {  // a switch ends when nothing more passes it
-    lose(host, "it has ended");
-  }
+  // What it sent before may still be on its way.
+  at(all_come_by_, [this, host] {
+    if (is_switch()) {
+      end_.hosts.insert(host);
+      see_whether_hosts_are_over();
+    } else if (host < plan_->hosts.size()) {  // a switch ends when nothing more passes it
+      lose(host, "it has ended");
+    }
+  });
   settle(lock);
 }
 
@@ -664,8 +703,7 @@ void Lanes::settle(runtime::Lock& lock) {
     Departures::Leaving leaving = std::exchange(departures_.leaving(), {});
     const Waits ended = std::exchange(ended_, {});
     lookers_->know(agenda_);
-    const bool begins = !agenda_.empty() && !is_stopped_ && !lookers_->are_there() &&
-                        !std::exchange(clock_->is_running, true);
+    const bool begins = needs_clock() && !std::exchange(clock_->is_running, true);
     if (!begins && leaving.empty() && ended.empty()) break;
     for (const auto& [to, frame] : leaving) see_neighbour(to, frame.target);
     lock.unlock();
@@ -679,32 +717,41 @@ void Lanes::settle(runtime::Lock& lock) {
   }
   is_sending_ = false;
   runtime::Wakes wakes;
-  if (!agenda_.empty() && agenda_.next() < clock_->sleeps_until && !lookers_->are_there())
-    clock_->earlier.wake_all(wakes);
+  if (clock_next() < clock_->sleeps_until) clock_->earlier.wake_all(wakes);
   if (agenda_.empty()) quiet_.wake_all(wakes);
   if (end_.is_everywhere) ending_.wake_all(wakes);
   if (wakes.empty()) return;
   lock.unlock();
 }
 
+/// When the clock has something to do: who looks does what is on the agenda.
+base::Nanos Lanes::clock_next() const {
+  const bool has_work = !agenda_.empty() && !lookers_->are_there();
+  return has_work ? std::min(agenda_.next(), asks_at_) : asks_at_;
+}
+
+bool Lanes::needs_clock() const { return !is_stopped_ && clock_next() != base::Nanos::max(); }
+
 void Lanes::run_clock() {
   runtime::Lock lock(mutex_);
   // On the virtual clock whoever waits until now goes on when everybody else has had his turn.
   auto turn = runtime_.is_virtual() ? Turn::events : Turn::choices;
   base::Nanos turn_at = runtime_.now();
-  while (!agenda_.empty() && !is_stopped_) {
+  while (needs_clock()) {
     const base::Nanos now = runtime_.now();
     if (runtime_.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
-    if (agenda_.next() > now || agenda_.next_turn() > turn) {
-      clock_->sleeps_until = agenda_.next();
+    const base::Nanos next = clock_next();
+    if (next > now || (runtime_.is_virtual() && agenda_.next_turn() > turn)) {
+      clock_->sleeps_until = next;
       const runtime::Woken woken =
-          clock_->earlier.wait(lock, runtime::Deadline::written_at(std::max(agenda_.next(), now)),
+          clock_->earlier.wait(lock, runtime::Deadline::written_at(std::max(next, now)),
                                {"what is on its way from", name_, host_});
       clock_->sleeps_until = base::Nanos::min();
       if (woken == runtime::Woken::expired && runtime_.now() == now && turn < Turn::choices)
         turn = static_cast<Turn>(static_cast<int>(turn) + 1);
       continue;
     }
+    if (asks_at_ <= now) ask_for_all();
     do_what_is_due(lock, turn);
     if (!lock.owns_lock()) lock.lock();
   }

@@ -182,6 +182,14 @@ class Lanes {
   template <class Receive>
   void receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                   const std::shared_ptr<LaneWait>& wait, const Receive& receive);
+  bool may_wait_to_ask(const LaneIn& lane, const NamedMessage& which) const;
+  bool has_ample_credit(const LaneIn& lane) const;
+  void ask_for(std::uint64_t group, std::uint32_t source, const LaneIn::HeldBack& message,
+               bool is_at_once = false);
+  void ask_for_held_back(const Group& group, std::uint32_t source, LaneIn& lane);
+  void ask_for_all();
+  base::Nanos clock_next() const;
+  bool needs_clock() const;
   void issue(Group& group, std::uint32_t source);
   void issue_returned(Group& group, std::uint32_t source);
   void issue_to_short();
@@ -245,6 +253,8 @@ class Lanes {
   std::map<std::uint32_t, std::string> lost_;  // hosts, and why
   // Hosts that something came from or went to; of a switch also other switches.
   std::set<std::uint32_t> neighbours_;
+  base::Nanos all_come_by_{0};                    // of what was handed over until now
+  base::Nanos asks_at_ = base::Nanos::max();      // for what is held back
   std::vector<std::shared_ptr<LaneWait>> ended_;  // to be completed without the mutex
   std::uint64_t frames_ = 0, controls_ = 0;
   bool is_sending_ = false;

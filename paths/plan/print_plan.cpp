@@ -47,10 +47,11 @@ Settings print_hosts(const Plan& plan) {
 }
 
 Settings print_sizes(const pastset::SharedSizes& sizes) {
-  return Map()
-      .add("slots", std::to_string(sizes.slots))
-      .add("memory", base::format_bytes(sizes.arena_bytes))
-      .done();
+  Map map;
+  map.add("slots", std::to_string(sizes.slots));
+  map.add("memory", base::format_bytes(sizes.arena_bytes));
+  if (sizes.line != pastset::SharedSizes().line) map.add("line", std::to_string(sizes.line));
+  return map.done();
 }
 
 Settings print_elements(const Plan& plan) {

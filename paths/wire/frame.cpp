@@ -28,7 +28,7 @@ constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
-constexpr std::size_t lane_bytes = 74;
+constexpr std::size_t lane_bytes = 82;
 constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
 constexpr std::uint8_t flag_at_once = 2;
 constexpr std::size_t has_wiring_bytes = 1;
@@ -66,6 +66,8 @@ class ByteWriter {
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
+
+  const std::byte* at() const { return at_; }
 
  private:
   std::byte* at_;  // there is room for all that is written
@@ -211,8 +213,8 @@ void put_lane(ByteWriter& writer, const LaneFrame& lane) {
   writer.put(lane.target);
   for (const std::uint64_t number :
        {lane.group, lane.channel, lane.ordinal, lane.bytes, lane.offset, lane.meaning,
-        static_cast<std::uint64_t>(lane.lag.count()),
-        static_cast<std::uint64_t>(lane.late.count())})
+        static_cast<std::uint64_t>(lane.lag.count()), static_cast<std::uint64_t>(lane.late.count()),
+        static_cast<std::uint64_t>(lane.head.count())})
     writer.put(number);
 }
 
@@ -221,6 +223,13 @@ base::Nanos get_span(ByteReader& reader) {
   const auto nanos = reader.get<std::uint64_t>();
   if (nanos > static_cast<std::uint64_t>(base::time_max.count())) reader.refuse();
   return reader.good() ? base::Nanos(static_cast<std::int64_t>(nanos)) : base::Nanos(0);
+}
+
+/// From one time to another, either way.
+base::Nanos get_difference(ByteReader& reader) {
+  const auto nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
+  if (nanos > base::time_max.count() || nanos < -base::time_max.count()) reader.refuse();
+  return base::Nanos(reader.good() ? nanos : 0);
 }
 
 LaneFrame get_lane(ByteReader& reader) {
@@ -235,7 +244,8 @@ LaneFrame get_lane(ByteReader& reader) {
        {&lane.group, &lane.channel, &lane.ordinal, &lane.bytes, &lane.offset, &lane.meaning})
     *number = reader.get<std::uint64_t>();
   lane.lag = get_span(reader);
-  lane.late = get_span(reader);
+  lane.late = get_difference(reader);
+  lane.head = get_span(reader);
   return lane;
 }
 
@@ -343,6 +353,7 @@ void write_header(const Frame& frame, std::span<std::byte> bytes) {
   if (frame.kind == FrameKind::reply) put_result(writer, frame);
   if (frame.kind == FrameKind::lane) put_lane(writer, *frame.lane);
   if (is_greeting(frame.kind)) put_greeting(writer, frame);
+  ENSURE(writer.at() == bytes.data() + bytes.size());
 }
 
 base::Payload encode_body(const Frame& frame) {

@@ -31,20 +31,22 @@ inline constexpr LaneKind last_lane_kind = LaneKind::goodbye;
 /// A value. It names the hosts where it began and ends; those between pass it on as it is.
 struct LaneFrame {
   LaneKind kind = LaneKind::data;
-  bool is_granted = false;     ///< of data: a grant pays for it, not credit
-  bool is_at_once = false;     ///< of a grant: emulated links do not delay it
-  std::uint32_t source = 0;    ///< host, as the run's plan counts them
-  std::uint32_t target = 0;    ///< likewise
-  std::uint64_t group = 0;     ///< its id
-  std::uint64_t channel = 0;   ///< of data and grant; of failed: the first
-  std::uint64_t ordinal = 0;   ///< of the message in its channel, likewise
-  std::uint64_t bytes = 0;     ///< of data: the whole message's; of credit: how many; of left: how
-                               ///< many messages; of failed: the last channel; of lost: the host
-  std::uint64_t offset = 0;    ///< of data: where in the message the payload belongs
-  std::uint64_t meaning = 0;   ///< of data and grant: what its sender takes the message for
-  base::Nanos lag{0};          ///< how long the tail comes behind the head
-  base::Nanos late{0};         ///< how long after its head's moment it was written
-  std::string text = {};       ///< why
+  bool is_granted = false;    ///< of data: a grant pays for it, not credit
+  bool is_at_once = false;    ///< of a grant: emulated links do not delay it
+  std::uint32_t source = 0;   ///< host, as the run's plan counts them
+  std::uint32_t target = 0;   ///< likewise
+  std::uint64_t group = 0;    ///< its id
+  std::uint64_t channel = 0;  ///< of data and grant; of failed: the first
+  std::uint64_t ordinal = 0;  ///< of the message in its channel, likewise
+  std::uint64_t bytes = 0;    ///< of data: the whole message's; of credit: how many; of left: how
+                              ///< many messages; of failed: the last channel; of lost: the host
+  std::uint64_t offset = 0;   ///< of data: where in the message the payload belongs
+  std::uint64_t meaning = 0;  ///< of data and grant: what its sender takes the message for
+  base::Nanos lag{0};         ///< how long the tail comes behind the head
+  base::Nanos late{0};        ///< how long after its head's moment it was written; negative: before
+  base::Nanos head{0};        ///< its head's moment by the steady clock of the machine where it was
+                              ///< written, if an emulated link carried it; 0: none did
+  std::string text = {};      ///< why
   base::Payload payload = {};  ///< of data
 };
 

@@ -694,7 +694,8 @@ TEST_CASE("connections: a frame that its connection does not take refuses the pe
   };
   const std::vector<Case> cases = {
       {"run 00000000000000090000000000000002", [](Frame& f) { f.run_high = 9; }},
-      {"protocol version 3", [](Frame& f) { f.version = 3; }},
+      {fmt::format("protocol version {}", protocol_version + 1),
+       [](Frame& f) { f.version = protocol_version + 1; }},
       {"a frame of host number 0 in place of host beta-0", [](Frame& f) { f.from_host = 0; }},
       {"4294967295 credits of 0", [](Frame& f) { f.credits = ~0u; }},
       {"stage 4 on the connection to stage 3", [](Frame& f) { f.stage = 4; }},

@@ -171,7 +171,8 @@ TEST_CASE("frame: a lane's frame says where it began, where it ends and what it 
   frame.lane->offset = 6;
   frame.lane->meaning = 0x1234'5678'9abc'def0;
   frame.lane->lag = std::chrono::microseconds(5);
-  frame.lane->late = std::chrono::nanoseconds(7);
+  frame.lane->late = std::chrono::nanoseconds(-7);
+  frame.lane->head = std::chrono::hours(1);
   frame.lane->payload = bytes_of("tail");
   const auto after = sent(frame);
   REQUIRE(after);
@@ -183,6 +184,7 @@ TEST_CASE("frame: a lane's frame says where it began, where it ends and what it 
   CHECK((lane.channel == 5 && lane.ordinal == 6 && lane.bytes == 10 && lane.offset == 6));
   CHECK(lane.meaning == 0x1234'5678'9abc'def0);
   CHECK((lane.lag == frame.lane->lag && lane.late == frame.lane->late));
+  CHECK(lane.head == frame.lane->head);
   CHECK(lane.payload == bytes_of("tail"));
   CHECK_FALSE(is_control(frame.kind));
   frame.lane->kind = paths::LaneKind::grant;  // only data has a body
@@ -213,7 +215,7 @@ TEST_CASE("frame: bytes are little-endian and in the documented places") {
   REQUIRE(header.size() == 26 + 20 + 50);
   const auto at = [&header](std::size_t place) { return std::to_integer<int>(header[place]); };
   CHECK(std::string(reinterpret_cast<const char*>(header.data()), 4) == "PATH");
-  CHECK(at(4) == 2);
+  CHECK(at(4) == 3);
   CHECK(at(5) == 0);
   CHECK(at(6) == 0);     // kind: request
   CHECK(at(8) == 0xef);  // the run's high half begins with its lowest byte

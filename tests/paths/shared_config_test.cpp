@@ -60,6 +60,8 @@ TEST_CASE("shared config: sizes are what is written, or fit what the element kee
   CHECK(sizes_of(", shared: true, delta: 2000") == pastset::SharedSizes{2002, 2002 * 832, 64});
   CHECK(sizes_of(", shared: {slots: 16}").slots == 16);
   CHECK(sizes_of(", shared: {memory: 64MiB}") == pastset::SharedSizes{1024, 64 << 20, 64});
+  CHECK(sizes_of(", shared: {line: 1000}").line == 1000);
+  CHECK(sizes_of(", shared: {line: 1}").line > 1);  // its threads have room in any case
 }
 
 TEST_CASE("shared config: by itself an element takes what the newest it keeps do, and one more") {
@@ -86,7 +88,7 @@ elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
 }
 
 TEST_CASE("shared config: a printed plan is read as the same plan") {
-  const Sim sim(config_of(", space: shared", ", shared: {slots: 100, memory: 3MiB}"));
+  const Sim sim(config_of(", space: shared", ", shared: {slots: 100, memory: 3MiB, line: 500}"));
   const Sim again(sim.low_level());
   CHECK(again.plan().digest == sim.plan().digest);
   CHECK(again.plan().elements.at(0).shared == sim.plan().elements.at(0).shared);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/lanes/steady_lanes_test.cpp — what lanes do on the steady clock alone: frames that are
+// handed over before they come, and little messages that nobody asks for.
+#include <atomic>
+#include <catch2/catch.hpp>
+
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using paths::LaneFrame;
+using paths::LaneKind;
+
+struct Steady {
+  Steady(std::vector<std::uint32_t> sizes, const std::string& network, const std::string& wan)
+      : hosts(runtime, test_support::lane_plan(sizes, network, wan)) {}
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::steady}};
+  test_support::LaneHosts hosts;
+};
+
+paths::NamedMessage little(std::uint64_t name) {
+  return {.channel = 0, .name = name, .order = name, .is_little = true};
+}
+
+}  // namespace
+
+TEST_CASE("steady lanes: a frame is handed over when its link takes it, and comes when it should") {
+  Steady t({1, 1}, "", "{latency: 200ms}");
+  std::atomic<bool> was_early{false};
+  t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+    if (frame.kind == LaneKind::data) was_early = frame.late < base::Nanos(0);
+  };
+  t.runtime.run([&] {
+    const auto here = t.hosts[0].group("all", t.hosts.all()),
+               there = t.hosts[1].group("all", t.hosts.all());
+    const base::Nanos begin = t.runtime.now();
+    here->send(1, 0, base::Payload::of(7));
+    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK(t.runtime.now() - begin >= 200ms);
+  });
+  CHECK(was_early);
+}
+
+TEST_CASE("steady lanes: what a host sent before it ended comes, and then it is gone") {
+  Steady t({1, 1}, "", "{latency: 100ms}");
+  t.runtime.run([&] {
+    const auto here = t.hosts[0].group("all", t.hosts.all()),
+               there = t.hosts[1].group("all", t.hosts.all());
+    t.runtime.sleep_for(200ms);  // until there is credit
+    const auto sending = here->send(1, 0, base::Payload::of(7));
+    t.hosts[1].host_ended(0);
+    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has ended"));
+  });
+}
+
+TEST_CASE("steady lanes: little messages come by credit, and are not asked for one by one") {
+  Steady t({2}, "", "");
+  std::atomic<int> grants{0};
+  t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+    grants += frame.kind == LaneKind::grant ? 1 : 0;
+  };
+  t.runtime.run([&] {
+    const auto here = t.hosts[0].group("all", t.hosts.all()),
+               there = t.hosts[1].group("all", t.hosts.all());
+    for (std::uint64_t i = 0; i < 5000; ++i) {  // more than there is credit for
+      auto receiving = there->receive(0, little(i));
+      here->send(1, little(i), base::Payload::of(i));
+      REQUIRE(receiving.wait().read<std::uint64_t>() == i);
+    }
+  });
+  INFO(grants << " grants");
+  CHECK(grants < 500);  // now and then one that has waited for long
+}
+
+TEST_CASE("steady lanes: a little message that does not come is asked for") {
+  Steady t({2}, "", "");
+  std::atomic<bool> is_asked{false};
+  t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+    if (frame.kind == LaneKind::grant) is_asked = true;
+  };
+  t.runtime.run([&] {
+    const auto here = t.hosts[0].group("all", t.hosts.all()),
+               there = t.hosts[1].group("all", t.hosts.all());
+    auto receiving = there->receive(0, little(0));
+    CHECK_FALSE(is_asked);
+    while (!is_asked) t.runtime.sleep_for(1ms);
+    here->send(1, little(0), base::Payload::of(7));
+    CHECK(receiving.wait().read<int>() == 7);
+  });
+}
+
+TEST_CASE("steady lanes: a little message behind large ones that nobody wants comes all the same") {
+  Steady t({2}, "", "");
+  t.runtime.run([&] {
+    const auto here = t.hosts[0].group("all", t.hosts.all()),
+               there = t.hosts[1].group("all", t.hosts.all());
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      auto receiving = there->receive(0, little(i));
+      here->send(1, {.channel = 1, .name = i, .order = 2 * i},
+                 base::Payload::filled(1 << 20, [](std::span<std::byte>) {}));
+      here->send(1, {.channel = 0, .name = i, .order = 2 * i + 1}, base::Payload::of(i));
+      CHECK(receiving.wait().read<std::uint64_t>() == i);
+    }
+  });
+}
