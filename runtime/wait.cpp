@@ -125,7 +125,7 @@ void Wakes::tell_all() {
   }
 }
 
-Wakes::~Wakes() {
+void Wakes::carry_out() {
   tell_all();
   for (Context* context : services_) context->unpark();
   threads_.wake();

@@ -121,7 +121,9 @@ class Told {
 class Wakes {
  public:
   Wakes() = default;
-  ~Wakes();  ///< never blocks
+  ~Wakes() {  ///< never blocks
+    if (!empty()) carry_out();
+  }
   void tell(Told& one);
   /// Carries them out, the mutex being unlocked: those who are told, service contexts, whose
   /// replies leave for other hosts, and threads of the application only when those had their turn
@@ -146,6 +148,7 @@ class Wakes {
 
  private:
   friend class WaitList;
+  void carry_out();
   void tell_all();
   Told* first_told_ = nullptr;
   Told* last_told_ = nullptr;

@@ -57,32 +57,62 @@ Admission::Verdict Admission::judge(const Frame& frame) {
     return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
-  Verdict verdict;
-  if (operation.kind == OperationKind::clock) return verdict;  // for the host, not for a stage
-  const bool is_release = operation.kind == OperationKind::release;
-  const bool is_move = operation.kind == OperationKind::move;
-  Slot& slot = slot_of(*entrance, operation.slot);
+  if (operation.kind == OperationKind::clock) return {};  // for the host, not for a stage
+  return let_in({operation.kind, operation.slot, operation.segment, operation.sequence,
+                 operation.failure != nullptr},
+                *way, slot_of(*entrance, operation.slot));
+}
+
+Admission::Verdict Admission::let_in(const Entering& entering, const Way& way, Slot& slot) {
+  const bool is_release = entering.kind == OperationKind::release;
+  const bool is_move = entering.kind == OperationKind::move;
   if (is_release && std::exchange(slot.is_released_by_path, true))
-    return refused(fmt::format("slot {} is released twice", operation.slot));
+    return refused(fmt::format("slot {} is released twice", entering.slot));
   // A release with a failure may overtake moves from before it.
-  if (slot.is_released && !(is_move && operation.sequence < slot.released_from))
+  if (slot.is_released && !(is_move && entering.sequence < slot.released_from))
     return {.kind = Verdict::Kind::late};
-  Moves& moves = slot.moves_of(operation.segment);
-  if (slot.inside >= way->inside_max)
+  Moves& moves = slot.moves_of(entering.segment);
+  if (slot.inside >= way.inside_max)
     return refused(
-        fmt::format("more than {} operations at once at slot {}", way->inside_max, operation.slot));
+        fmt::format("more than {} operations at once at slot {}", way.inside_max, entering.slot));
   if (is_move)
-    if (std::string wrong = moves.wrong(operation.sequence, operation.failure != nullptr);
-        !wrong.empty())
+    if (std::string wrong = moves.wrong(entering.sequence, entering.has_failed); !wrong.empty())
       return refused(std::move(wrong));
 
-  if (is_move) moves.note(operation.sequence, operation.failure != nullptr);
+  if (is_move) moves.note(entering.sequence, entering.has_failed);
   if (is_release) {
     slot.is_released = true;
-    slot.released_from = operation.sequence;
+    slot.released_from = entering.sequence;
   }
+  Verdict verdict;
   verdict.is_alone = slot.inside++ == 0;
   return verdict;
+}
+
+Admission::Standing Admission::standing_of(const Frame& request) {
+  const Operation& operation = request.operation;
+  Standing standing;
+  standing.entrance = entrance_at(request.stage);
+  standing.way = *way_into(*standing.entrance, operation.path);
+  standing.slot = operation.slot;
+  standing.threads = std::max(1u, plan_.paths[operation.path].threads);
+  return standing;
+}
+
+Admission::Verdict Admission::judge(const Standing& standing, std::uint32_t thread,
+                                    std::uint64_t sequence, std::uint64_t contributions) {
+  const Way& way = standing.way;
+  if (contributions == 0 || contributions > threads_)
+    return refused(fmt::format("{} contributions, expected 1 to {}", contributions, threads_));
+  if (thread >= standing.threads || (way.slots > 1 && way.first_slot + thread != standing.slot))
+    return refused(
+        fmt::format("thread {} at slot {}, which is not its own", thread, standing.slot));
+  return let_in({.slot = standing.slot, .sequence = sequence}, way,
+                slot_of(*standing.entrance, standing.slot));
+}
+
+void Admission::left(const Standing& standing) {
+  --slot_of(*standing.entrance, standing.slot).inside;
 }
 
 void Admission::left(const Frame& frame) {
@@ -215,8 +245,11 @@ std::string Admission::wrong_answer(StageId stage, const Operation& asked, const
 
 /// Follows the path down as its tuples go.
 const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
-  const auto [known, is_new] = tuples_.try_emplace(key(stage, path));
+  const std::uint64_t place = key(stage, path);
+  if (last_tuples_.second != nullptr && last_tuples_.first == place) return *last_tuples_.second;
+  const auto [known, is_new] = tuples_.try_emplace(place);
   Tuples& found = known->second;
+  last_tuples_ = {place, &found};
   bool is_beyond = false;  // where answers come from
   for (StageId at = plan_.paths[path].stage; is_new && at != no_stage;
        at = plan_.stages[at].below) {

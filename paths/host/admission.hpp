@@ -47,6 +47,13 @@ class Admission {
   Verdict judge(const Frame& frame);
   /// What entered has been carried out.
   void left(const Frame& frame);
+  /// What a request that was not wrong has in common with all of its standing call.
+  class Standing;
+  Standing standing_of(const Frame& request);
+  /// The same of a short one.
+  Verdict judge(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
+                std::uint64_t contributions);
+  void left(const Standing& standing);
   /// What is wrong with the answer to an operation that this host sent into a stage of another one;
   /// empty when nothing is.
   std::string wrong_answer(StageId stage, const Operation& asked, const Result& answer);
@@ -97,6 +104,15 @@ class Admission {
     std::vector<Slot> slots = {};                          // from the first on, as far as used
   };
 
+  /// Of something whose place is right.
+  struct Entering {
+    OperationKind kind = OperationKind::move;
+    std::uint32_t slot = 0;
+    std::uint32_t segment = 0;
+    std::uint64_t sequence = 0;
+    bool has_failed = false;
+  };
+  static Verdict let_in(const Entering& entering, const Way& way, Slot& slot);
   std::string wrong_form(const Frame& frame) const;
   std::string wrong_kind(const Frame& frame) const;
   std::string wrong_place(const Frame& frame, Entrance* entrance, const Way*& way);
@@ -109,9 +125,19 @@ class Admission {
   const Plan& plan_;
   const std::uint32_t host_;
   const WrapperKinds& kinds_;
-  const std::uint64_t threads_;                       // of the whole plan
-  std::vector<Entrance> entrances_;                   // by stage
-  std::unordered_map<std::uint64_t, Tuples> tuples_;  // by stage and path
+  const std::uint64_t threads_;                                      // of the whole plan
+  std::vector<Entrance> entrances_;                                  // by stage
+  std::unordered_map<std::uint64_t, Tuples> tuples_;                 // by stage and path
+  std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // that were asked for
+};
+
+class Admission::Standing {
+ private:
+  friend class Admission;
+  Entrance* entrance = nullptr;
+  Way way;
+  std::uint32_t slot = 0;
+  std::uint32_t threads = 1;  // of the path
 };
 
 }  // namespace paths

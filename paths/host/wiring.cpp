@@ -15,6 +15,7 @@
 #include "paths/host/admission.hpp"
 #include "paths/host/host.hpp"
 #include "paths/host/shared_elements.hpp"
+#include "paths/host/standing_calls.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
@@ -35,6 +36,9 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
           runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
           reception.complaints(),
           [this](ConnectionId connection, Frame&& frame) { serve(connection, std::move(frame)); },
+          [this](ConnectionId connection, ShortFrame&& frame) {
+            serve(connection, std::move(frame));
+          },
           [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
             peer_gone(peer, reason, has_parted);
           }),
@@ -141,7 +145,7 @@ const Stage* Wiring::stage(StageId id) const {
 
 // ---- the way to other hosts and from them --------------------------------------------------
 
-Result Wiring::call(std::uint32_t to_host, StageId stage, Operation operation) {
+Result Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation) {
   Operation asked;  // without its tuple
   asked.kind = operation.kind;
   asked.path = operation.path;
@@ -150,7 +154,8 @@ Result Wiring::call(std::uint32_t to_host, StageId stage, Operation operation) {
   return answer;
 }
 
-void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation operation, Ascent& ascent) {
+void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
+                        Ascent& ascent) {
   const runtime::Deadline limit = deadline();
   expect(limit.at);
   ascent.then([this, to_host, stage, kind = operation.kind, path = operation.path](
@@ -189,14 +194,16 @@ void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
   }
   Ascent ascent(trip);
   ascent.then([this](Ascent up, Outcome&& outcome) {
-    {
-      runtime::Wakes wakes;
-      runtime::Lock lock(mutex_);
-      if (--begun_ == 0) changed_.wake_all(wakes);
-    }
+    ended_without_context();
     up.answer(std::move(outcome));
   });
   begin_stage(*this, stage, std::move(operation), std::move(ascent));
+}
+
+void Wiring::ended_without_context() {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  if (--begun_ == 0) changed_.wake_all(wakes);
 }
 
 void Wiring::expect(base::Nanos until) {
@@ -377,6 +384,9 @@ void Wiring::serve(ConnectionId connection, Frame&& frame) {
   {
     runtime::Lock lock(mutex_);
     verdict = admission_->judge(frame);
+    if (verdict.kind != Verdict::Kind::wrong && frame.kind == FrameKind::request &&
+        is_of_standing(frame.call) && !stand(connection, frame))
+      verdict = {.kind = Verdict::Kind::wrong, .reason = "another operation in a standing call"};
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {

@@ -88,9 +88,9 @@ class Wiring : public Site {
 
   /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
   /// Throws what was thrown there, or TravelError when the host is gone or late.
-  Result call(std::uint32_t to_host, StageId stage, Operation operation);
+  Result call(std::uint32_t to_host, StageId stage, Operation&& operation);
   /// The same without a context: what comes back answers `ascent`, which throwing leaves alone.
-  void begin_call(std::uint32_t to_host, StageId stage, Operation operation, Ascent& ascent);
+  void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation, Ascent& ascent);
   /// The same without an answer: one frame. Does not block; a push waiting for credits is replaced
   /// by a newer one of the same path, unless it is to be kept.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
@@ -136,6 +136,7 @@ class Wiring : public Site {
  private:
   Traffic wan_traffic_of(std::uint32_t graph) const;
   class Service;     // one operation of another host, in a context or without one
+  class Standing;    // a call that another host makes again and again
   struct Releases {  // of paths that pass through this host
     std::uint64_t expected = 0;
     std::uint64_t seen = 0;
@@ -148,8 +149,11 @@ class Wiring : public Site {
   bool leave(const std::string& why);
   std::string name_in_space(std::string_view element) const;
   void serve(ConnectionId connection, Frame&& frame);
+  void serve(ConnectionId connection, ShortFrame&& frame);
+  bool stand(ConnectionId connection, const Frame& request);
   bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) const;
   Service& take_service();
+  void ended_without_context();
   void carry_out(ConnectionId connection, Frame& frame);
   void decline(ConnectionId connection, const Frame& frame);
   void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
@@ -193,8 +197,9 @@ class Wiring : public Site {
   std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
   std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
   std::vector<std::unique_ptr<Service>> resting_;  // to run again
+  std::unordered_map<std::uint64_t, std::unique_ptr<Standing>> standing_;  // by connection, number
   std::uint64_t next_service_ = 0;
-  std::uint64_t begun_ = 0;            // operations of this host without a context
+  std::uint64_t begun_ = 0;            // without a context: of this host, and of standing calls
   std::atomic<bool> gives_up_{false};  // what waits without a context
   bool waits_again_ = false;           // something has begun to, meanwhile
   bool is_ending_ = false;

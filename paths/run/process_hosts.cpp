@@ -72,7 +72,7 @@ ProcessHosts::ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan
       plan_(std::move(plan)),
       kinds_(kinds),
       options_(options),
-      network_(plan_->hosts.size()) {}
+      network_(plan_->hosts.size(), !runtime_.is_virtual()) {}
 
 void ProcessHosts::make_hosts() {
   if (!options_.trace.directory.empty())

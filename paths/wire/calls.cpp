@@ -10,7 +10,7 @@
 
 namespace paths {
 
-Result Connections::call(std::uint32_t to_host, StageId stage, Operation operation,
+Result Connections::call(std::uint32_t to_host, StageId stage, Operation&& operation,
                          runtime::Deadline deadline) {
   const std::string& peer = peers_->hosts[to_host].name;
   const std::uint64_t sequence = operation.sequence;
@@ -23,8 +23,8 @@ Result Connections::call(std::uint32_t to_host, StageId stage, Operation operati
     runtime::Lock& held;
     ~Forget() { connections.forget(call, held); }
   } const forget{*this, call, lock};
-  request(call, to_host, stage, std::move(operation));
-  send_posted(lock);
+  const bool is_short = request(call, to_host, stage, operation);
+  leave(call, is_short, operation, lock);
   while (!call.answered && call.lost.empty()) {
     const bool lacks_credits = call.lacks_credits();
     const runtime::Woken woken = call.waiting.wait(
@@ -63,20 +63,21 @@ Result Connections::result_of(Call& call) const {
 
 // ---- without a context ------------------------------------------------------------------------
 
-void Connections::begin_call(std::uint32_t to_host, StageId stage, Operation operation,
+void Connections::begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                              runtime::Deadline deadline, Ascent& ascent) {
   runtime::Lock lock(mutex_);
   Begun& begun = ascent.keep<Begun>(*this);
   begun.call.deadline = deadline;
   begun.call.begun = &begun;
+  bool is_short = false;
   try {
-    request(begun.call, to_host, stage, std::move(operation));
+    is_short = request(begun.call, to_host, stage, operation);
   } catch (...) {
     ascent.let_go_last();
     throw;
   }
   begun.ascent = std::move(ascent);
-  send_posted(lock);
+  leave(begun.call, is_short, operation, lock);
 }
 
 /// Called with the mutex held: it was answered or lost, or may leave now.
@@ -109,27 +110,32 @@ base::Nanos Connections::end_late(base::Nanos now) {
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
   for (const auto& [id, connection] : connections_)
-    for (const auto& [number, call] : connection->calls) {
-      if (call->begun == nullptr || call->begun->is_told) continue;
-      const base::Nanos until = limit_of(*call).at;
+    connection->each_call([&](const Call& call) {
+      if (call.begun == nullptr || call.begun->is_told) return;
+      const base::Nanos until = limit_of(call).at;
       if (until > now) {
         next = std::min(next, until);
-        continue;
+        return;
       }
-      call->begun->is_told = call->begun->is_late = true;
-      wakes.tell(*call->begun);
-    }
+      call.begun->is_told = call.begun->is_late = true;
+      wakes.tell(*call.begun);
+    });
   return next;
 }
 
-/// Called with the mutex held.
-void Connections::request(Call& call, std::uint32_t to_host, StageId stage, Operation operation) {
+/// Called with the mutex held; leave() is to follow. Answers whether it goes as a short frame.
+bool Connections::request(Call& call, std::uint32_t to_host, StageId stage, Operation& operation) {
   call.to_host = to_host;
   call.path = operation.path;
   call.moved = operation.payload;
   Connection& connection = connection_to(to_host, stage);
   if (!connection.lost.empty()) throw gone(connection, operation);
-  connection.begin(call);
+  Standing* const standing = connection.standing_for(stage, operation);
+  connection.begin(call, standing);
+  if (standing != nullptr && standing->is_known && connection.held.empty()) {
+    call.is_held = false;
+    return true;
+  }
   Frame frame = frame_of(FrameKind::request);
   frame.call = call.number;
   frame.stage = stage;
@@ -139,6 +145,20 @@ void Connections::request(Call& call, std::uint32_t to_host, StageId stage, Oper
   } else {
     leave(connection, std::move(frame));
   }
+  return false;
+}
+
+/// Called with the mutex held, which is let go to send.
+void Connections::leave(const Call& call, bool is_short, Operation& operation,
+                        runtime::Lock& lock) {
+  if (!is_short) return send_posted(lock);
+  ShortFrame frame;
+  frame.standing = static_cast<std::uint32_t>(standing_of_call(call.number));
+  frame.thread = operation.thread;
+  frame.result.sequence = operation.sequence;
+  frame.result.contributions = operation.contributions;
+  frame.result.payload = std::move(operation.payload);
+  send(*call.connection, operation.path, std::move(frame), lock);
 }
 
 /// Its caller has the answer, or has given up: then it need not leave any more. Called with the
@@ -147,7 +167,6 @@ void Connections::forget(const Call& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;
   connection.end(call);
-  if (!call.is_held && !call.answered) connection.given_up.insert(call.number);
   if (!call.is_held) return;
   std::erase_if(connection.held, [&call](const Frame& frame) {
     return frame.kind == FrameKind::request && frame.call == call.number;
@@ -162,8 +181,8 @@ void Connections::forget(const Call& call, runtime::Lock& lock) {
 }
 
 void Connections::answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
-  if (connection.given_up.erase(frame.call) > 0) return;
-  Call& call = *connection.calls.find(frame.call)->second;
+  if (connection.answer_given_up(frame.call)) return;
+  Call& call = *connection.call_of(frame.call);
   Outcome& outcome = call.answered.emplace();
   if (frame.kind == FrameKind::error) {
     outcome.failure = std::move(frame.operation.failure);
@@ -171,6 +190,14 @@ void Connections::answer(Connection& connection, Frame&& frame, runtime::Wakes& 
     outcome.result = std::move(frame.result);
     if (frame.returns_moved) outcome.result.payload = std::move(call.moved);
   }
+  tell(call, wakes);
+}
+
+void Connections::answer(Connection& connection, ShortFrame&& frame, runtime::Wakes& wakes) {
+  const std::uint64_t number = call_of_standing(frame.standing);
+  if (connection.answer_given_up(number)) return;
+  Call& call = *connection.call_of(number);
+  call.answered.emplace().result = std::move(frame.result);
   tell(call, wakes);
 }
 

@@ -42,6 +42,17 @@ struct Connections::Begun final : runtime::Told {
   Ascent ascent;
 };
 
+/// What a caller has of a standing call (paths/wire/short_frame.hpp).
+struct Connections::Standing {
+  StageId stage = no_stage;
+  std::uint32_t path = 0;
+  std::uint32_t slot = 0;
+  bool is_known = false;     // to the peer: a frame of it has left
+  Call* call = nullptr;      // the one that is under way
+  bool is_given_up = false;  // it is not any more, and may still be answered
+  bool is_free() const { return call == nullptr && !is_given_up; }
+};
+
 struct Connections::Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
@@ -52,19 +63,47 @@ struct Connections::Connection {
   bool has_said_goodbye = false;  // we have
   bool has_parted = false;        // the peer has
   bool known = false;             // we connected, or the peer said hello and was welcomed
+  bool carries_short = false;     // the transport does, and we connected
   StageId key = no_stage;         // key_of() the stages it leads to
   std::string lost;               // why, when it is
   std::int64_t credits = window;  // less than none: requests do not wait for them
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;
   using Calls = std::unordered_map<std::uint64_t, Call*>;
-  Calls calls;
+  Calls calls;                                // but those of standing calls
   std::vector<Calls::node_type> spare_calls;  // so that a call takes no memory
   std::set<std::uint64_t> given_up;           // calls that left and may still be answered
+  std::vector<Standing> standing;
   std::deque<Frame> held;  // pushes that wait for credits, and what must not overtake them
 
-  void begin(Call& call) {
+  /// The standing call that it can be of, now.
+  Standing* standing_for(StageId stage, const Operation& operation) {
+    if (!carries_short || operation.kind != OperationKind::move || operation.failure ||
+        operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)
+      return nullptr;
+    for (Standing& one : standing)
+      if (one.stage == stage && one.path == operation.path && one.slot == operation.slot)
+        return one.is_free() ? &one : nullptr;
+    if (standing.size() == standing_max) return nullptr;
+    return &standing.emplace_back(Standing{stage, operation.path, operation.slot});
+  }
+  std::uint32_t number_of(const Standing& one) const {
+    return static_cast<std::uint32_t>(&one - standing.data());
+  }
+  /// Null unless frames with that number are of one.
+  Standing* standing_of(std::uint64_t call) {
+    return is_of_standing(call) && standing_of_call(call) < standing.size()
+               ? &standing[standing_of_call(call)]
+               : nullptr;
+  }
+
+  void begin(Call& call, Standing* of) {
     call.connection = this;
+    if (of != nullptr) {
+      of->call = &call;
+      call.number = call_of_standing(number_of(*of));
+      return;
+    }
     call.number = next_call++;
     if (spare_calls.empty()) {
       calls.emplace(call.number, &call);
@@ -76,8 +115,45 @@ struct Connections::Connection {
     node.mapped() = &call;
     calls.insert(std::move(node));
   }
+  /// Its caller has the answer or has given up.
   void end(const Call& call) {
+    const bool may_be_answered = !call.is_held && !call.answered;
+    if (Standing* const of = standing_of(call.number)) {
+      of->call = nullptr;
+      of->is_given_up = may_be_answered;
+      return;
+    }
     if (auto node = calls.extract(call.number)) spare_calls.push_back(std::move(node));
+    if (may_be_answered) given_up.insert(call.number);
+  }
+  /// Null when there is none.
+  Call* call_of(std::uint64_t number) {
+    if (is_of_standing(number)) {
+      const Standing* const of = standing_of(number);
+      return of != nullptr ? of->call : nullptr;
+    }
+    const auto found = calls.find(number);
+    return found != calls.end() ? found->second : nullptr;
+  }
+  /// Whether a call that has been given up may be answered, which this does.
+  bool may_answer_given_up(std::uint64_t number) {
+    const Standing* const of = standing_of(number);
+    return of != nullptr ? of->is_given_up : given_up.contains(number);
+  }
+  bool answer_given_up(std::uint64_t number) {
+    Standing* const of = standing_of(number);
+    return of != nullptr ? std::exchange(of->is_given_up, false) : given_up.erase(number) > 0;
+  }
+  template <class Act>
+  void each_call(Act act) {
+    for (const auto& [number, call] : calls) act(*call);
+    for (const Standing& one : standing)
+      if (one.call != nullptr) act(*one.call);
+  }
+  bool has_calls() {
+    bool has = false;
+    each_call([&has](const Call&) { has = true; });
+    return has;
   }
 
   /// The last one of the same thread's same path, or the end.

@@ -20,7 +20,7 @@ Traffic& Traffic::operator+=(const Traffic& other) {
 
 Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                          std::uint32_t host, Opening opening, std::unique_ptr<Transport> transport,
-                         Complaints& complaints, Serve serve, Gone gone)
+                         Complaints& complaints, Serve serve, ServeShort serve_short, Gone gone)
     : runtime_(runtime),
       peers_(std::move(peers)),
       host_(host),
@@ -29,6 +29,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
       transport_(std::move(transport)),
       complaints_(complaints),
       serve_(std::move(serve)),
+      serve_short_(std::move(serve_short)),
       gone_(std::move(gone)),
       is_wired_(!needs_all_),
       counted_(peers_->graphs.size() + 1) {
@@ -80,6 +81,7 @@ Connections::Connection& Connections::connection_to(std::uint32_t host, StageId 
     connection->peer = host;
     connection->known = true;
     connection->is_ours = true;
+    connection->carries_short = transport_->carries_short(connection->id);
     connection->key = key;
     known = connection.get();
     connections_[connection->id] = std::move(connection);
@@ -123,10 +125,10 @@ TravelError Connections::gone(const Connection& connection, const Operation& ope
 void Connections::lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes) {
   if (!connection.lost.empty()) return;
   connection.lost = reason.empty() ? "connection lost" : reason;
-  for (auto& [number, call] : connection.calls) {
-    call->lost = connection.lost;
-    tell(*call, wakes);
-  }
+  connection.each_call([&](Call& call) {
+    call.lost = connection.lost;
+    tell(call, wakes);
+  });
   connection.held.clear();
   dropped_.push_back(connection.id);
   parting_.wake_all(wakes);
@@ -195,6 +197,26 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   if (serves) serve_(id, std::move(frame));
   if (is_refused) tell_gone(peer, reason, false);
   if (has_parted) tell_gone(peer, has_ended, true);
+}
+
+/// As deliver() of the frame that it stands for.
+void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
+  std::string wrong;
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(mutex_);
+    Connection& connection = found_or_new(id);
+    if (!connection.lost.empty()) return;
+    connection.is_heard = true;
+    wrong = this->wrong(connection, frame);
+    if (!connection.known)
+      turn_away(connection, wrong, wakes);
+    else if (wrong.empty() && frame.is_reply)
+      return answer(connection, std::move(frame), wakes);
+  }
+  if (wrong.empty()) return serve_short_(id, std::move(frame));
+  refuse(id, wrong);
+  send_posted();
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {

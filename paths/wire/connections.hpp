@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "paths/ascent.hpp"
@@ -40,6 +42,8 @@ class Connections final : public Receiver {
   /// Called for every request and push of a peer that was welcomed, on a connection it may come on;
   /// must not block; answers a request by reply() later, or refuses the peer by refuse().
   using Serve = std::function<void(ConnectionId, Frame&&)>;
+  /// The same for a request of a standing call, whose first one was served.
+  using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
   /// Called once for a host from which nothing more can come, with why: it said goodbye on every
   /// connection the plan has it make, or one of its connections is lost, or one of us refused the
   /// other; `has_parted` in the first case. Must not block.
@@ -52,7 +56,7 @@ class Connections final : public Receiver {
   };
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
               Opening opening, std::unique_ptr<Transport> transport, Complaints& complaints,
-              Serve serve, Gone gone);
+              Serve serve, ServeShort serve_short, Gone gone);
   ~Connections() override;
 
   void start() { transport_->start(*this); }
@@ -96,16 +100,18 @@ class Connections final : public Receiver {
   void close() { transport_->stop(); }
 
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
-  Result call(std::uint32_t to_host, StageId stage, Operation operation,
+  Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
               runtime::Deadline deadline);
   /// The same without a context: what comes back answers `ascent`, which throwing leaves alone.
-  void begin_call(std::uint32_t to_host, StageId stage, Operation operation,
+  void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   runtime::Deadline deadline, Ascent& ascent);
   /// Calls without a context whose reply is late at `now` fail; answers when the next one's will
   /// be.
   base::Nanos end_late(base::Nanos now);
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   void reply(ConnectionId connection, Frame&& frame);
+  /// To a standing call of that path.
+  void reply(ConnectionId connection, std::uint32_t path, ShortFrame&& frame);
   /// The peer on this connection sent what it may not: it is told why, and is gone from here on.
   void refuse(ConnectionId connection, const std::string& wrong);
   /// The same of the peer that answers for `stage`; what its callers are to be told.
@@ -121,6 +127,7 @@ class Connections final : public Receiver {
   Traffic traffic() const;
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
 
@@ -128,6 +135,7 @@ class Connections final : public Receiver {
   static constexpr const char* has_ended = "it has ended";
   struct Call;
   struct Begun;
+  struct Standing;
   struct Connection;
   struct Peer {
     bool departed = false;
@@ -148,7 +156,11 @@ class Connections final : public Receiver {
   Connection& found_or_new(ConnectionId id);
   void erase(ConnectionId id);
   void post(Connection& connection, Frame&& frame);
-  void request(Call& call, std::uint32_t to_host, StageId stage, Operation operation);
+  void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
+            runtime::Lock& lock);
+  void count(const Connection& connection, std::size_t group, const Traffic& sent);
+  bool request(Call& call, std::uint32_t to_host, StageId stage, Operation& operation);
+  void leave(const Call& call, bool is_short, Operation& operation, runtime::Lock& lock);
   static void tell(Call& call, runtime::Wakes& wakes);
   void end(Begun& begun);
   runtime::Deadline limit_of(const Call& call) const;
@@ -161,9 +173,11 @@ class Connections final : public Receiver {
   static bool may_leave(const Connection& connection, const Frame& frame);
   void leave(Connection& connection, Frame&& frame);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
-  std::string wrong(const Connection& connection, const Frame& frame) const;
-  std::string wrong_from_us(const Connection& connection, const Frame& frame) const;
+  std::string wrong(Connection& connection, const Frame& frame) const;
+  std::string wrong_from_us(Connection& connection, const Frame& frame) const;
   std::string wrong_to_us(const Connection& connection, const Frame& frame) const;
+  std::string wrong(Connection& connection, const ShortFrame& frame) const;
+  std::string wrong_reply(Connection& connection, std::uint64_t call, const Result& result) const;
   std::string wrong_greeting(const Frame& hello) const;
   std::string wrong_plan(const std::string& peer, const Frame& greeting) const;
   std::string wrong_call(std::uint32_t host, const Frame& welcome) const;
@@ -171,7 +185,8 @@ class Connections final : public Receiver {
   bool greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
   void turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
   bool refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
-  void answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes);
+  static void answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes);
+  static void answer(Connection& connection, ShortFrame&& frame, runtime::Wakes& wakes);
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   void count_planned_connections();
   bool depart(std::uint32_t peer, const std::string& why);
@@ -190,7 +205,10 @@ class Connections final : public Receiver {
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   void send_posted();
   void send_posted(runtime::Lock& lock);
-  void hand_to_transport(ConnectionId connection, Frame&& frame);
+  void send_all(runtime::Lock& lock);
+  using AnyFrame = std::variant<Frame, ShortFrame>;
+  template <class Send>
+  void hand_over(ConnectionId connection, Send send);
   Frame frame_of(FrameKind kind) const;
   Frame goodbye() const;
   TravelError gone(const Connection& connection, const Operation& operation) const;
@@ -203,6 +221,7 @@ class Connections final : public Receiver {
   std::unique_ptr<Transport> transport_;
   Complaints& complaints_;
   Serve serve_;
+  ServeShort serve_short_;
   Gone gone_;
   mutable runtime::Mutex mutex_;
   std::unordered_map<std::uint32_t, Peer> met_;  // not of all hosts: there may be very many
@@ -215,8 +234,8 @@ class Connections final : public Receiver {
   runtime::WaitList parting_;  // for answers to our goodbyes
   /// Frames leave in the order in which they were posted, so one context at a time sends them, all
   /// there are: outside the lock, because within one process that runs the peer's deliver().
-  std::vector<std::pair<ConnectionId, Frame>> posted_;
-  std::vector<std::pair<ConnectionId, Frame>> sent_;  // by the context that sends
+  std::vector<std::pair<ConnectionId, AnyFrame>> posted_;
+  std::vector<std::pair<ConnectionId, AnyFrame>> sent_;  // by the context that sends
   std::vector<ConnectionId> dropped_;
   bool sending_ = false;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;

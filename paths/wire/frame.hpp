@@ -14,7 +14,7 @@
 
 namespace paths {
 
-inline constexpr std::uint16_t protocol_version = 3;
+inline constexpr std::uint16_t protocol_version = 4;
 
 enum class FrameKind : std::uint8_t {
   request,  ///< an operation that wants a reply
@@ -51,7 +51,7 @@ struct Frame {
   std::uint64_t run_low = 0;
   std::uint32_t from_host = 0;  ///< index in the wiring's plan; on lanes the number in the run
   std::uint32_t credits = 0;    ///< given back to the receiver of this frame
-  std::uint64_t call = 0;       ///< pairs a reply with its request, per connection
+  std::uint64_t call = 0;       ///< pairs a reply with its request, per connection; see ShortFrame
   StageId stage = no_stage;     ///< where the operation enters the receiver
   Operation operation;          ///< of request and one_way; of control frames only failure's text
   Result result;                ///< of reply

@@ -52,6 +52,14 @@ void Multiplexer::deliver(ConnectionId connection, Frame&& frame) {
   pass_on(connection, *share, std::move(frame));
 }
 
+/// One that nobody has asked for means nothing.
+void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
+  Share* share = enter(connection);
+  if (share == nullptr) return others_.deliver_short(connection, std::move(frame));
+  share->receiver_->deliver_short(connection, std::move(frame));
+  leave(*share);
+}
+
 void Multiplexer::connection_lost(ConnectionId connection, const std::string& reason) {
   Share* share = enter(connection);
   if (share == nullptr) return others_.connection_lost(connection, reason);
@@ -84,6 +92,14 @@ ConnectionId Multiplexer::Share::connect(std::uint32_t host, std::uint32_t path)
 
 void Multiplexer::Share::send(ConnectionId connection, Frame&& frame) {
   all_.transport_->send(connection, std::move(frame));
+}
+
+bool Multiplexer::Share::carries_short(ConnectionId connection) const {
+  return all_.transport_->carries_short(connection);
+}
+
+void Multiplexer::Share::send_short(ConnectionId connection, const ShortFrame& frame) {
+  all_.transport_->send_short(connection, frame);
 }
 
 void Multiplexer::Share::drop(ConnectionId connection) {

@@ -45,6 +45,7 @@ class Multiplexer final : public Receiver {
   void pass_on(ConnectionId connection, Share& share, Frame&& frame);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
@@ -72,6 +73,8 @@ class Multiplexer::Share final : public Transport {
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
   void send(ConnectionId connection, Frame&& frame) override;
+  bool carries_short(ConnectionId connection) const override;
+  void send_short(ConnectionId connection, const ShortFrame& frame) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
   void stop() override;

@@ -9,7 +9,7 @@ namespace paths {
 
 /// What is wrong with a frame on a connection; empty when nothing is. What its operation may do is
 /// for whoever serves it.
-std::string Connections::wrong(const Connection& connection, const Frame& frame) const {
+std::string Connections::wrong(Connection& connection, const Frame& frame) const {
   if (frame.kind == FrameKind::refuse) return {};
   if (!connection.known)
     return frame.kind == FrameKind::hello ? std::string() : "a frame before its hello";
@@ -26,14 +26,14 @@ std::string Connections::wrong(const Connection& connection, const Frame& frame)
 }
 
 /// On a connection we made: answers, and only to what was asked.
-std::string Connections::wrong_from_us(const Connection& connection, const Frame& frame) const {
+std::string Connections::wrong_from_us(Connection& connection, const Frame& frame) const {
   const std::int64_t used = window - connection.credits;
   if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
   switch (frame.kind) {
     case FrameKind::reply:
     case FrameKind::error: break;
     case FrameKind::goodbye:
-      return connection.has_said_goodbye || connection.calls.empty() ? "" : "a goodbye unasked";
+      return connection.has_said_goodbye || !connection.has_calls() ? "" : "a goodbye unasked";
     case FrameKind::welcome: return wrong_call(connection.peer, frame);
     case FrameKind::hello:
     case FrameKind::request:
@@ -41,14 +41,32 @@ std::string Connections::wrong_from_us(const Connection& connection, const Frame
     case FrameKind::lane: return "a lane's frame in place of an answer";
     default: return {};
   }
-  if (frame.result.origin.cluster >= peers_->clusters)
-    return fmt::format("cluster {} of {}", frame.result.origin.cluster, peers_->clusters);
-  const auto call = connection.calls.find(frame.call);
-  const bool is_awaited = call != connection.calls.end()
-                              ? !call->second->is_held && !call->second->answered
-                              : connection.given_up.contains(frame.call);
-  return is_awaited ? std::string()
-                    : fmt::format("a reply to call {}, which does not wait for one", frame.call);
+  return wrong_reply(connection, frame.call, frame.result);
+}
+
+std::string Connections::wrong_reply(Connection& connection, std::uint64_t number,
+                                     const Result& result) const {
+  if (result.origin.cluster >= peers_->clusters)
+    return fmt::format("cluster {} of {}", result.origin.cluster, peers_->clusters);
+  const Call* const call = connection.call_of(number);
+  const bool is_awaited =
+      call != nullptr ? !call->is_held && !call->answered : connection.may_answer_given_up(number);
+  if (is_awaited) return {};
+  return is_of_standing(number)
+             ? fmt::format("a reply to standing call {}, which does not wait for one",
+                           standing_of_call(number))
+             : fmt::format("a reply to call {}, which does not wait for one", number);
+}
+
+/// What its operation may do is for whoever serves it.
+std::string Connections::wrong(Connection& connection, const ShortFrame& frame) const {
+  if (!connection.known) return "a frame before its hello";
+  if (frame.is_reply != connection.is_ours)
+    return frame.is_reply ? "an answer in place of an operation"
+                          : "an operation in place of an answer";
+  if (frame.is_reply)
+    return wrong_reply(connection, call_of_standing(frame.standing), frame.result);
+  return connection.has_parted ? "a frame after its goodbye" : "";
 }
 
 /// On a connection the peer made: a hello, operations, a goodbye.
@@ -63,6 +81,9 @@ std::string Connections::wrong_to_us(const Connection& connection, const Frame& 
     case FrameKind::hello: return "a second hello";
     default: return "an answer in place of an operation";
   }
+  if (frame.kind == FrameKind::request && is_of_standing(frame.call) &&
+      standing_of_call(frame.call) >= standing_max)
+    return fmt::format("standing call {} of {}", standing_of_call(frame.call), standing_max);
   if (key_of(frame.stage) == connection.key) return {};
   return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
 }

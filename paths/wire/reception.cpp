@@ -108,6 +108,11 @@ void Reception::deliver(ConnectionId connection, Frame&& frame) {
   if (verdict.is_last) multiplexer_.transport().drop(connection);
 }
 
+/// Of no wiring that is there: as the request that it stands for. Answers are nobody's.
+void Reception::deliver_short(ConnectionId connection, ShortFrame&& frame) {
+  if (!frame.is_reply) deliver(connection, frame_of(FrameKind::request));
+}
+
 /// Called with the mutex held, like all that follow.
 Reception::Verdict Reception::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);

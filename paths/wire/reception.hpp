@@ -55,6 +55,7 @@ class Reception final : public Receiver {
   void open_lanes(Multiplexer::Share& share);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 

@@ -59,6 +59,13 @@ void Connections::reply(ConnectionId id, Frame&& frame) {
   send_posted(lock);
 }
 
+void Connections::reply(ConnectionId id, std::uint32_t path, ShortFrame&& frame) {
+  runtime::Lock lock(mutex_);
+  Connection* connection = find(id);
+  if (connection == nullptr || !connection->lost.empty()) return;
+  send(*connection, path, std::move(frame), lock);
+}
+
 void Connections::pushed_in(ConnectionId id) {
   runtime::Lock lock(mutex_);
   Connection* connection = find(id);
@@ -89,7 +96,7 @@ void Connections::post_held(Connection& connection, runtime::Wakes& wakes) {
 
 void Connections::leave_at_last(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
   if (frame.kind == FrameKind::request)  // its caller now waits for the reply
-    tell(*connection.calls.at(frame.call), wakes);
+    tell(*connection.call_of(frame.call), wakes);
   leave(connection, std::move(frame));
 }
 
@@ -112,13 +119,15 @@ bool Connections::may_leave(const Connection& connection, const Frame& frame) {
 
 void Connections::leave(Connection& connection, Frame&& frame) {
   if (!is_farewell(frame.operation.kind)) --connection.credits;
-  if (frame.kind == FrameKind::request) connection.calls.at(frame.call)->is_held = false;
+  if (frame.kind == FrameKind::request) {
+    connection.call_of(frame.call)->is_held = false;
+    if (Standing* const of = connection.standing_of(frame.call)) of->is_known = true;
+  }
   post(connection, std::move(frame));
 }
 
 void Connections::post(Connection& connection, Frame&& frame) {
   frame.credits = std::exchange(connection.to_give_back, 0);
-  const bool is_wan = peers_->are_in_different_clusters(connection.peer, host_);
   Traffic one;
   const OperationKind kind = frame.operation.kind;
   if (is_control(frame.kind) || is_housekeeping(kind)) {
@@ -128,22 +137,45 @@ void Connections::post(Connection& connection, Frame&& frame) {
     one.bytes = frame.kind == FrameKind::reply ? frame.result.payload.size()
                                                : frame.operation.payload.size();
   }
-  Counted& counted = is_control(frame.kind) ? counted_.back()
-                                            : counted_[peers_->graph_of_path[frame.operation.path]];
-  counted.all += one;
-  if (is_wan) counted.wan += one;
+  count(connection,
+        is_control(frame.kind) ? counted_.size() - 1 : peers_->graph_of_path[frame.operation.path],
+        one);
   // A gateway may have ended before our goodbye, which says it too, comes.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   posted_.emplace_back(connection.id, std::move(frame));
 }
 
+void Connections::count(const Connection& connection, std::size_t group, const Traffic& sent) {
+  Counted& counted = counted_[group];
+  counted.all += sent;
+  if (peers_->are_in_different_clusters(connection.peer, host_)) counted.wan += sent;
+}
+
 /// What cannot be handed over loses its connection; the frames behind it go on.
-void Connections::hand_to_transport(ConnectionId connection, Frame&& frame) {
+template <class Send>
+void Connections::hand_over(ConnectionId connection, Send send) {
   try {
-    transport_->send(connection, std::move(frame));
+    send();
   } catch (const std::exception& error) {
     connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
   }
+}
+
+/// Called with the mutex held, which is let go to send: at once, when nothing is before it.
+void Connections::send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
+                       runtime::Lock& lock) {
+  count(connection, peers_->graph_of_path[path],
+        {.messages = 1, .bytes = frame.result.payload.size()});
+  const ConnectionId id = connection.id;
+  if (sending_ || has_posted()) {
+    posted_.emplace_back(id, std::move(frame));
+    return send_posted(lock);
+  }
+  sending_ = true;
+  lock.unlock();
+  hand_over(id, [&] { transport_->send_short(id, frame); });
+  lock.lock();
+  send_all(lock);
 }
 
 void Connections::send_posted() {
@@ -155,11 +187,22 @@ void Connections::send_posted() {
 void Connections::send_posted(runtime::Lock& lock) {
   if (sending_ || !has_posted()) return;
   sending_ = true;
+  send_all(lock);
+}
+
+/// Called with the mutex held, by the one who sends: until there is nothing left to.
+void Connections::send_all(runtime::Lock& lock) {
   while (has_posted()) {
     sent_.swap(posted_);
     const auto dropped = std::exchange(dropped_, {});
     lock.unlock();
-    for (auto& [connection, frame] : sent_) hand_to_transport(connection, std::move(frame));
+    for (auto& [id, any] : sent_)
+      hand_over(id, [this, connection = id, &frame = any] {
+        if (const auto* const is_short = std::get_if<ShortFrame>(&frame))
+          transport_->send_short(connection, *is_short);
+        else
+          transport_->send(connection, std::move(std::get<Frame>(frame)));
+      });
     sent_.clear();
     for (const ConnectionId connection : dropped) transport_->drop(connection);
     lock.lock();

@@ -122,6 +122,9 @@ class RingReader {
   /// says what cannot be.
   std::span<const std::byte> data();
   void consume(std::size_t bytes);
+  bool has_data() const {
+    return control_ != nullptr && control_->written.load(std::memory_order_seq_cst) != read_;
+  }
   /// The writer asked for room, and there is: once for each time it asked.
   bool owes_word();
 

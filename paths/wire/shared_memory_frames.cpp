@@ -3,8 +3,11 @@
 #include "paths/wire/shared_memory_frames.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
+
+#include "base/errors.hpp"
 
 namespace paths {
 namespace {
@@ -41,6 +44,45 @@ void FrameWriter::write(std::uint32_t connection, const Frame& frame) {
   copy(bytes_in(head), kept.head.data());
   write_header(frame, std::span(kept.head).subspan(sizeof head));
   kept.body = std::move(body);
+  kept_.push_back(std::move(kept));
+  push();
+}
+
+void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
+  const Result& result = frame.result;
+  struct {
+    RecordHead record;
+    ShortHead head;
+    std::array<std::byte, ShortFrame::payload_bytes_max> body;
+  } all;
+  static_assert(sizeof all == sizeof all.record + sizeof all.head + sizeof all.body);
+  all.record = {connection, RecordHead::is_short, result.payload.size()};
+  all.head = {frame.standing,
+              frame.thread,
+              result.sequence,
+              result.contributions,
+              result.number,
+              result.origin.sequence,
+              result.origin.nanos,
+              result.origin.cluster,
+              static_cast<std::uint8_t>(frame.is_reply),
+              static_cast<std::uint8_t>(result.condition),
+              static_cast<std::uint8_t>(result.proved),
+              static_cast<std::uint8_t>(result.origin.kind)};
+  ENSURE(result.payload.size() <= sizeof all.body);
+  copy(result.payload.bytes(), all.body.data());
+  const std::size_t size = sizeof all.record + sizeof all.head + result.payload.size();
+  const auto bytes = bytes_in(all).first(size);
+  if (ring_ && kept_.empty()) {
+    if (const auto room = ring_->room(size); room.size() >= size) {
+      copy(bytes, room.data());
+      ring_->publish(size);
+      return written_();
+    }
+  }
+  Kept kept;
+  kept.connection = connection;
+  kept.head.assign(bytes.begin(), bytes.end());
   kept_.push_back(std::move(kept));
   push();
 }
@@ -120,13 +162,16 @@ FrameReader::Arrived* FrameReader::next() {
   RecordHead head;
   if (data.size() < sizeof head) return nullptr;
   std::memcpy(&head, data.data(), sizeof head);
+  arrived_.connection = head.connection;
+  arrived_.frame.reset();
+  arrived_.short_frame.reset();
+  if (head.header_bytes == RecordHead::is_short)
+    return next_short(data.subspan(sizeof head), head.body_bytes);
   if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_max ||
       (head.header_bytes == 0 && head.body_bytes != 0))
     throw LinkError("bytes that are not a frame");
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
   if (data.size() < sizeof head + head.header_bytes + at_once) return nullptr;
-  arrived_.connection = head.connection;
-  arrived_.frame.reset();
   const auto header = data.subspan(sizeof head, head.header_bytes);
   header_.assign(header.begin(), header.end());  // where its writer cannot change it any more
   if (head.header_bytes == 0) {
@@ -143,6 +188,34 @@ FrameReader::Arrived* FrameReader::next() {
       base::Payload::filled(head.body_bytes, [this](std::span<std::byte> space) { rest_ = space; });
   is_under_way_ = true;
   return next();
+}
+
+/// Reads each byte once, as the writer may change it meanwhile.
+FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
+                                              std::uint64_t body_bytes) {
+  ShortHead head;
+  if (body_bytes > ShortFrame::payload_bytes_max) throw LinkError("a short frame that is long");
+  if (data.size() < sizeof head + body_bytes) return nullptr;
+  std::memcpy(&head, data.data(), sizeof head);
+  const bool is_known = head.is_reply <= 1 && head.proved <= 1 &&
+                        head.condition <= static_cast<std::uint8_t>(Condition::fails) &&
+                        head.origin <= static_cast<std::uint8_t>(Origin::Kind::waited);
+  if (!is_known) throw LinkError("bytes that are not a short frame");
+  ShortFrame& frame = arrived_.short_frame.emplace();
+  frame.is_reply = head.is_reply == 1;
+  frame.standing = head.standing;
+  frame.thread = head.thread;
+  Result& result = frame.result;
+  result.condition = static_cast<Condition>(head.condition);
+  result.proved = head.proved == 1;
+  result.number = head.number;
+  result.sequence = head.sequence;
+  result.contributions = head.contributions;
+  result.origin = {static_cast<Origin::Kind>(head.origin), head.origin_cluster,
+                   head.origin_sequence, head.origin_nanos};
+  result.payload = base::Payload::copy_of(data.subspan(sizeof head, body_bytes));
+  ring_.consume(sizeof(RecordHead) + sizeof head + body_bytes);
+  return &arrived_;
 }
 
 bool FrameReader::receive_rest() {

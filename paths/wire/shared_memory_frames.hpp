@@ -12,15 +12,30 @@
 
 #include "paths/wire/frame.hpp"
 #include "paths/wire/shared_memory_area.hpp"
+#include "paths/wire/short_frame.hpp"
 
 namespace paths {
 
-/// Before each frame in a ring. A frame has a header; without one the connection is closed.
+/// Before each frame in a ring. A frame has a header; without one the connection is closed. A short
+/// frame has a ShortHead in its place.
 struct RecordHead {
+  static constexpr std::uint32_t is_short = ~std::uint32_t{0};  ///< in place of the header's bytes
   std::uint32_t connection = 0;
   std::uint32_t header_bytes = 0;
   std::uint64_t body_bytes = 0;
 };
+
+/// The bytes of a short frame but its tuple; docs/wire.md draws them.
+struct ShortHead {
+  std::uint32_t standing = 0;
+  std::uint32_t thread = 0;
+  std::uint64_t sequence = 0, contributions = 0, number = 0;
+  std::uint64_t origin_sequence = 0;
+  std::int64_t origin_nanos = 0;
+  std::uint32_t origin_cluster = 0;
+  std::uint8_t is_reply = 0, condition = 0, proved = 0, origin = 0;
+};
+static_assert(sizeof(ShortHead) == 56);
 
 /// Writes frames, whole or piece by piece, as the ring has room; what finds none is kept. Of one
 /// context at a time.
@@ -33,6 +48,7 @@ class FrameWriter {
   }
   /// Never blocks. Throws what the frame is encoded with, having written nothing of it.
   void write(std::uint32_t connection, const Frame& frame);
+  void write(std::uint32_t connection, const ShortFrame& frame);
   /// The last on that connection.
   void write_end(std::uint32_t connection);
   /// As much as there is room for of what is kept; true when all has left. Throws
@@ -63,18 +79,23 @@ class FrameReader {
  public:
   struct Arrived {
     std::uint32_t connection = 0;
-    std::optional<Frame> frame;  ///< none: the last on that connection
+    std::optional<Frame> frame;  ///< none, and no short one: the last on that connection
+    std::optional<ShortFrame> short_frame;
+    bool is_last() const { return !frame && !short_frame; }
   };
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
   /// The next whole one, if there is, else null; until it is called again. Throws LinkError when
   /// the bytes are no frame.
   Arrived* next();
+  /// Whether next() may find something; quick when not.
+  bool has_more() { return is_under_way_ || ring_.has_data(); }
   /// The writer waits for room, and there is.
   bool owes_word() { return ring_.owes_word(); }
 
  private:
   Arrived* finish(base::Payload&& body);
+  Arrived* next_short(std::span<const std::byte> data, std::uint64_t body_bytes);
   bool receive_rest();
 
   RingReader ring_;

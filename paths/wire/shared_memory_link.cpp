@@ -52,12 +52,15 @@ bool Link::is_open(std::uint32_t connection) {
   return true;
 }
 
-void Link::write(ConnectionId connection, const Frame& frame) {
+template <class AnyFrame>
+void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
   runtime::Lock sending(sending_);
   if (!is_open(own_number(connection))) return;
   writer_.write(own_number(connection), frame);
-  has_kept_ = writer_.has_kept();
+  if (writer_.has_kept() != has_kept()) has_kept_ = writer_.has_kept();
 }
+template void Link::write_any(ConnectionId, const Frame&);
+template void Link::write_any(ConnectionId, const ShortFrame&);
 
 bool Link::close(ConnectionId id) {
   const std::uint32_t connection = own_number(id);
@@ -93,7 +96,7 @@ bool Link::is_unused() {
 }
 
 Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
-  if (arrived.frame && is_surely_open(arrived.connection)) return Verdict::deliver;
+  if (!arrived.is_last() && is_surely_open(arrived.connection)) return Verdict::deliver;
   bool was_open = true;
   {
     runtime::Lock lock(mutex_);
@@ -101,7 +104,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
     const bool is_known = found != connections_.end();
     if (has_ended_) return Verdict::ignore;
     if (!is_known && is_ours()) throw LinkError("a frame on a connection that nobody has made");
-    if (arrived.frame) {
+    if (!arrived.is_last()) {
       if (!is_known) connections_[arrived.connection] = true;
       if (is_known && !found->second) return Verdict::ignore;
       surely_open_ = arrived.connection;

@@ -42,7 +42,8 @@ class Link {
   /// Nothing when the link has ended.
   std::optional<ConnectionId> connect();
   /// Swallowed when the connection is closed. Throws LinkError; and what the frame is encoded with.
-  void write(ConnectionId connection, const Frame& frame);
+  void write(ConnectionId connection, const Frame& frame) { write_any(connection, frame); }
+  void write(ConnectionId connection, const ShortFrame& frame) { write_any(connection, frame); }
   /// False when it was closed before. The peer is told.
   bool close(ConnectionId connection);
   /// Has frames that could not leave yet.
@@ -72,6 +73,8 @@ class Link {
   bool is_surely_open(std::uint32_t connection) const {
     return surely_open_.load(std::memory_order_acquire) == connection;
   }
+  template <class AnyFrame>
+  void write_any(ConnectionId connection, const AnyFrame& frame);
   void wake_peer();
   void write_end(std::uint32_t connection);
 

@@ -87,7 +87,8 @@ Links::LinkPtr Links::find(ConnectionId connection) {
   return found == links_.end() ? nullptr : found->second;
 }
 
-void Links::send(ConnectionId connection, const Frame& frame) {
+template <class AnyFrame>
+void Links::send_any(ConnectionId connection, const AnyFrame& frame) {
   const LinkPtr link = find(connection);
   if (!link) return;
   const auto soon = [this](auto act) {
@@ -107,6 +108,9 @@ void Links::send(ConnectionId connection, const Frame& frame) {
     });
   }
 }
+
+template void Links::send_any(ConnectionId, const Frame&);
+template void Links::send_any(ConnectionId, const ShortFrame&);
 
 void Links::drop(ConnectionId connection) {
   const LinkPtr link = find(connection);
@@ -171,10 +175,11 @@ bool Links::receive_from(const LinkPtr& link) {
   if (link->is_wrong) return false;
   try {
     if (link->has_kept()) link->push();
+    if (!link->reader.has_more()) return false;
     int received = 0;
     while (received < receives_in_a_row && receive_next(link)) ++received;
     if (received == receives_in_a_row) look_soon();
-    if (link->reader.owes_word()) link->tell_of_room();
+    if (link->reader.owes_word()) link->tell_of_room();  // who waits for some is told as we read
     return received > 0;
   } catch (const LinkError& error) {
     refuse(link, error.what());
@@ -189,7 +194,12 @@ bool Links::receive_next(const LinkPtr& link) {
   if (arrived == nullptr) return false;
   const ConnectionId connection = link->id_of(arrived->connection);
   switch (link->judge(*arrived)) {
-    case Link::Verdict::deliver: receiver_->deliver(connection, std::move(*arrived->frame)); break;
+    case Link::Verdict::deliver:
+      if (arrived->frame)
+        receiver_->deliver(connection, std::move(*arrived->frame));
+      else
+        receiver_->deliver_short(connection, std::move(*arrived->short_frame));
+      break;
     case Link::Verdict::lost:
       receiver_->connection_lost(
           connection, link->is_ours()

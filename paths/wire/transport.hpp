@@ -5,6 +5,7 @@
 #include <string>
 
 #include "paths/wire/frame.hpp"
+#include "paths/wire/short_frame.hpp"
 
 namespace paths {
 
@@ -18,6 +19,8 @@ class Receiver {
  public:
   virtual ~Receiver() = default;
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
+  /// Only of transports that carry them.
+  virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
   /// Nothing more will come or go: the peer ended, was refused or cannot be reached.
   virtual void connection_lost(ConnectionId connection, const std::string& reason) = 0;
   /// Somebody, from `source`, did not get as far as a frame, or sent what is none.
@@ -42,6 +45,10 @@ class Transport {
   /// Hands the frame over and returns; never blocks. Any context may call. Lost connections
   /// swallow it (the receiver was or will be told).
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
+  /// Whether short frames can go on this connection, too, in order with the others.
+  virtual bool carries_short(ConnectionId /*connection*/) const { return false; }
+  /// As send(), where they can.
+  virtual void send_short(ConnectionId /*connection*/, const ShortFrame& /*frame*/) {}
   /// Gives a connection up: nothing more comes or goes, and the receiver is told nothing of it. Any
   /// context may call.
   virtual void drop(ConnectionId connection) = 0;

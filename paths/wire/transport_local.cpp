@@ -34,23 +34,19 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
   void send(ConnectionId connection, Frame&& frame) override {
-    const ConnectionId far_end = connection ^ 1;
-    Receiver* receiver = nullptr;
-    Receiver* told = nullptr;  // that nobody receives any more
-    {
-      runtime::Lock lock(network_.mutex_);
-      const auto& ends = network_.ends_[connection / 2];
-      const std::uint32_t to = ends.hosts[far_end & 1];
-      const bool is_dropped = ends.dropped[far_end & 1];
-      if (!is_dropped) receiver = network_.receivers_[to];
-      if (network_.ended_[to] || is_dropped) {
-        told = network_.receivers_[host_];
-      } else if (receiver == nullptr && !stopped_) {
-        network_.waiting_[to].emplace_back(far_end, std::move(frame));
-      }
-    }
-    if (receiver != nullptr) receiver->deliver(far_end, std::move(frame));
-    if (told != nullptr) told->connection_lost(connection, "it has ended");
+    hand_over(
+        connection,
+        [&](std::uint32_t to) {
+          if (!stopped_) network_.waiting_[to].emplace_back(connection ^ 1, std::move(frame));
+        },
+        [&](Receiver& receiver) { receiver.deliver(connection ^ 1, std::move(frame)); });
+  }
+  bool carries_short(ConnectionId) const override { return network_.carries_short_; }
+  /// Only to one who has answered, and so has started.
+  void send_short(ConnectionId connection, const ShortFrame& frame) override {
+    hand_over(
+        connection, [](std::uint32_t) {},
+        [&](Receiver& receiver) { receiver.deliver_short(connection ^ 1, ShortFrame(frame)); });
   }
 
   /// What the peer sends from now on tells it so.
@@ -66,6 +62,27 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
  private:
+  template <class Wait, class Deliver>
+  void hand_over(ConnectionId connection, Wait wait, Deliver deliver) {
+    const ConnectionId far_end = connection ^ 1;
+    Receiver* receiver = nullptr;
+    Receiver* told = nullptr;  // that nobody receives any more
+    {
+      runtime::Lock lock(network_.mutex_);
+      const auto& ends = network_.ends_[connection / 2];
+      const std::uint32_t to = ends.hosts[far_end & 1];
+      const bool is_dropped = ends.dropped[far_end & 1];
+      if (!is_dropped) receiver = network_.receivers_[to];
+      if (network_.ended_[to] || is_dropped) {
+        told = network_.receivers_[host_];
+      } else if (receiver == nullptr) {
+        wait(to);
+      }
+    }
+    if (receiver != nullptr) deliver(*receiver);
+    if (told != nullptr) told->connection_lost(connection, "it has ended");
+  }
+
   LocalNetwork& network_;
   std::uint32_t host_;
   bool stopped_ = false;

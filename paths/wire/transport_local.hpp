@@ -17,12 +17,14 @@ namespace paths {
 /// and those to one that has ended lose the sender's connection. Outlives its transports.
 class LocalNetwork {
  public:
-  explicit LocalNetwork(std::size_t hosts)
-      : receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
+  /// Short frames are for the steady clock: where contexts cost little they are only more work.
+  explicit LocalNetwork(std::size_t hosts, bool carries_short = false)
+      : carries_short_(carries_short), receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
   std::unique_ptr<Transport> transport(std::uint32_t host);
 
  private:
   class LocalTransport;
+  const bool carries_short_;
   runtime::Mutex mutex_;
   std::vector<Receiver*> receivers_;
   std::vector<std::vector<std::pair<ConnectionId, Frame>>> waiting_;

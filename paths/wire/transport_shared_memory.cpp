@@ -29,6 +29,10 @@ class SharedMemoryTransport final : public Transport {
   void start(Receiver& receiver) override { links_->start(receiver); }
   ConnectionId connect(std::uint32_t host, std::uint32_t) override { return links_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override { links_->send(connection, frame); }
+  bool carries_short(ConnectionId) const override { return true; }
+  void send_short(ConnectionId connection, const ShortFrame& frame) override {
+    links_->send(connection, frame);
+  }
   void drop(ConnectionId connection) override { links_->drop(connection); }
   void stop() override { links_->stop(); }
 

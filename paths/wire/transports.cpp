@@ -19,6 +19,9 @@ class Transports::Entrance final : public Receiver {
   void deliver(ConnectionId connection, Frame&& frame) override {
     receiver_.deliver(transports_.ours(connection, index_), std::move(frame));
   }
+  void deliver_short(ConnectionId connection, ShortFrame&& frame) override {
+    receiver_.deliver_short(transports_.ours(connection, index_), std::move(frame));
+  }
   void connection_lost(ConnectionId connection, const std::string& reason) override {
     receiver_.connection_lost(transports_.ours(connection, index_), reason);
   }
@@ -59,6 +62,14 @@ ConnectionId Transports::connect(std::uint32_t host, std::uint32_t path) {
 
 void Transports::send(ConnectionId connection, Frame&& frame) {
   of(connection).send(theirs(connection), std::move(frame));
+}
+
+bool Transports::carries_short(ConnectionId connection) const {
+  return of(connection).carries_short(theirs(connection));
+}
+
+void Transports::send_short(ConnectionId connection, const ShortFrame& frame) {
+  of(connection).send_short(theirs(connection), frame);
 }
 
 void Transports::drop(ConnectionId connection) { of(connection).drop(theirs(connection)); }

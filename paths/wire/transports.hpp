@@ -25,6 +25,8 @@ class Transports final : public Transport {
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
   void send(ConnectionId connection, Frame&& frame) override;
+  bool carries_short(ConnectionId connection) const override;
+  void send_short(ConnectionId connection, const ShortFrame& frame) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
   void stop() override;
@@ -36,7 +38,7 @@ class Transports final : public Transport {
     return theirs * transports_.size() + index;
   }
   ConnectionId theirs(ConnectionId ours) const { return ours / transports_.size(); }
-  Transport& of(ConnectionId ours) { return *transports_[ours % transports_.size()]; }
+  Transport& of(ConnectionId ours) const { return *transports_[ours % transports_.size()]; }
 
   std::vector<std::unique_ptr<Entrance>> entrances_;  // outlive what brings frames to them
   std::vector<std::unique_ptr<Transport>> transports_;

@@ -146,6 +146,49 @@ TEST_CASE("admission: a field that the plan does not have so is wrong, each on i
   CHECK(entry.judge(observe) == "observe as a push");
 }
 
+TEST_CASE("admission: short frames of a standing call are held to what its first request said") {
+  Entry entry;
+  const auto judge = [&entry](const Admission::Standing& standing, std::uint32_t thread,
+                              std::uint64_t sequence, std::uint64_t contributions) {
+    const auto verdict = entry.admission.judge(standing, thread, sequence, contributions);
+    if (verdict.kind == Kind::enters) return std::string("enters");
+    return verdict.kind == Kind::late ? "late" : verdict.reason;
+  };
+  const Frame first = entry.frame("log", OperationKind::move, 0);
+  REQUIRE(entry.judge(first) == "enters");
+  const auto own = entry.admission.standing_of(first);  // thread 1, at a slot of its own
+  CHECK(judge(own, 1, 0, 1) == "move 0 comes twice");
+  CHECK(judge(own, 1, 1, 1) == "enters");
+  CHECK(judge(own, 0, 2, 1) == "thread 0 at slot 1, which is not its own");
+  CHECK(judge(own, 2, 2, 1) == "thread 2 at slot 1, which is not its own");
+  CHECK(judge(own, 1, 2, 0) == "0 contributions, expected 1 to 3");
+  CHECK(judge(own, 1, 2, 4) == "4 contributions, expected 1 to 3");
+  CHECK(judge(own, 1, ~std::uint64_t{0}, 1) == "the last move there can be");
+  CHECK(judge(own, 1, 2, 1) == "enters");
+  CHECK(entry.judge(entry.frame("log", OperationKind::move, 2)) == "move 2 comes twice");
+  CHECK(entry.judge(entry.frame("log", OperationKind::move, 3)) == "enters");
+  CHECK(entry.judge(entry.frame("log", OperationKind::release, 4)) == "enters");
+  CHECK(judge(own, 1, 4, 1) == "late");
+
+  const Frame joined = entry.frame("sum", OperationKind::move, 0);
+  REQUIRE(entry.judge(joined) == "enters");
+  const auto shared = entry.admission.standing_of(joined);  // of both threads, below their join
+  CHECK(judge(shared, 0, 1, 2) == "enters");
+  CHECK(judge(shared, 1, 2, 2) == "enters");
+  CHECK(judge(shared, 2, 3, 2) == "thread 2 at slot 1, which is not its own");
+}
+
+TEST_CASE("admission: what short frames brought in counts until it has left") {
+  Entry entry;
+  const Frame first = entry.frame("log", OperationKind::move, 0);
+  REQUIRE(entry.judge(first) == "enters");
+  const auto standing = entry.admission.standing_of(first);
+  CHECK_FALSE(entry.admission.judge(standing, 1, 1, 1).is_alone);
+  entry.admission.left(first);
+  entry.admission.left(standing);
+  CHECK(entry.admission.judge(standing, 1, 2, 1).is_alone);
+}
+
 TEST_CASE("admission: moves of a slot come in order and once; pushes may leave some out") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {

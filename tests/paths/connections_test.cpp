@@ -9,165 +9,13 @@
 #include <functional>
 #include <optional>
 
-#include "paths/host/peers_of.hpp"
-#include "tests/support/one_host.hpp"
+#include "tests/paths/connections_talk.hpp"
 
 namespace {
 
 using namespace paths;
 using namespace std::chrono_literals;
-
-constexpr StageId there = 7;  // a stage of the other host
-constexpr std::uint32_t other = 1;
-
-constexpr std::uint64_t unsendable = 4711;  // in an operation's number
-
-/// Keeps what is sent, for a test that plays the other host; which may answer greetings at once.
-class Kept final : public Transport {
- public:
-  using Answer = std::function<void(ConnectionId)>;
-  Kept(std::vector<Frame>& sent, std::vector<ConnectionId>& dropped, Answer to_hello)
-      : sent_(sent), dropped_(dropped), to_hello_(std::move(to_hello)) {}
-  void start(Receiver&) override {}
-  ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
-  void send(ConnectionId connection, Frame&& frame) override {
-    if (frame.operation.number == unsendable) throw std::runtime_error("too heavy");
-    sent_.push_back(std::move(frame));
-    if (sent_.back().kind == FrameKind::hello) to_hello_(connection);
-  }
-  void drop(ConnectionId connection) override { dropped_.push_back(connection); }
-  void stop() override {}
-
- private:
-  std::vector<Frame>& sent_;
-  std::vector<ConnectionId>& dropped_;
-  Answer to_hello_;
-  ConnectionId last_ = 0;
-};
-
-std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
-  auto plan = std::make_shared<Plan>();
-  plan->clusters = {"alpha", "beta"};
-  plan->hosts = {{"alpha-0", 0, 1, 0, 1.0, "", {}},
-                 {"beta-0", 1, 0, 1, 1.0, "tcp://127.0.0.1:7701", {}}};
-  plan->graphs.resize(2);
-  plan->graphs[0].name = "work";
-  plan->graphs[1].name = "more";
-  for (std::uint32_t graph = 0; graph < 2; ++graph) {
-    Plan::PlanPath path;
-    path.graph = plan->graphs[graph].name;
-    path.graph_number = graph;
-    plan->paths.push_back(path);
-  }
-  plan->digest = {digest, 2};
-  plan->shares.resize(2);  // beta-0 comes to us on two connections, on one of them from two stages
-  plan->shares[0].entrances = {{1, 3, 0, 1, 0}, {1, 4, 0, 1, 1}, {1, 4, 1, 1, 1}};
-  return plan;
-}
-
-/// alpha-0's connections, and whom the test plays: beta-0.
-struct Talk {
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}};
-  std::shared_ptr<const Plan> plan = two_hosts(1);
-  std::vector<Frame> sent;
-  std::vector<ConnectionId> dropped;
-  std::vector<std::pair<ConnectionId, Frame>> served;
-  std::vector<std::string> gone;
-  bool welcomes = true;  // beta-0 does, at once
-  Complaints complaints{"alpha-0"};
-  Connections connections{
-      runtime,
-      peers_of(*plan),
-      0,
-      {std::make_shared<const WiringCall>(WiringCall{"", 1, 1, plan->digest})},
-      std::make_unique<Kept>(sent, dropped,
-                             [this](ConnectionId id) {
-                               if (welcomes) connections.deliver(id, frame(FrameKind::welcome));
-                             }),
-      complaints,
-      [this](ConnectionId id, Frame&& frame) { served.emplace_back(id, std::move(frame)); },
-      [this](std::uint32_t host, const std::string& reason, bool) {
-        gone.push_back(plan->hosts[host].name + ": " + reason);
-      }};
-  static constexpr ConnectionId outbound = 1, inbound = 1000, second_inbound = 1001,
-                                third_inbound = 1002;
-  static constexpr StageId first_stage = 3;
-
-  static Operation push_of(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
-    Operation operation;
-    operation.one_way = true;
-    operation.path = path;
-    operation.thread = thread;
-    operation.payload = base::Payload::of(value);
-    return operation;
-  }
-  void push(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
-    connections.push(other, there, push_of(value, path, thread));
-  }
-  void send(double value) {
-    Operation operation = push_of(value);
-    operation.kept = true;
-    connections.push(other, there, std::move(operation));
-  }
-  void release(std::uint32_t path = 0) {
-    Operation operation;
-    operation.kind = OperationKind::release;
-    operation.one_way = true;
-    operation.path = path;
-    connections.push(other, there, std::move(operation));
-  }
-  Frame frame(FrameKind kind) const {
-    Frame made;
-    made.kind = kind;
-    made.run_high = plan->digest.high;
-    made.run_low = plan->digest.low;
-    made.from_host = other;
-    made.text = "beta-0";
-    if (kind != FrameKind::hello && kind != FrameKind::welcome) return made;
-    made.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, plan->digest});
-    return made;
-  }
-  void give_credits(std::uint32_t credits) { give_credits_on(outbound, credits); }
-  void give_credits_on(ConnectionId on, std::uint32_t credits) {
-    Frame given = frame(FrameKind::credits);
-    given.credits = credits;
-    connections.deliver(on, std::move(given));
-  }
-  void hello(ConnectionId on = inbound) {
-    Frame greeting = frame(FrameKind::hello);
-    greeting.stage = on == second_inbound ? first_stage + 1 : first_stage;
-    connections.deliver(on, std::move(greeting));
-  }
-  /// Of a stage to which the first connection leads.
-  Frame operation(FrameKind kind) const {
-    Frame made = frame(kind);
-    made.stage = first_stage;
-    made.operation.one_way = kind == FrameKind::one_way;
-    return made;
-  }
-  void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
-  /// What was sent since the last call, handshakes left out.
-  std::vector<double> values() {
-    std::vector<double> found;
-    for (const Frame& one : std::exchange(sent, {})) {
-      if (is_control(one.kind)) continue;
-      found.push_back(one.operation.kind == OperationKind::release
-                          ? released
-                          : one.operation.payload.read<double>());
-    }
-    return found;
-  }
-  std::size_t sent_of(FrameKind kind) const {
-    return static_cast<std::size_t>(std::count_if(
-        sent.begin(), sent.end(), [kind](const Frame& one) { return one.kind == kind; }));
-  }
-  static constexpr double released = -1;
-};
-
-void use_up_credits(Talk& talk) {
-  for (std::uint32_t i = 0; i < Connections::window; ++i) talk.push(i);
-  REQUIRE(talk.values().size() == Connections::window);
-}
+using namespace test_support;
 
 }  // namespace
 
@@ -353,12 +201,13 @@ TEST_CASE("connections: requests wait behind held pushes of their path, to the d
     auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       const auto deadline = runtime::Deadline::written_at(1s);
-      value = talk.connections.call(other, there, asked, deadline).payload.read<double>();
+      value =
+          talk.connections.call(other, there, Operation(asked), deadline).payload.read<double>();
     });
     auto impatient = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       try {
-        talk.connections.call(other, there, asked, runtime::Deadline::written_at(10ms));
+        talk.connections.call(other, there, Operation(asked), runtime::Deadline::written_at(10ms));
       } catch (const TravelError& error) {
         late = fmt::format("{} at {}", error.reason(), base::format_time(talk.runtime.now()));
       }
@@ -392,7 +241,8 @@ TEST_CASE("connections: requests leave in the order of their calls, however many
           runtime::ContextRole::service, {"round", "alpha-0", sequence}, [&talk, sequence] {
             Operation asked;
             asked.sequence = sequence;
-            talk.connections.call(other, there, asked, runtime::Deadline::written_at(1s));
+            talk.connections.call(other, there, Operation(asked),
+                                  runtime::Deadline::written_at(1s));
           }));
     };
     if (is_behind_a_push) {
@@ -425,7 +275,7 @@ TEST_CASE("connections: a request of another path does not wait behind pushes wi
     auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       asked.thread = 1;
-      talk.connections.call(other, there, asked, runtime::Deadline::written_at(1s));
+      talk.connections.call(other, there, Operation(asked), runtime::Deadline::written_at(1s));
     });
     talk.runtime.sleep_for(1ms);
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
@@ -674,18 +524,6 @@ TEST_CASE("connections: a heartbeat of one who was welcomed is answered, others 
 }
 
 // ---- what no host of the plan sends
-
-namespace {
-
-/// Whether beta-0 is told why and gone, after it greeted and did that.
-bool is_refused(Talk& talk, const std::string& wrong) {
-  const bool is_told = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
-    return one.kind == FrameKind::refuse && one.text.find(wrong) != std::string::npos;
-  });
-  return is_told && talk.gone.size() == 1 && talk.gone[0].find(wrong) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("connections: a frame that its connection does not take refuses the peer, with words") {
   struct Case {

@@ -152,6 +152,14 @@ class Split final : public Transport {
     heard_.emplace_back(connection, std::move(frame));
     if (heard_.size() > 64) heard_.pop_front();
   }
+  bool carries_short(ConnectionId connection) const override {
+    return connection >= first_of_guest || inner_->carries_short(connection);
+  }
+  void send_short(ConnectionId connection, const ShortFrame& frame) override {
+    if (connection < first_of_guest) return inner_->send_short(connection, frame);
+    heard_short.emplace_back(connection, frame);
+    if (heard_short.size() > 64) heard_short.pop_front();
+  }
   void drop(ConnectionId connection) override {
     if (connection < first_of_guest) return inner_->drop(connection);
     dropped.insert(connection);
@@ -164,7 +172,8 @@ class Split final : public Transport {
   ConnectionId fresh() { return first_of_guest + next_++; }
 
   Receiver* receiver = nullptr;
-  std::vector<ConnectionId> made;  // by the victim, to the guest
+  std::deque<std::pair<ConnectionId, ShortFrame>> heard_short;  // by the guest
+  std::vector<ConnectionId> made;                               // by the victim, to the guest
   std::set<ConnectionId> dropped;
 
  private:
@@ -188,7 +197,7 @@ class Game {
   std::string play() {
     runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
     runtime_ = &runtime;
-    LocalNetwork network(sim_.plan().hosts.size());
+    LocalNetwork network(sim_.plan().hosts.size(), random_.chance(0.5));
     std::vector<std::unique_ptr<Host>> hosts;
     try {
       runtime.run([&] {
@@ -490,8 +499,48 @@ class Game {
       if (operation.kind == OperationKind::clock) operation.slot = 0;
     }
     if (operation.failure) operation.payload = {};
+    if (made.kind == FrameKind::request && operation.kind == OperationKind::move &&
+        !operation.failure && stand(on->first, made))
+      return;
     spoil(made);
     send(on->first, made);
+  }
+  /// Whether it went as a short frame; else it may be the first of a standing call.
+  bool stand(ConnectionId id, Frame& made) {
+    const Operation& operation = made.operation;
+    std::map<std::pair<StageId, std::uint32_t>, std::uint32_t>& known = standing_[id];
+    const auto found = known.find({made.stage, operation.slot});
+    if (found == known.end()) {
+      if (known.size() == standing_max || random_.chance(0.5)) return false;
+      const auto number = static_cast<std::uint32_t>(known.size());
+      known[{made.stage, operation.slot}] = number;
+      made.call = call_of_standing(number);
+      return false;
+    }
+    if (random_.chance(0.3)) return false;
+    ShortFrame frame;
+    frame.standing = found->second;
+    frame.thread = operation.thread;
+    frame.result.sequence = operation.sequence;
+    frame.result.contributions = operation.contributions;
+    frame.result.payload = operation.payload;
+    if (random_.chance(wrong_)) frame.is_reply = true;
+    perhaps(frame.thread);
+    deliver_short(id, std::move(frame));
+    return true;
+  }
+  void deliver_short(ConnectionId id, ShortFrame&& frame) {
+    Result& result = frame.result;
+    perhaps(frame.standing);
+    for (std::uint64_t* field :
+         {&result.number, &result.sequence, &result.contributions, &result.origin.sequence})
+      perhaps(*field);
+    perhaps(result.origin.cluster);
+    if (random_.chance(wrong_)) result.payload = random_payload();
+    if (result.payload.size() > ShortFrame::payload_bytes_max) result.payload = {};
+    if (split_->receiver == nullptr || split_->dropped.contains(id)) return;
+    ++figures_.frames;
+    split_->receiver->deliver_short(id, std::move(frame));
   }
   base::Payload tuple_for(const Way& way) {
     if (sim_.plan().paths[way.path].graph != "log") return base::Payload::of(random_.unit());
@@ -502,6 +551,7 @@ class Game {
 
   /// What the victim asked, perhaps more than once.
   void answer() {
+    if (!split_->heard_short.empty() && random_.chance(0.5)) return answer_short();
     if (heard_.empty()) return;
     const std::size_t place = random_.below(heard_.size());
     const auto [id, asked] = heard_[place];
@@ -520,6 +570,18 @@ class Game {
     if (made.kind == FrameKind::reply && random_.chance(0.1)) made.kind = FrameKind::error;
     spoil(made);
     send(id, made);
+  }
+  void answer_short() {
+    auto& heard = split_->heard_short;
+    const std::size_t place = random_.below(heard.size());
+    const auto [id, asked] = heard[place];
+    if (!random_.chance(wrong_)) heard.erase(heard.begin() + static_cast<std::ptrdiff_t>(place));
+    if (asked.is_reply) return;
+    ShortFrame made;
+    made.is_reply = !random_.chance(wrong_);
+    made.standing = asked.standing;
+    made.result.payload = base::Payload::of(1.0);
+    deliver_short(id, std::move(made));
   }
   ConnectionId made_by_victim(ConnectionId id) const {
     return std::find(split_->made.begin(), split_->made.end(), id) != split_->made.end() ? id : 0;
@@ -565,6 +627,7 @@ class Game {
   std::deque<std::pair<ConnectionId, Frame>> heard_, last_, held_;
   std::vector<std::pair<ConnectionId, StageId>> greeted_;
   std::map<std::pair<StageId, std::uint32_t>, std::uint64_t> moves_;
+  std::map<ConnectionId, std::map<std::pair<StageId, std::uint32_t>, std::uint32_t>> standing_;
   std::uint64_t next_call_ = 0;
   int results_ = 0;
   std::string said_;

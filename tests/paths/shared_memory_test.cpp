@@ -85,6 +85,87 @@ TEST_CASE(
   CHECK(ends.writer.push());
 }
 
+TEST_CASE("shared memory: short frames come out between others as they went in") {
+  const int seed = GENERATE(range(1, 21));
+  INFO("seed " << seed);
+  runtime::Random random(static_cast<std::uint64_t>(seed));
+  const auto short_of = [](std::uint64_t number) {
+    ShortFrame frame;
+    frame.is_reply = number % 3 == 0;
+    frame.standing = static_cast<std::uint32_t>(number % 7);
+    frame.thread = static_cast<std::uint32_t>(number + 1);
+    Result& result = frame.result;
+    result.condition = static_cast<Condition>(number % 3);
+    result.proved = number % 2 == 0;
+    result.number = number + 2;
+    result.sequence = number + 3;
+    result.contributions = number + 4;
+    result.origin = {static_cast<Origin::Kind>(number % 4), static_cast<std::uint32_t>(number + 5),
+                     number + 6, static_cast<std::int64_t>(number) - 7};
+    result.payload = numbered(number, number % 49).operation.payload;
+    return frame;
+  };
+  Ends ends;
+  std::uint64_t sent = 0, received = 0;
+  constexpr std::uint64_t count = 400;
+  std::vector<bool> is_short;
+  while (received < count) {
+    if (sent < count && random.chance(0.5)) {
+      is_short.push_back(random.chance(0.7));
+      if (is_short.back())
+        ends.writer.write(7, short_of(sent++));
+      else
+        ends.writer.write(7, numbered(sent++, random.below(random.chance(0.1) ? 6 << 20 : 100)));
+    } else if (random.chance(0.5)) {
+      ends.writer.push();
+    } else if (auto arrived = ends.reader.next()) {
+      REQUIRE(arrived->connection == 7);
+      REQUIRE_FALSE(arrived->is_last());
+      REQUIRE(arrived->short_frame.has_value() == is_short[received]);
+      if (is_short[received]) {
+        const ShortFrame right = short_of(received), &came = *arrived->short_frame;
+        CHECK(came.is_reply == right.is_reply);
+        CHECK(came.standing == right.standing);
+        CHECK(came.thread == right.thread);
+        CHECK(came.result.condition == right.result.condition);
+        CHECK(came.result.proved == right.result.proved);
+        CHECK(came.result.number == right.result.number);
+        CHECK(came.result.sequence == right.result.sequence);
+        CHECK(came.result.contributions == right.result.contributions);
+        CHECK(came.result.origin.kind == right.result.origin.kind);
+        CHECK(came.result.origin.cluster == right.result.origin.cluster);
+        CHECK(came.result.origin.sequence == right.result.origin.sequence);
+        CHECK(came.result.origin.nanos == right.result.origin.nanos);
+        CHECK(came.result.payload == right.result.payload);
+      }
+      ++received;
+    }
+  }
+  CHECK(ends.reader.next() == nullptr);
+}
+
+TEST_CASE("shared memory: a short frame that is none is found, and waited for until it is whole") {
+  const RecordHead head{1, RecordHead::is_short, 8};
+  const auto read = [](RecordHead record, const ShortHead& what, std::size_t bytes) {
+    Ends ends;
+    RingWriter writer(ends.area.control(0), ends.area.bytes(0));
+    const auto room = writer.room(128);
+    std::memcpy(room.data(), &record, sizeof record);
+    std::memcpy(room.data() + sizeof record, &what, sizeof what);
+    writer.publish(bytes);
+    return ends.reader.next() != nullptr;
+  };
+  constexpr std::size_t all = sizeof(RecordHead) + sizeof(ShortHead) + 8;
+  CHECK(read(head, {}, all));
+  for (std::size_t bytes = 0; bytes < all; ++bytes) CHECK_FALSE(read(head, {}, bytes));
+  CHECK_THROWS_AS(read({1, RecordHead::is_short, 49}, {}, 128), LinkError);
+  CHECK_THROWS_AS(read({1, RecordHead::is_short, ~std::uint64_t{0}}, {}, 128), LinkError);
+  CHECK_THROWS_AS(read(head, {.is_reply = 2}, all), LinkError);
+  CHECK_THROWS_AS(read(head, {.condition = 3}, all), LinkError);
+  CHECK_THROWS_AS(read(head, {.proved = 2}, all), LinkError);
+  CHECK_THROWS_AS(read(head, {.origin = 4}, all), LinkError);
+}
+
 TEST_CASE("shared memory: who waits for room is told once half of the ring is free") {
   Ends ends;
   ends.writer.write(1, numbered(0, 3 << 20));
@@ -120,7 +201,9 @@ TEST_CASE("shared memory: bytes that are no frame are turned away, and nothing i
   const auto room = writer.room(bytes);
   for (std::size_t i = 0; i < bytes; ++i) room[i] = static_cast<std::byte>(random.next());
   if (random.chance(0.7)) {  // a head that may be right
-    const RecordHead head{1, static_cast<std::uint32_t>(random.below(300)), random.below(300)};
+    const auto header = static_cast<std::uint32_t>(random.below(300));
+    const RecordHead head{1, random.chance(0.2) ? RecordHead::is_short : header,
+                          random.below(random.chance(0.5) ? 49 : 300)};
     std::memcpy(room.data(), &head, sizeof head);
   }
   writer.publish(bytes);

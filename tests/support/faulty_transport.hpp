@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "paths/wire/transport_local.hpp"
@@ -33,7 +34,7 @@ class FaultyNetwork {
  public:
   FaultyNetwork(runtime::Runtime& runtime, std::size_t hosts, Faults faults)
       : runtime_(runtime),
-        sound_(hosts),
+        sound_(hosts, true),
         faults_(std::move(faults)),
         random_(faults_.seed),
         receivers_(hosts) {}
@@ -44,9 +45,10 @@ class FaultyNetwork {
   int delays = 0, cuts = 0, duplicates = 0;
 
  private:
+  using AnyFrame = std::variant<paths::Frame, paths::ShortFrame>;
   /// One direction of a connection, known by the end that sends.
   struct Way {
-    std::deque<paths::Frame> late;
+    std::deque<AnyFrame> late;
     bool is_cut = false;
     bool is_dropped = false;  // once what is late has left
   };
@@ -67,7 +69,14 @@ class FaultyNetwork {
       all_.hosts_of_[made ^ 1] = host;
       return made;
     }
-    void send(paths::ConnectionId connection, paths::Frame&& frame) override;
+    void send(paths::ConnectionId connection, paths::Frame&& frame) override {
+      const bool is_spared = all_.faults_.spares(frame);
+      send(connection, std::move(frame), is_spared);
+    }
+    bool carries_short(paths::ConnectionId) const override { return true; }
+    void send_short(paths::ConnectionId connection, const paths::ShortFrame& frame) override {
+      send(connection, frame, false);
+    }
     void drop(paths::ConnectionId connection) override {
       {
         runtime::Lock lock(all_.mutex_);
@@ -98,6 +107,13 @@ class FaultyNetwork {
         if (!way.late.empty() && all_.hosts_of_[connection] == host_) return true;
       return false;
     }
+    void send(paths::ConnectionId connection, AnyFrame frame, bool is_spared);
+    void hand_over(paths::ConnectionId connection, AnyFrame&& frame) {
+      if (const auto* const is_short = std::get_if<paths::ShortFrame>(&frame))
+        sound_->send_short(connection, *is_short);
+      else
+        sound_->send(connection, std::move(std::get<paths::Frame>(frame)));
+    }
     void send_late(paths::ConnectionId connection, base::Nanos span);
 
     FaultyNetwork& all_;
@@ -123,9 +139,9 @@ class FaultyNetwork {
   std::map<paths::ConnectionId, Way> ways_;
 };
 
-inline void FaultyNetwork::One::send(paths::ConnectionId connection, paths::Frame&& frame) {
+inline void FaultyNetwork::One::send(paths::ConnectionId connection, AnyFrame frame,
+                                     bool is_spared) {
   FaultyNetwork& all = all_;
-  const bool is_spared = all.faults_.spares(frame);
   runtime::Lock lock(all.mutex_);
   Way& way = all.ways_[connection];
   if (way.is_cut || way.is_dropped) return;
@@ -142,8 +158,8 @@ inline void FaultyNetwork::One::send(paths::ConnectionId connection, paths::Fram
   const bool was_late = !way.late.empty();
   if (!was_late && !all.random_.chance(all.faults_.delays)) {
     lock.unlock();
-    if (twice) sound_->send(connection, paths::Frame(frame));
-    return sound_->send(connection, std::move(frame));
+    if (twice) hand_over(connection, AnyFrame(frame));
+    return hand_over(connection, std::move(frame));
   }
   if (twice) way.late.push_back(frame);
   way.late.push_back(std::move(frame));
@@ -167,9 +183,9 @@ inline void FaultyNetwork::One::send_late(paths::ConnectionId connection, base::
       if (is_dropped) close(connection);
       return;
     }
-    paths::Frame frame = way.late.front();
+    AnyFrame frame = way.late.front();
     lock.unlock();
-    sound_->send(connection, std::move(frame));
+    hand_over(connection, std::move(frame));
     lock.lock();
     if (!way.late.empty()) way.late.pop_front();
   }

@@ -29,6 +29,12 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
     if (!is_dead_) inner_->send(connection, std::move(frame));
   }
+  bool carries_short(paths::ConnectionId connection) const override {
+    return inner_->carries_short(connection);
+  }
+  void send_short(paths::ConnectionId connection, const paths::ShortFrame& frame) override {
+    if (!is_dead_) inner_->send_short(connection, frame);
+  }
   void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
   void stop() override {
     is_stopped_ = true;
@@ -37,6 +43,9 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   void deliver(paths::ConnectionId connection, paths::Frame&& frame) override {
     peers_[connection] = frame.from_host;
     if (!is_dead_) receiver_->deliver(connection, std::move(frame));
+  }
+  void deliver_short(paths::ConnectionId connection, paths::ShortFrame&& frame) override {
+    if (!is_dead_) receiver_->deliver_short(connection, std::move(frame));
   }
   void connection_lost(paths::ConnectionId connection, const std::string& reason) override {
     if (!is_dead_) receiver_->connection_lost(connection, reason);
@@ -65,7 +74,7 @@ class MortalHosts {
       : sim_(sim),
         thread_(std::move(thread)),
         runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
-        network_(sim.plan().hosts.size()) {}
+        network_(sim.plan().hosts.size(), true) {}
 
   /// What ended each thread, by host and index; "" for the end of its function. Returns when all
   /// hosts have ended but those that died. Throws Deadlock.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/standing_calls.cpp — serves short frames.
+#include "paths/host/standing_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace paths {
+namespace {
+
+/// Connections number theirs for themselves.
+std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
+  return connection * standing_max + standing;
+}
+
+}  // namespace
+
+Wiring::Standing::Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
+                           const Admission::Standing& of)
+    : stage(*wiring.stage(first.stage)),
+      admitted(of),
+      wiring_(wiring),
+      connection_(connection),
+      request_(first) {
+  request_.operation.payload = {};
+}
+
+bool Wiring::Standing::is_of(const Frame& request) const {
+  const Operation &mine = request_.operation, &other = request.operation;
+  return request.stage == request_.stage && other.path == mine.path && other.slot == mine.slot &&
+         other.kind == mine.kind && other.segments == mine.segments;
+}
+
+Operation Wiring::Standing::operation_of(ShortFrame&& frame) const {
+  Operation operation;
+  operation.path = request_.operation.path;
+  operation.thread = frame.thread;
+  operation.slot = request_.operation.slot;
+  operation.sequence = frame.result.sequence;
+  operation.contributions = frame.result.contributions;
+  operation.payload = std::move(frame.result.payload);
+  return operation;
+}
+
+Frame Wiring::Standing::whole(ShortFrame&& frame) const {
+  Frame request = request_;
+  request.credits = 0;
+  request.operation = operation_of(std::move(frame));
+  return request;
+}
+
+void Wiring::Standing::begin(ShortFrame&& frame) {
+  begin_stage(wiring_, stage, operation_of(std::move(frame)), Ascent(*this));
+}
+
+/// The next one may come as soon as this one is answered.
+void Wiring::Standing::arrived(Outcome&& outcome) noexcept {
+  {
+    const runtime::Lock lock(wiring_.mutex_);
+    wiring_.admission_->left(admitted);
+    is_under_way = false;
+  }
+  if (outcome.failure || outcome.result.payload.size() > ShortFrame::payload_bytes_max) {
+    wiring_.respond(connection_, request_, std::move(outcome));
+  } else {
+    ShortFrame reply;
+    reply.is_reply = true;
+    reply.standing = static_cast<std::uint32_t>(standing_of_call(request_.call));
+    reply.result = std::move(outcome.result);
+    wiring_.connections_.reply(connection_, request_.operation.path, std::move(reply));
+  }
+  wiring_.ended_without_context();
+}
+
+/// Called with the mutex held. False when it is another one than before.
+bool Wiring::stand(ConnectionId connection, const Frame& request) {
+  auto& known = standing_[key_of(connection, standing_of_call(request.call))];
+  if (known != nullptr) return known->is_of(request);
+  known = std::make_unique<Standing>(*this, connection, request, admission_->standing_of(request));
+  return true;
+}
+
+void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
+  using Kind = Admission::Verdict::Kind;
+  Admission::Verdict verdict;
+  Standing* standing = nullptr;
+  {
+    const runtime::Lock lock(mutex_);
+    const auto known = frame.standing < standing_max
+                           ? standing_.find(key_of(connection, frame.standing))
+                           : standing_.end();
+    if (known != standing_.end()) {
+      standing = known->second.get();
+      if (standing->stage.begins)
+        verdict = admission_->judge(standing->admitted, frame.thread, frame.result.sequence,
+                                    frame.result.contributions);
+      if (standing->stage.begins && verdict.kind == Kind::enters) {
+        if (std::exchange(standing->is_under_way, true)) {
+          verdict.kind = Kind::wrong;
+          verdict.reason = "a standing call's next operation before it had the last one's answer";
+        } else {
+          ++begun_;
+        }
+      }
+    }
+  }
+  if (standing == nullptr)
+    return connections_.refuse(
+        connection, fmt::format("standing call {}, which has not begun", frame.standing));
+  if (verdict.kind == Kind::wrong) return connections_.refuse(connection, verdict.reason);
+  if (!standing->stage.begins) return serve(connection, standing->whole(std::move(frame)));
+  if (verdict.kind == Kind::late) return decline(connection, standing->whole(std::move(frame)));
+  standing->begin(std::move(frame));
+}
+
+}  // namespace paths

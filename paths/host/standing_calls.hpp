@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/standing_calls.hpp — calls that another host makes again and again.
+#pragma once
+#include "paths/host/admission.hpp"
+#include "paths/host/wiring.hpp"
+
+namespace paths {
+
+/// One such call: what its first request said, and room for the one that is under way. What short
+/// frames cannot say goes as frames do.
+class Wiring::Standing final : public Trip {
+ public:
+  Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
+           const Admission::Standing& admitted);
+  bool is_of(const Frame& request) const;
+  /// The request as a whole frame.
+  Frame whole(ShortFrame&& frame) const;
+  /// Carries it out without a context; only of one whose stages begin, and that entered.
+  void begin(ShortFrame&& frame);
+
+  const Stage& stage;
+  const Admission::Standing admitted;
+  bool is_under_way = false;  ///< guarded by the wiring's mutex
+
+ private:
+  void arrived(Outcome&& outcome) noexcept override;
+  Operation operation_of(ShortFrame&& frame) const;
+  Wiring& wiring_;
+  const ConnectionId connection_;
+  Frame request_;  // without its tuple
+};
+
+}  // namespace paths
