@@ -19,6 +19,17 @@ paths::Result Cache::operate(paths::Operation operation, paths::Next next) {
   return result;
 }
 
+void Cache::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
+  if (std::optional<paths::Result> answer = known(operation))
+    return ascent.answer(*std::move(answer));
+  ascent.then([this, kind = operation.kind, number = operation.number](paths::Ascent up,
+                                                                       paths::Outcome&& outcome) {
+    if (!outcome.failure) learn(kind, number, outcome.result);
+    up.answer(std::move(outcome));
+  });
+  next.begin(std::move(operation), std::move(ascent));
+}
+
 std::optional<paths::Result> Cache::known(const paths::Operation& operation) const {
   runtime::Lock lock(mutex_);
   auto found = kept_.end();

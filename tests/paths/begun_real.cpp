@@ -287,6 +287,40 @@ TEST_CASE("begun: reads of another host wait in its element without a context ea
   CHECK(seen == (std::uint64_t{1} << 40) - 1);
 }
 
+TEST_CASE("begun: reads pass a cache on their way without a context, and later ones end there") {
+  Wrongs wrongs;
+  Passed passed;
+  const Sim sim(
+      "hosts:\n"
+      "  here: {cluster: alpha, threads: 1, address: \"tcp://127.0.0.1:1\"}\n"
+      "  between: {cluster: alpha, address: \"tcp://127.0.0.1:2\"}\n"
+      "  far: {cluster: alpha, threads: 3, address: \"tcp://127.0.0.1:3\"}\n"
+      "elements: {log: {host: here, template: u64}}\n"
+      "wrappers: {shelf: {kind: cache, host: between, keep: 100}}\n"
+      "paths:\n"
+      "  - {graph: log, host: here, threads: 0, through: [store: {element: log}]}\n"
+      "  - {graph: log, host: far, threads: 0-2, through: [forward: {to: between}, counter: {},\n"
+      "     shelf, forward: {to: here}, store: {element: log}]}\n",
+      {}, {counter_kind(passed)});
+  constexpr std::uint64_t tuples = 20;
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    paths::Path& log = thread.path("log");
+    for (std::uint64_t number = 0; number < tuples; ++number) {
+      if (thread.rank() == 0) {
+        thread.host().runtime().sleep_for(200us);
+        log.move_value(number * 10);
+      } else {
+        wrongs.check(log.observe(number).payload.read<std::uint64_t>() == number * 10, "a tuple");
+      }
+    }
+    if (thread.rank() != 0) wrongs.check(log.observe(0).payload.read<std::uint64_t>() == 0, "0");
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(result.broke == "");
+  CHECK(passed.with == 0);
+  CHECK(passed.without == 3 * (tuples + 1));
+}
+
 TEST_CASE("begun: a run ends, however much waits without a context when its program fails") {
   for (int end = 0; end < 3; ++end) {
     Passed passed;
