@@ -17,8 +17,8 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
   /// The caller looks from now on, again and again, until it leaves.
   virtual void come() = 0;
-  /// Takes in what has come, unless another thread does just now.
-  virtual void look() = 0;
+  /// Takes in what has come, unless another thread does just now; whether that was anything.
+  virtual bool look() = 0;
   /// The last to leave takes in what came while nobody had to be woken.
   virtual void leave() = 0;
 };

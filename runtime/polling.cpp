@@ -24,6 +24,9 @@ constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
 // Where word comes from other processes there may be many of them, of which we know nothing.
 constexpr Nanos yielding_for_processes{300'000};
 
+// What several processes send comes close together: a yield would take longer than the rest of it.
+constexpr int looks_after_some = 40;
+
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
 
 Strangers& strangers() {
@@ -135,8 +138,10 @@ Pollers::Looking::~Looking() {
   for (std::size_t i = 0; i < count_; ++i) looked_at_[i].lookers->fetch_sub(1);
 }
 
-void Pollers::Looking::look() {
-  if (at_any()) at_each([](Poller& poller) { poller.look(); });
+bool Pollers::Looking::look() {
+  bool has_come = false;
+  if (at_any()) at_each([&has_come](Poller& poller) { has_come |= poller.look(); });
+  return has_come;
 }
 
 /// As in other callbacks, there is nobody to throw to.
@@ -168,8 +173,9 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
                        (looking.at_any() ? yielding_for_processes : Nanos::zero());
   const Nanos end = std::min(until, began + budget);
   Nanos now = began;
+  bool has_come = false;
   const auto look = [&] {
-    looking.look();
+    has_come = looking.look();
     if (!changed()) return false;
     site.note_hit();
     return true;
@@ -187,6 +193,11 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
     now = steady_now();
     strangers().note_yield(before, now);
     if (look()) return true;
+    for (int left = has_come ? looks_after_some : 0; left > 0; --left) {
+      pause_core();
+      if (look()) return true;
+      if (has_come) left = looks_after_some;
+    }
   }
   if (now >= end) site.note_miss(threads);
   return false;

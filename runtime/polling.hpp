@@ -79,7 +79,7 @@ class Pollers {
     ~Looking();
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
-    void look();
+    bool look();  ///< whether anything has come
     bool at_any() const { return count_ > 0; }
 
    private:

@@ -78,11 +78,12 @@ class Lanes::Lookers final : public runtime::Poller {
   }
 
   void come() override { count_.fetch_add(1); }
-  void look() override {
+  bool look() override {
     const base::Nanos::rep next = next_.load(std::memory_order_relaxed);
-    if (next == base::Nanos::max().count() || next > lanes_.runtime_.now().count()) return;
+    if (next == base::Nanos::max().count() || next > lanes_.runtime_.now().count()) return false;
     runtime::Lock lock(lanes_.mutex_, std::try_to_lock);
     if (lock && !lanes_.is_stopped_) lanes_.do_what_is_due(lock, Turn::choices);
+    return false;  // what was due tells of nothing else
   }
   void leave() override {
     if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;

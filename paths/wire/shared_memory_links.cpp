@@ -161,14 +161,16 @@ void Links::leave() {
 }
 
 /// Either we receive, or who does finds that he is to look again.
-void Links::receive() {
+bool Links::receive() {
+  bool has_come = false;
   do {
     const runtime::Lock lock(receiving_, std::try_to_lock);
-    if (!lock || receiver_ == nullptr) return;
+    if (!lock || receiver_ == nullptr) return has_come;
     look_again_.store(false);
-    for (std::size_t i = 0; i < begun_.size(); ++i) receive_from(begun_[i]);
+    for (std::size_t i = 0; i < begun_.size(); ++i) has_come |= receive_from(begun_[i]);
   } while (look_again_.load());
   tell_if_flushed();
+  return has_come;
 }
 
 bool Links::receive_from(const LinkPtr& link) {

@@ -36,7 +36,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void stop();
 
   void come() override { sign_.come(); }
-  void look() override { receive(); }
+  bool look() override { return receive(); }
   void leave() override;
 
  private:
@@ -67,7 +67,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void alone(Act act);
 
   // By the one that receives:
-  void receive();
+  bool receive();
   bool receive_from(const LinkPtr& link);
   bool receive_next(const LinkPtr& link);
   void refuse(const LinkPtr& link, const std::string& wrong);

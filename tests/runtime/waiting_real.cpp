@@ -51,7 +51,10 @@ class Meeting {
 class Counted final : public Poller {
  public:
   void come() override { here += watched; }
-  void look() override { looks += watched; }
+  bool look() override {
+    looks += watched;
+    return false;
+  }
   void leave() override { here -= watched; }
   void watch_caller() { watched = 1; }
   std::atomic<int> here{0}, looks{0};
