@@ -168,6 +168,12 @@ std::string Admission::wrong_kind(const Frame& frame) const {
     return fmt::format("{} as a {}", operation_name(kind), is_one_way ? "push" : "request");
   if (operation.failure && !is_move && !is_last)
     return fmt::format("{} that failed before", operation_name(kind));
+  if (!is_one_way && is_of_standing(frame.call)) {
+    if (!is_move) return fmt::format("{} in a standing call", operation_name(kind));
+    if (operation.segments != 1)
+      return fmt::format("segment {} of {} in a standing call", operation.segment,
+                         operation.segments);
+  }
   if (!operation.payload.empty() && !is_move && kind != OperationKind::enter)
     return fmt::format("{} with {} bytes", operation_name(kind), operation.payload.size());
   if (kind == OperationKind::traffic && operation.number >= plan_.graphs.size())

@@ -12,6 +12,7 @@
 #include "pastset/template.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/frame.hpp"
+#include "paths/wire/short_frame.hpp"
 #include "paths/wrapper_kind.hpp"
 
 namespace paths {

@@ -178,6 +178,21 @@ TEST_CASE("admission: short frames of a standing call are held to what its first
   CHECK(judge(shared, 2, 3, 2) == "thread 2 at slot 1, which is not its own");
 }
 
+TEST_CASE("admission: standing calls are of whole moves") {
+  Entry entry;
+  const auto judge = [&entry](OperationKind kind, std::uint32_t segments) {
+    Frame first = entry.frame("log", kind);
+    first.call = call_of_standing(0);
+    first.operation.segments = segments;
+    return entry.judge(first);
+  };
+  CHECK(judge(OperationKind::observe, 1) == "observe in a standing call");
+  CHECK(judge(OperationKind::traffic, 1) == "traffic in a standing call");
+  CHECK(judge(OperationKind::clock, 1) == "clock in a standing call");
+  CHECK(judge(OperationKind::move, 2) == "segment 0 of 2 in a standing call");
+  CHECK(judge(OperationKind::move, 1) == "enters");
+}
+
 TEST_CASE("admission: what short frames brought in counts until it has left") {
   Entry entry;
   const Frame first = entry.frame("log", OperationKind::move, 0);
