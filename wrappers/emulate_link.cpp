@@ -23,6 +23,12 @@ constexpr std::uint32_t role_up = 1;  // "down" is 0
 
 }  // namespace
 
+struct EmulateLink::InLine {
+  EmulateLink& link;
+  const Place place;
+  ~InLine() { link.leave(place); }
+};
+
 paths::Result EmulateLink::operate(paths::Operation operation, paths::Next next) {
   if (next.role() == role_up) return come_up(std::move(operation), next);
   return go_down(std::move(operation), next);
@@ -32,10 +38,7 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
   if (operation.kind == OperationKind::withdraw) return next(std::move(operation));
   const LaneKey key{next.stage().id, operation.slot};
   if (join_lane(operation, key, next)) return {};
-  if (operation.kind != OperationKind::release) {
-    travel(operation.failure ? 0 : operation.payload.size(), operation.sequence, next);
-    wait_for_lane(key);
-  }
+  if (operation.kind != OperationKind::release) travel_in_line(operation, key, next);
   return next(std::move(operation));
 }
 
@@ -64,6 +67,19 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   const base::Nanos arrives = offer(bytes, sequence, next);
   lock.unlock();
   wiring_.runtime().sleep_until(arrives);
+}
+
+/// Who is behind it goes on when it waits for its answer, or before: in the contexts that serve,
+/// which run one at a time, it has left by then.
+void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
+                                 const paths::Next& next) {
+  runtime::Lock lock(mutex_);
+  const std::size_t bytes = operation.failure ? 0 : operation.payload.size();
+  const base::Nanos arrives = offer(bytes, operation.sequence, next);
+  const InLine in_line{*this, take_place(key)};
+  lock.unlock();
+  wiring_.runtime().sleep_until(arrives);
+  wait_for_turn(in_line.place, wiring_.deadline());
 }
 
 EmulateLink::Passed EmulateLink::pass(base::Nanos now, std::size_t bytes) {
@@ -103,7 +119,7 @@ bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const path
   if (release && empty) return false;
   const std::size_t bytes = operation.failure ? 0 : operation.payload.size();
   const base::Nanos arrives = release ? base::Nanos(0) : offer(bytes, operation.sequence, next);
-  lanes_[key].push_back({std::move(operation), arrives});
+  lanes_[key].push_back({std::move(operation), arrives, take_place(key)});
   lock.unlock();
   if (empty) {
     wiring_.spawn_service("link", [this, key, rest = next.detached()] { empty_lane(key, rest); });
@@ -111,15 +127,25 @@ bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const path
   return true;
 }
 
-void EmulateLink::wait_for_lane(LaneKey key) {
+bool EmulateLink::is_first(const Place& place) const {
+  return *line_.lower_bound({place.first, 0}) == place;
+}
+
+void EmulateLink::wait_for_turn(const Place& place, runtime::Deadline deadline) {
   runtime::Lock lock(mutex_);
-  const runtime::Deadline deadline = wiring_.deadline();
-  while (lanes_.contains(key)) {
-    const auto woken = emptied_.wait(lock, deadline, {"earlier pushes over link", name()});
-    if (woken == runtime::Woken::expired && lanes_.contains(key)) {
-      throw std::runtime_error("earlier pushes were not through before the deadline");
+  while (!is_first(place)) {
+    const auto woken = emptied_.wait(lock, deadline, {"earlier operations over link", name()});
+    if (woken == runtime::Woken::expired && !is_first(place)) {
+      throw std::runtime_error("earlier operations were not through before the deadline");
     }
   }
+}
+
+void EmulateLink::leave(const Place& place) {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  line_.erase(place);
+  emptied_.wake_all(wakes);
 }
 
 /// None of them waits for anything but its arrival, however long ago that was settled.
@@ -155,7 +181,9 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
   Pushed first = std::move(lane.front());
   lane.pop_front();
   lock.unlock();
+  const InLine in_line{*this, first.place};
   wiring_.runtime().sleep_until(first.arrives);
+  wait_for_turn(first.place, runtime::Deadline::never());
   try {
     next(std::move(first.operation));
   } catch (const paths::TravelError&) {
@@ -167,6 +195,7 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
 void EmulateLink::close_lane(LaneKey key) {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
+  for (const Pushed& lost : lanes_.at(key)) line_.erase(lost.place);
   lanes_.erase(key);
   emptied_.wake_all(wakes);
 }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "paths/host/host.hpp"
@@ -27,8 +28,8 @@ namespace wrappers {
 /// Context: whichever brought the operation; a push travels on in a service context.
 /// Blocks:  until the message has arrived; never for a push or a release, and nobody who sends a
 ///          push waits for it.
-/// Order:   of one contributor none; those of different contributors arrive in the order in which
-///          they were sent.
+/// Order:   all arrive in the order in which they were sent, and those of one contributor go on in
+///          it.
 /// Throws:  nothing of its own; what comes up passes through when it has arrived.
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::Wrapper {
@@ -45,9 +46,12 @@ class EmulateLink final : public paths::Wrapper {
  private:
   /// The pushes of one contributor at one stage, which stay in order.
   using LaneKey = std::pair<paths::StageId, std::uint32_t>;
+  /// Among what that contributor has sent and what has not gone on yet.
+  using Place = std::pair<LaneKey, std::uint64_t>;
   struct Pushed {
     paths::Operation operation;
     base::Nanos arrives;
+    Place place;
   };
   using Lane = std::deque<Pushed>;
 
@@ -62,8 +66,13 @@ class EmulateLink final : public paths::Wrapper {
   base::Nanos last_arrival();
   /// With mutex_ held: when it arrives.
   base::Nanos offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next);
+  void travel_in_line(const paths::Operation& operation, LaneKey key, const paths::Next& next);
   bool join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next);
-  void wait_for_lane(LaneKey key);
+  Place take_place(LaneKey key) { return *line_.emplace(key, next_place_++).first; }
+  bool is_first(const Place& place) const;
+  void wait_for_turn(const Place& place, runtime::Deadline deadline);
+  void leave(const Place& place);
+  struct InLine;  // until its end
   void empty_lane(LaneKey key, const paths::Next& next);
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
@@ -72,7 +81,9 @@ class EmulateLink final : public paths::Wrapper {
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
   std::map<LaneKey, Lane> lanes_;  // there is one as long as a service context empties it
-  runtime::WaitList emptied_;
+  std::set<Place> line_;           // of pushes and of those that wait for answers
+  std::uint64_t next_place_ = 0;
+  runtime::WaitList emptied_;  // lanes, or places
 };
 
 paths::WrapperKind emulate_link_kind();

@@ -75,11 +75,13 @@ Admission::Verdict Admission::let_in(const Entering& entering, const Way& way, S
   if (slot.inside >= way.inside_max)
     return refused(
         fmt::format("more than {} operations at once at slot {}", way.inside_max, entering.slot));
+  const bool may_overtake = entering.has_failed || !way.has_order;
   if (is_move)
-    if (std::string wrong = moves.wrong(entering.sequence, entering.has_failed); !wrong.empty())
+    if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
 
-  if (is_move) moves.note(entering.sequence, entering.has_failed);
+  // Of a path 256 moves may be under way (Path::started_max): half of them may be overtaken.
+  if (is_move) moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   if (is_release) {
     slot.is_released = true;
     slot.released_from = entering.sequence;
@@ -168,6 +170,12 @@ std::string Admission::wrong_kind(const Frame& frame) const {
     return fmt::format("{} as a {}", operation_name(kind), is_one_way ? "push" : "request");
   if (operation.failure && !is_move && !is_last)
     return fmt::format("{} that failed before", operation_name(kind));
+  if (!is_one_way && is_of_standing(frame.call)) {
+    if (!is_move) return fmt::format("{} in a standing call", operation_name(kind));
+    if (operation.segments != 1)
+      return fmt::format("segment {} of {} in a standing call", operation.segment,
+                         operation.segments);
+  }
   if (!operation.payload.empty() && !is_move && kind != OperationKind::enter)
     return fmt::format("{} with {} bytes", operation_name(kind), operation.payload.size());
   if (kind == OperationKind::traffic && operation.number >= plan_.graphs.size())
@@ -216,9 +224,13 @@ const Admission::Way* Admission::way_into(Entrance& entrance, std::uint32_t path
 void Admission::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
-  const bool joins = kinds_.find(wrapper.kind)->joins();  // then it stands for all that is above it
+  const WrapperKind& kind = *kinds_.find(wrapper.kind);
+  const bool joins = kind.joins();  // then it stands for all that is above it
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;
+  const bool has_root = kind.collective && !kind.collective->root_slot.empty();
+  if (has_root && wrapper.settings.find(kind.collective->root_slot) == nullptr)
+    way.has_order = false;
   way.from_host = wrapper.host;
   if (const base::Settings* rounds = wrapper.settings.find("rounds"))
     way.inside_max += std::strtoull(rounds->text().c_str(), nullptr, 10);
@@ -283,18 +295,17 @@ bool Admission::Moves::is_new(std::uint64_t sequence) const {
   });
 }
 
-std::string Admission::Moves::wrong(std::uint64_t sequence, bool has_failed) const {
+std::string Admission::Moves::wrong(std::uint64_t sequence, bool may_overtake) const {
   if (sequence == std::numeric_limits<std::uint64_t>::max()) return "the last move there can be";
   if (!is_new(sequence)) return fmt::format("move {} comes twice", sequence);
   // A thread-sanitizer build begins services in any order, and with them what was started.
   const bool has_order = runtime::RuntimeOptions().service_fibers;
-  if (has_order && !has_failed && sequence < next_whole_)
-    return fmt::format("move {} comes after move {}", sequence, next_whole_ - 1);
+  if (has_order && !may_overtake && sequence < next_in_order_)
+    return fmt::format("move {} comes after move {}", sequence, next_in_order_ - 1);
   return {};
 }
 
-void Admission::Moves::note(std::uint64_t sequence, bool has_failed) {
-  constexpr std::size_t gaps_max = 16;
+void Admission::Moves::note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max) {
   if (sequence >= next_) {
     if (sequence > next_) gaps_.emplace_back(next_, sequence);
     next_ = sequence + 1;
@@ -307,7 +318,7 @@ void Admission::Moves::note(std::uint64_t sequence, bool has_failed) {
     std::erase_if(gaps_, [](const auto& one) { return one.first == one.second; });
   }
   if (gaps_.size() > gaps_max) gaps_.erase(gaps_.begin());
-  if (!has_failed) next_whole_ = std::max(next_whole_, sequence + 1);
+  if (!may_overtake) next_in_order_ = std::max(next_in_order_, sequence + 1);
 }
 
 }  // namespace paths

@@ -12,6 +12,7 @@
 #include "pastset/template.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/frame.hpp"
+#include "paths/wire/short_frame.hpp"
 #include "paths/wrapper_kind.hpp"
 
 namespace paths {
@@ -66,6 +67,9 @@ class Admission {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
     std::uint32_t slots = 1;  ///< 1 below a join, else one for each thread of the path
+    /// Rounds may overtake each other below a join whose value comes from below: whoever is there
+    /// first takes one down.
+    bool has_order = true;
     std::uint64_t inside_max = Admission::inside_max;
   };
   /// What comes back up from a stage of another host, where the plan says it.
@@ -74,16 +78,17 @@ class Admission {
     std::optional<pastset::Template> read;   // of the element at its end
   };
   /// Which moves of a slot have come. Those that failed may overtake others and be overtaken; the
-  /// rest come in order, though not each of them: a newer push may have taken a place.
+  /// rest come in order where there is one, though not each of them: a newer push may have taken a
+  /// place.
   class Moves {
    public:
-    std::string wrong(std::uint64_t sequence, bool has_failed) const;
-    void note(std::uint64_t sequence, bool has_failed);
+    std::string wrong(std::uint64_t sequence, bool may_overtake) const;
+    void note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max);
 
    private:
     bool is_new(std::uint64_t sequence) const;
-    std::uint64_t next_ = 0;        // after the last one of all
-    std::uint64_t next_whole_ = 0;  // after the last one that did not fail
+    std::uint64_t next_ = 0;           // after the last one of all
+    std::uint64_t next_in_order_ = 0;  // after the last one that might not overtake
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // before next_, the last few
   };
   struct Slot {

@@ -29,8 +29,7 @@ Wiring::Standing::Standing(Wiring& wiring, ConnectionId connection, const Frame&
 
 bool Wiring::Standing::is_of(const Frame& request) const {
   const Operation &mine = request_.operation, &other = request.operation;
-  return request.stage == request_.stage && other.path == mine.path && other.slot == mine.slot &&
-         other.kind == mine.kind && other.segments == mine.segments;
+  return request.stage == request_.stage && other.path == mine.path && other.slot == mine.slot;
 }
 
 Operation Wiring::Standing::operation_of(ShortFrame&& frame) const {
@@ -76,9 +75,11 @@ void Wiring::Standing::arrived(Outcome&& outcome) noexcept {
 
 /// Called with the mutex held. False when it is another one than before.
 bool Wiring::stand(ConnectionId connection, const Frame& request) {
-  auto& known = standing_[key_of(connection, standing_of_call(request.call))];
-  if (known != nullptr) return known->is_of(request);
-  known = std::make_unique<Standing>(*this, connection, request, admission_->standing_of(request));
+  const std::uint64_t key = key_of(connection, standing_of_call(request.call));
+  if (const auto known = standing_.find(key); known != standing_.end())
+    return known->second->is_of(request);
+  standing_.emplace(key, std::make_unique<Standing>(*this, connection, request,
+                                                    admission_->standing_of(request)));
   return true;
 }
 

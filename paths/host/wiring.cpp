@@ -473,6 +473,7 @@ void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_p
       release.kind = OperationKind::release;
       release.one_way = true;
       release.path = entrance.path;
+      release.thread = slot - entrance.slot;
       release.slot = slot;
       release.failure = failure(
           "", entrance.path, fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));

@@ -23,12 +23,25 @@ bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std:
   return true;
 }
 
+/// Somebody is inside a share's receiver, until the end of this, and the share does not go.
+class Multiplexer::Inside {
+ public:
+  Inside(Multiplexer& all, Share& share) : all_(all), share_(share) {}
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() { all_.leave(share_); }
+  Receiver& receiver() const { return *share_.receiver_; }
+
+ private:
+  Multiplexer& all_;
+  Share& share_;
+};
+
 void Multiplexer::pass_on(ConnectionId connection, Share& share, Frame&& frame) {
-  share.receiver_->deliver(connection, std::move(frame));
-  leave(share);
+  Inside(*this, share).receiver().deliver(connection, std::move(frame));
 }
 
-/// Null when the connection is nobody's; else leave() is to follow.
+/// Null when the connection is nobody's; else an Inside is to follow.
 Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
@@ -52,19 +65,16 @@ void Multiplexer::deliver(ConnectionId connection, Frame&& frame) {
   pass_on(connection, *share, std::move(frame));
 }
 
-/// One that nobody has asked for means nothing.
 void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Share* share = enter(connection);
   if (share == nullptr) return others_.deliver_short(connection, std::move(frame));
-  share->receiver_->deliver_short(connection, std::move(frame));
-  leave(*share);
+  Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
 void Multiplexer::connection_lost(ConnectionId connection, const std::string& reason) {
   Share* share = enter(connection);
   if (share == nullptr) return others_.connection_lost(connection, reason);
-  share->receiver_->connection_lost(connection, reason);
-  leave(*share);
+  Inside(*this, *share).receiver().connection_lost(connection, reason);
 }
 
 void Multiplexer::turned_away(const std::string& source, const std::string& reason) {

@@ -55,6 +55,7 @@ class Multiplexer final : public Receiver {
     bool is_ours = false;
     std::optional<std::string> source = {};
   };
+  class Inside;
   Share* enter(ConnectionId connection);
   void leave(Share& share);
 

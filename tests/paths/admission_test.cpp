@@ -2,6 +2,8 @@
 // tests/paths/admission_test.cpp — what may enter a host, field by field.
 #include "paths/host/admission.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
@@ -16,7 +18,7 @@ namespace {
 using namespace paths;
 using Kind = Admission::Verdict::Kind;
 
-/// Two threads of host "far" come to host "here": each into an element, both joined into another.
+/// Two threads of host "far" come to host "here": each into an element, both joined into others.
 const char* const config = R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:7700"}
@@ -27,11 +29,16 @@ elements:
 wrappers:
   join: {kind: allreduce, host: far, template: f64}
   top: {kind: allreduce, host: here, template: f64}
+  words: {kind: broadcast, host: far}
+  word: {kind: broadcast, host: here, from: 0}
 paths:
   - {graph: log, host: far, threads: 0-1, through: [forward: {to: here}, store: {element: log}]}
   - {graph: sum, host: here, threads: 0, through: [top, store: {element: sum}]}
   - {graph: sum, host: far, threads: 0-1,
      through: [join, forward: {to: here}, top, store: {element: sum}]}
+  - {graph: word, host: here, threads: 0, through: [word, store: {element: sum}]}
+  - {graph: word, host: far, threads: 0-1,
+     through: [words, forward: {to: here}, word, store: {element: sum}]}
 )";
 
 struct Entry {
@@ -106,7 +113,7 @@ TEST_CASE("admission: a field that the plan does not have so is wrong, each on i
   const std::uint32_t here = *plain.plan.host_named("here");
   const StageId other = plain.frame("sum", OperationKind::move).stage;
   const std::vector<Case> cases = {
-      {[](Frame& f) { f.operation.path = top; }, "path 4294967295 of 3"},
+      {[](Frame& f) { f.operation.path = top; }, "path 4294967295 of 5"},
       {[](Frame& f) { f.operation.path = 2; }, "where it does not enter"},
       {[](Frame& f) { f.operation.thread = 2; }, "thread 2 of path 0, which has 2"},
       {[](Frame& f) { f.operation.thread = top; }, "which has 2"},
@@ -138,8 +145,8 @@ TEST_CASE("admission: a field that the plan does not have so is wrong, each on i
   }
   Entry entry;
   Frame traffic = entry.frame("log", OperationKind::traffic);
-  traffic.operation.number = 2;
-  CHECK(entry.judge(traffic) == "traffic of graph 2 of 2");
+  traffic.operation.number = 3;
+  CHECK(entry.judge(traffic) == "traffic of graph 3 of 3");
   Frame observe = entry.push(0);
   observe.operation.kind = OperationKind::observe;
   observe.operation.payload = {};
@@ -178,6 +185,21 @@ TEST_CASE("admission: short frames of a standing call are held to what its first
   CHECK(judge(shared, 2, 3, 2) == "thread 2 at slot 1, which is not its own");
 }
 
+TEST_CASE("admission: standing calls are of whole moves") {
+  Entry entry;
+  const auto judge = [&entry](OperationKind kind, std::uint32_t segments) {
+    Frame first = entry.frame("log", kind);
+    first.call = call_of_standing(0);
+    first.operation.segments = segments;
+    return entry.judge(first);
+  };
+  CHECK(judge(OperationKind::observe, 1) == "observe in a standing call");
+  CHECK(judge(OperationKind::traffic, 1) == "traffic in a standing call");
+  CHECK(judge(OperationKind::clock, 1) == "clock in a standing call");
+  CHECK(judge(OperationKind::move, 2) == "segment 0 of 2 in a standing call");
+  CHECK(judge(OperationKind::move, 1) == "enters");
+}
+
 TEST_CASE("admission: what short frames brought in counts until it has left") {
   Entry entry;
   const Frame first = entry.frame("log", OperationKind::move, 0);
@@ -211,6 +233,23 @@ TEST_CASE("admission: moves of a slot come in order and once; pushes may leave s
   of_other_slot.operation.thread = 0;
   of_other_slot.operation.slot = 0;
   CHECK(entry.judge(of_other_slot) == "enters");
+}
+
+TEST_CASE("admission: below a join that gets its value from there moves come in any order, once") {
+  Entry entry;
+  const auto move = [&](std::uint64_t sequence) {
+    return entry.judge(entry.frame("word", OperationKind::move, sequence));
+  };
+  REQUIRE(entry.judge(entry.frame("sum", OperationKind::move, 1)) == "enters");
+  if (runtime::RuntimeOptions().service_fibers)
+    CHECK(entry.judge(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
+  // As many as a path has under way: first every second one, then those that they have overtaken.
+  for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
+    REQUIRE(move(sequence) == "enters");
+  for (std::uint64_t sequence = 0; sequence < 256; sequence += 2)
+    REQUIRE(move(sequence) == "enters");
+  for (std::uint64_t sequence = 0; sequence < 256; ++sequence)
+    REQUIRE(move(sequence) == fmt::format("move {} comes twice", sequence));
 }
 
 TEST_CASE("admission: failed moves overtake others and are overtaken, but come once") {

@@ -245,6 +245,22 @@ TEST_CASE("begun: in each kind of join contributions of any host may come first 
   }
 }
 
+TEST_CASE("begun: rounds that different threads take down may overtake each other") {
+  Wrongs wrongs;
+  const Sim sim(four_hosts("collectives: {word: {kind: broadcast, template: f64}}\n"));
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    constexpr int rounds = 20, at_once = 100;
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<paths::Started> started;
+      for (int i = 0; i < at_once; ++i)
+        started.push_back(thread.path("word").start(base::Payload::of(double(i))));
+      for (int i = 0; i < at_once; ++i)
+        wrongs.check(started[std::size_t(i)].wait().payload.read<double>() == i, "a word");
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+}
+
 TEST_CASE("begun: large values, which threads combine together, get a context to be carried in") {
   Wrongs wrongs;
   Passed passed;

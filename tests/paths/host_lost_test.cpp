@@ -120,3 +120,28 @@ TEST_CASE("host lost: every thread of the others gets an error that names it, an
     }
   }
 }
+
+TEST_CASE("host lost: who stands between it and others tells them of each of its threads") {
+  const Sim sim(R"(
+hosts:
+  here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:1"}
+  between: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:2"}
+  far: {cluster: alpha, threads: 3, address: "tcp://127.0.0.1:3"}
+elements:
+  log: {host: here, template: f64}
+  other: {host: here, template: f64}
+paths:
+  - {graph: log, host: far, threads: 0-2,
+     through: [forward: {to: between}, forward: {to: here}, store: {element: log}]}
+  - {graph: other, host: between, threads: 0,
+     through: [forward: {to: here}, store: {element: other}]}
+)");
+  const auto ended = run_without(*sim.plan().host_named("far"), sim, [](paths::Thread& thread) {
+    for (const std::string graph : {"log", "other"})
+      if (thread.has_path(graph)) thread.path(graph).move_value(1.0);
+  });
+  for (const auto& [host, threads] : ended) {
+    INFO(host);
+    CHECK(threads == std::vector<std::string>{""});
+  }
+}

@@ -55,12 +55,17 @@ class Guest final : public Receiver {
   }
   /// The first of standing call 0.
   void request(double value) {
+    Operation operation;
+    operation.path = entrance_.path;
+    operation.slot = entrance_.slot;
+    operation.payload = base::Payload::of(value);
+    request(0, std::move(operation));
+  }
+  void request(std::uint32_t standing, Operation&& operation) {
     Frame made = frame(FrameKind::request);
-    made.call = call_of_standing(0);
+    made.call = call_of_standing(standing);
     made.stage = entrance_.stage;
-    made.operation.path = entrance_.path;
-    made.operation.slot = entrance_.slot;
-    made.operation.payload = base::Payload::of(value);
+    made.operation = std::move(operation);
     transport_->send(connection_, std::move(made));
   }
   void short_request(std::uint64_t sequence, double value, std::uint32_t standing = 0) {
@@ -158,6 +163,12 @@ TEST_CASE("short frames: a peer that breaks a standing call is refused, and the 
       {"standing call 4294967295, which has not begun",
        [](Guest& guest) { guest.short_request(1, 1, ~0u); }},
       {"move 0 comes twice", [](Guest& guest) { guest.short_request(0, 1); }},
+      {"clock in a standing call",
+       [](Guest& guest) {
+         Operation question;  // which no path need lead to
+         question.kind = OperationKind::clock;
+         guest.request(1, std::move(question));
+       }},
       {"before it had the last one's answer",
        [](Guest& guest) {
          guest.short_request(1, 1);

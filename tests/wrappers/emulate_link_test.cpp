@@ -174,6 +174,25 @@ TEST_CASE("emulate_link: a request stays behind the pushes of its contributor") 
   });
 }
 
+TEST_CASE("emulate_link: a request waits for no later pushes, and they do not overtake it") {
+  Linked t(LinkModel(10ms, 0));
+  t.chain.run([&] {
+    t.chain.operate(t.going_down, push_of(8, 0));
+    runtime::Task request =
+        t.chain.spawn([&] { t.chain.operate(t.going_down, move_of(zeros(8), 1)); });
+    for (std::uint64_t i = 2; i < 20; ++i) {
+      t.chain.wait_until(i * 5ms);
+      t.chain.operate(t.going_down, push_of(8, i));
+    }
+    request.join();
+    t.link.drain();
+    std::vector<std::uint64_t> in_order(20);
+    for (std::uint64_t i = 0; i < 20; ++i) in_order[i] = i;
+    CHECK(t.sequences() == in_order);
+    CHECK(t.element.times[1] == 10ms);
+  });
+}
+
 TEST_CASE("emulate_link: a push that is held up below holds up nobody else's") {
   Chain* clock = nullptr;
   Linked t(LinkModel(10ms, 0), Answer([&](const paths::Operation& operation) {

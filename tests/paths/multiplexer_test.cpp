@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/multiplexer_test.cpp — shares of a transport, and how they end.
+#include "paths/wire/multiplexer.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "paths/wire/transport_local.hpp"
+#include "runtime/runtime.hpp"
+
+namespace {
+
+using namespace paths;
+
+/// Has no room for anything.
+class Throws final : public Receiver {
+ public:
+  void deliver(ConnectionId, Frame&&) override { throw std::runtime_error("no room"); }
+  void deliver_short(ConnectionId, ShortFrame&&) override { throw std::runtime_error("no room"); }
+  void connection_lost(ConnectionId, const std::string&) override {
+    throw std::runtime_error("no room");
+  }
+};
+
+class Nobody final : public Receiver {
+ public:
+  void deliver(ConnectionId, Frame&&) override {}
+  void connection_lost(ConnectionId, const std::string&) override {}
+};
+
+}  // namespace
+
+TEST_CASE("multiplexer: a share ends also when what was brought to it was too much for it") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([] {
+    LocalNetwork network(2, true);
+    Nobody nobody;
+    Throws throws;
+    Multiplexer all(network.transport(0), nobody);
+    all.start();
+    const auto share = all.share({0, 1});
+    share->start(throws);
+    const ConnectionId connection = share->connect(1, 0);
+    const auto peer = network.transport(1);
+    peer->start(nobody);
+    CHECK_THROWS_AS(peer->send(connection ^ 1, Frame()), std::runtime_error);
+    CHECK_THROWS_AS(peer->send_short(connection ^ 1, ShortFrame()), std::runtime_error);
+    peer->stop();
+    CHECK_THROWS_AS(share->send(connection, Frame()), std::runtime_error);
+    share->stop();  // would wait for ever
+    all.stop();
+  });
+}

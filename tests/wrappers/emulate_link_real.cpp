@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/emulate_link_real.cpp — operations of one thread keep their order over a link.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "paths/run/program.hpp"
+#include "wrappers/all.hpp"
+
+TEST_CASE("emulate_link: what a thread sent and started arrives in order, however late all is") {
+  const auto plan =
+      std::make_shared<const paths::Plan>(paths::read_plan(base::parse_settings(R"(
+hosts:
+  here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:1"}
+  far: {cluster: beta, threads: 6, address: "tcp://127.0.0.1:2"}
+elements:
+  log: {host: here, template: u64, keep_newest: 1}
+wrappers:
+  wan: {kind: emulate_link, host: far, latency: 50us, bandwidth: 1Gbit}
+paths:
+  - {graph: log, host: far, threads: 0-5,
+     through: [{wan: down}, forward: {to: here}, store: {element: log}]}
+)",
+                                                                                "order.yaml"),
+                                                           wrappers::all_kinds()));
+  // The next host refuses who sends something else.
+  const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [](paths::Thread& thread) {
+    if (!thread.has_path("log")) return;
+    paths::Path& log = thread.path("log");
+    for (int round = 0; round < 500; ++round) {
+      std::vector<paths::Started> started;
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        log.send(base::Payload::of(i));
+        started.push_back(log.start(base::Payload::of(i)));
+      }
+      for (paths::Started& one : started) one.wait();
+    }
+  });
+  CHECK(failures == std::vector<std::string>{});
+}
