@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -162,10 +163,14 @@ struct Declared {
 /// each host they share memory, and between hosts schedules send over lanes, the best for the
 /// config's network unless a call names one (Karonis et al. 2000; Matsuda et al. 2006).
 ///
-/// Order:   sums are folded in the order of ranks, with one grouping for all elements, unless a
-///          call names an algorithm that does otherwise. Minima and maxima of integers, logical
-///          and bitwise operations come to the same in any order; of 0 and -0 the one that comes
-///          first stays.
+/// Order:   blocks, scans, and operations that do not commute (base/reduce.hpp), go by rank. All
+///          other sums are folded in the order that threads have in the plan, which is that of
+///          ranks unless the group was made in another one, with one grouping for all elements,
+///          unless a call names an algorithm that does otherwise. Minima and maxima of integers,
+///          logical and bitwise operations come to the same in any order; of 0 and -0 the one that
+///          comes first stays. Where ranks are in another order than the plan's, blocks are copied
+///          once more, and scans and what does not commute have each host fold what all have given:
+///          as much memory as an allgather, and sent by its schedules.
 /// Values:  checked, as in trees: NaN and integers beyond their type fail the operation.
 /// Sharing: one thread's own. Members of a group are made and dropped by their threads.
 /// Blocks:  run() and Started::wait(), until this member's part has ended.
@@ -176,8 +181,8 @@ class Group {
  public:
   /// All threads of the plan, of a further wiring those of its own.
   explicit Group(paths::Thread& thread, std::string name = "world");
-  /// Those of these ranks, rising, the caller's among them; the name is their own. All of them make
-  /// it, in any order.
+  /// Of these threads of the plan, whose ranks are those in the list, the caller's among them; the
+  /// name is their own. All of them make it, with the same list, one before or after the other.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
   /// Throws UsageError when the config declares no group of that name, or the thread is not in it.
   Group(paths::Thread& thread, const Declared& declared);
@@ -193,9 +198,10 @@ class Group {
   void run(Call call);
   /// The same without waiting: several may be under way, and end in any order.
   Started start(Call call);
-  /// Members of one colour are a group of their own, which has its name from this one and the
-  /// colour; all call it.
-  std::unique_ptr<Group> split(std::uint32_t colour);
+  /// Members of one colour are a group of their own, ranked by key, those of one key as they are
+  /// here; all call it. Without a colour one is in none of them, and gets null.
+  /// Blocks: as an allgather. Throws: UsageError for a colour below 0, before anything is sent.
+  std::unique_ptr<Group> split(std::optional<std::int64_t> colour, std::int64_t key = 0);
 
   /// The schedules of operations to come are chosen and planned for links as `paths measure` found
   /// them: the member `root` reads the file, of the run's clusters, and all others get it from
@@ -212,8 +218,8 @@ class Group {
   std::shared_ptr<const Prepared> check(Call& call) const;
   paths::Thread& thread_;
   std::shared_ptr<HostGroup> group_;
-  std::uint32_t rank_ = 0;
-  std::uint64_t next_ = 0;  // number of the next operation
+  std::uint32_t rank_ = 0, place_ = 0;  // of its layout
+  std::uint64_t next_ = 0;              // number of the next operation
   std::uint64_t splits_ = 0;
   std::shared_ptr<Choices> choices_;  // by links that were measured; null: by the config's
   const int exceptions_;

@@ -334,7 +334,6 @@ std::shared_ptr<const groups::Choice> CollectiveTimes::choose(collectives::Colle
   question.collective = collective;
   question.root = root;
   question.counts = task.counts;
-  question.counts_text = fmt::format("{}", bytes / 8);
   question.element_bytes = collective == collectives::Collective::barrier ? 0 : 8;
   groups::Call call;
   call.collective = collective;
