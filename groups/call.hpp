@@ -8,9 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "base/buffer.hpp"
+#include "base/payload.hpp"
 #include "base/reduce.hpp"
 #include "collectives/task.hpp"
 #include "pricing/ports.hpp"
+
+namespace pastset {
+class Element;
+}
 
 namespace groups {
 
@@ -40,6 +46,13 @@ struct Call {
   /// What links are believed to be, for who chooses and plans; null: what the config says. A Group
   /// sets it.
   std::shared_ptr<Choices> choices = {};
+  /// In place of `in`, and of the root's `out` of a broadcast (groups/tuples.hpp), and the tuple.
+  const pastset::Element* from = nullptr;
+  base::Payload tuple = {};
+  /// In place of `out`, for so many values; and the tuple in the making, of a member that gets one.
+  pastset::Element* into = nullptr;
+  std::uint64_t into_count = 0;
+  std::shared_ptr<base::Buffer> made = {};
 };
 
 }  // namespace groups

@@ -123,6 +123,7 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
     refuse(fmt::format("expected a root below {}, found {}", size(), call.root));
   if (is_reduction(call.collective) && call.collective != Collective::barrier)
     check_operation(call);
+  bind_tuples(call, rank_);
   const std::size_t element = element_bytes_of(call);
   if (call.in.size() % element != 0 || call.out.size() % element != 0)
     refuse(fmt::format("expected whole elements of {} bytes, found {} and {} bytes", element,
@@ -150,12 +151,13 @@ void Group::run(Call call) {
   const auto running = group_->enter(place_, next_, call, prepared, true);
   ++next_;
   group_->wait(*running);
+  move_tuple(call, group_->deadline());
 }
 
 Started Group::start(Call call) {
-  const auto prepared = check(call);
   Started started;
   started.call_ = std::make_unique<Call>(std::move(call));
+  const auto prepared = check(*started.call_);
   started.running_ = group_->enter(place_, next_, *started.call_, prepared, false);
   started.group_ = group_;
   ++next_;
@@ -239,6 +241,7 @@ void Started::wait() {
     throw base::UsageError("wait for an operation that was not started, or was waited for");
   const auto running = std::exchange(running_, nullptr);
   group_->wait(*running);
+  move_tuple(*call_, group_->deadline());
 }
 
 std::shared_ptr<runtime::Completion> Started::completion() const {

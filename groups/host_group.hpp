@@ -60,6 +60,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 
   const std::string& name() const { return name_; }
   const Layout& layout() const { return *shared_layout_; }
+  /// Of what begins to wait now.
+  runtime::Deadline deadline() const;
   const Choices& choices() const { return *choices_; }
   std::uint32_t participant() const { return me_; }
   runtime::Runtime& runtime() const { return wiring_.runtime(); }
@@ -103,7 +105,6 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
-  runtime::Deadline deadline() const;
 
   paths::Wiring& wiring_;
   const std::string name_;

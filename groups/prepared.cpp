@@ -15,6 +15,10 @@ namespace {
 Call without_memory(Call call) {
   call.in = {};
   call.out = {};
+  call.from = nullptr;
+  call.tuple = {};
+  call.into = nullptr;
+  call.made = nullptr;
   return call;
 }
 
