@@ -88,6 +88,7 @@ void Execution::admit() {
   }
   if (has_receiving_ports()) receive_in_order();
   send_ready();
+  gathered_ = {};
 }
 
 /// What is needed of a step when it may be done.
@@ -184,16 +185,19 @@ void Execution::receive_in_order() {
   }
 }
 
-/// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies.
-base::Payload Execution::gathered(const Step& step) {
+/// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies; once
+/// for all peers who are sent the same.
+const base::Payload& Execution::gathered(const Step& step) {
+  if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
   into_.clear();
   for (const Block& block : step.blocks) share_->memory.find(block, into_);
-  return base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
-    for (const auto& piece : into_) {
-      std::memcpy(bytes.data(), piece.data(), piece.size());
-      bytes = bytes.subspan(piece.size());
-    }
-  });
+  gathered_blocks_ = step.blocks;
+  return gathered_ = base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
+           for (const auto& piece : into_) {
+             std::memcpy(bytes.data(), piece.data(), piece.size());
+             bytes = bytes.subspan(piece.size());
+           }
+         });
 }
 
 void Execution::finish(std::size_t member) {

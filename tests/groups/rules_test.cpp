@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "base/large_memory.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/verifier.hpp"
 #include "groups/group.hpp"
@@ -82,6 +83,20 @@ TEST_CASE("groups: an exchange of 66 clusters with all others ends without any i
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: what several are sent is copied once, and not where it comes") {
+  const Sim sim(
+      "clusters: {a: {hosts: 10, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n");
+  const std::size_t before = base::large_memory().taken;
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    Values values(500'000, world.rank() == 3 ? 7 : 0);
+    world.run(groups::by("tree:shape=flat", groups::broadcast(values, 3)));
+    CHECK(values == Values(500'000, 7));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(base::large_memory().taken - before == 1);
 }
 
 TEST_CASE("groups: a root that runs ahead of all others fills no inbox, and other groups go on") {
