@@ -43,6 +43,10 @@ struct Call {
   /// How many messages a host asks for at once, and, where steps take ports in order, sends; 0: as
   /// many as its schedule lets it. Plans bring their own.
   pricing::Ports ports = {};
+  /// Else arrays are lent for their sizes alone, and may be everybody's: nothing is read, folded or
+  /// copied, and what comes is not defined. For what operations take on the virtual clock where
+  /// values would be too large (as shared allocations of simulators are: Degomme et al. 2017).
+  bool has_values = true;
   /// What links are believed to be, for who chooses and plans; null: what the config says. A Group
   /// sets it.
   std::shared_ptr<Choices> choices = {};

@@ -220,7 +220,7 @@ void HostGroup::execute(Running& running) {
   const Call& call = *running.calls.front();
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
-    fold = Fold(*operation, call.scalar, call.values);
+    if (call.has_values) fold = Fold(*operation, call.scalar, call.values);
   const auto choice = choice_of(*running.prepared);
   {
     runtime::Lock lock(mutex_);
@@ -231,7 +231,7 @@ void HostGroup::execute(Running& running) {
   if (running.trace) running.trace->chose(choice->text());
   const std::size_t element_bytes = running.prepared->question.element_bytes;
   Local local(layout_, me_, running.calls, running.prepared->counts, fold, element_bytes);
-  Memory memory(element_bytes);
+  Memory memory(element_bytes, call.has_values);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
                         std::span<std::byte> bytes) { memory.lend(buffer, range, bytes); };
   if (call.collective != collectives::Collective::broadcast)

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "groups/memory.hpp"
+
 namespace groups {
 namespace {
 
@@ -12,10 +14,6 @@ using collectives::Collective;
 /// Of a contribution, which nobody writes: a schedule's `in` never is.
 std::span<std::byte> as_lent(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
-}
-
-void put(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (!from.empty() && to.data() != from.data()) std::memmove(to.data(), from.data(), from.size());
 }
 
 bool is_scan(Collective collective) {
@@ -53,7 +51,13 @@ const Call* Local::root_here() const {
   return calls_[place - layout_.first_on(me_)];
 }
 
-std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) {
+void Local::put(std::span<std::byte> to, std::span<const std::byte> from) const {
+  if (has_values() && !from.empty() && to.data() != from.data())
+    std::memmove(to.data(), from.data(), from.size());
+}
+
+std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const {
+  if (!has_values()) return memory_of_nothing(bytes);
   buffer = base::Buffer(bytes);
   return buffer.bytes();
 }
@@ -75,8 +79,9 @@ void Local::lend_in() {
   } else {
     in_ = as_lent(first().in);
     if (!in_.empty() && in_.data() == first().out.data() && !gathers_values()) {
-      put(made(in_made_, in_.size()), in_);
-      in_ = in_made_.bytes();
+      const std::span<std::byte> copy = made(in_made_, in_.size());
+      put(copy, in_);
+      in_ = copy;
     }
   }
   if (collective == Collective::reduce_scatter && !gathers_values()) order_by_host();
@@ -97,13 +102,11 @@ void Local::each_run(const Copy& copy) const {
 
 void Local::order_by_host() {
   if (layout_.is_in_order() || in_.empty()) return;
-  base::Buffer ordered;
-  const std::span<std::byte> to = made(ordered, in_.size());
+  const std::span<std::byte> to = made(in_ordered_, in_.size());
   each_run([&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
     put(to.subspan(by_host), in_.subspan(by_rank, size));
   });
-  in_made_ = std::move(ordered);
-  in_ = in_made_.bytes();
+  in_ = to;
 }
 
 void Local::order_by_rank(std::span<std::byte> to) const {
@@ -186,6 +189,7 @@ void Local::lend_out_blocks() {
 }
 
 void Local::distribute() {
+  if (!has_values()) return;
   if (gathers_values()) return fold_by_rank();
   switch (const Collective collective = first().collective) {
     case Collective::gather:

@@ -37,7 +37,9 @@ class Local {
  private:
   const Call& first() const { return *calls_.front(); }
   const Call* root_here() const;
-  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes);
+  bool has_values() const { return first().has_values; }
+  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes) const;
+  void put(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Whether all get what all give, and fold it.
   bool gathers_values() const {
     return between_ != first().collective && between_ != collectives::Collective::exscan;
@@ -70,7 +72,7 @@ class Local {
   Fold& fold_;
   const std::size_t element_bytes_;
   const collectives::Collective between_;
-  base::Buffer in_made_, out_made_;
+  base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
 };
 
