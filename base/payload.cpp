@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/large_memory.hpp"
 #include "base/usage_error.hpp"
 
@@ -16,20 +17,19 @@ namespace base {
 /// Its own bytes, if it has any, follow it in the same allocation; those need no release.
 struct alignas(std::max_align_t) Payload::Shared {
   std::atomic<std::size_t> holders{1};
-  std::byte* bytes = nullptr;
   std::size_t large = 0;  ///< what was taken, when that is not from the heap
   bool is_writable = true;
   std::function<void()> release;
 
-  /// With room for as many bytes behind it.
-  static Shared* with_room_for(std::size_t size) {
+  /// With room for as many bytes behind it, which begin at `bytes`.
+  static Shared* with_room_for(std::size_t size, std::byte*& bytes) {
     // So that the bytes begin where a line of the processor's cache does.
     constexpr std::size_t large_offset = (sizeof(Shared) + 63) / 64 * 64;
     const bool is_large = size >= large_bytes;
     const std::size_t offset = is_large ? large_offset : sizeof(Shared);
     void* const block = is_large ? take_large(offset + size) : ::operator new(offset + size);
     auto* const shared = new (block) Shared;
-    shared->bytes = static_cast<std::byte*>(block) + offset;
+    bytes = static_cast<std::byte*>(block) + offset;
     if (is_large) shared->large = offset + size;
     return shared;
   }
@@ -49,6 +49,7 @@ struct alignas(std::max_align_t) Payload::Shared {
 Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), size_(other.size_) {
   if (shared_ != nullptr) {
     shared_->hold();
+    bytes_ = other.bytes_;
   } else {
     std::memcpy(here_, other.here_, size_);
   }
@@ -77,10 +78,25 @@ Payload Payload::adopt(std::span<const std::byte> bytes, std::function<void()> r
 Payload Payload::adopt_writable(std::span<std::byte> bytes, std::function<void()> release) {
   Payload payload;
   payload.shared_ = new (::operator new(sizeof(Shared))) Shared;
-  payload.shared_->bytes = bytes.data();
   payload.shared_->release = std::move(release);
+  payload.bytes_ = bytes.data();
   payload.size_ = bytes.size();
   return payload;
+}
+
+Payload Payload::part(std::size_t offset, std::size_t size) const {
+  ENSURE(offset <= size_ && size <= size_ - offset);
+  if (is_inline()) return copy_of(bytes().subspan(offset, size));
+  Payload part = *this;
+  part.bytes_ += offset;
+  part.size_ = size;
+  return part;
+}
+
+bool Payload::join(const Payload& next) noexcept {
+  if (is_inline() || next.shared_ != shared_ || next.bytes_ != bytes_ + size_) return false;
+  size_ += next.size_;
+  return true;
 }
 
 /// Who dropped the last other copy has read it before.
@@ -96,7 +112,7 @@ bool operator==(const Payload& a, const Payload& b) noexcept {
 Payload Payload::uninitialised(std::size_t size) {
   Payload payload;
   payload.size_ = size;
-  if (size > inline_bytes) payload.shared_ = Shared::with_room_for(size);
+  if (size > inline_bytes) payload.shared_ = Shared::with_room_for(size, payload.bytes_);
   return payload;
 }
 
@@ -105,10 +121,8 @@ void Payload::refuse_read(std::size_t bytes, std::size_t offset) const {
                                size_, bytes, offset));
 }
 
-std::span<std::byte> Payload::writable() noexcept {
-  return {is_inline() ? here_ : shared_->bytes, size_};
-}
+std::span<std::byte> Payload::writable() noexcept { return {is_inline() ? here_ : bytes_, size_}; }
 
-const std::byte* Payload::data() const noexcept { return is_inline() ? here_ : shared_->bytes; }
+const std::byte* Payload::data() const noexcept { return is_inline() ? here_ : bytes_; }
 
 }  // namespace base

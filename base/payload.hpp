@@ -73,7 +73,13 @@ class Payload {
   std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// Is this the other, or a copy of it? Never of bytes kept in place, which are not shared.
+  /// Some of the bytes, which it shares. They are there.
+  Payload part(std::size_t offset, std::size_t size) const;
+  /// Takes the bytes of the other one to its own, and says so, where these are parts of the same
+  /// payload and it begins where this one ends.
+  bool join(const Payload& next) noexcept;
+  /// Is this the other, or a copy or a part of it? Never of bytes kept in place, which are not
+  /// shared.
   bool shares_bytes_with(const Payload& other) const noexcept {
     return shared_ != nullptr && shared_ == other.shared_;
   }
@@ -90,11 +96,14 @@ class Payload {
 
  private:
   friend class Buffer;  // which writes before anybody shares
-  struct Shared;        // count, bytes, release
+  struct Shared;        // count, release
   static void drop(Shared* shared) noexcept;
   /// All of them: to copy as many as there are takes longer.
   void take_bytes_kept_by(const Payload& other) noexcept {
-    if (shared_ == nullptr && size_ != 0) std::memcpy(here_, other.here_, inline_bytes);
+    if (shared_ != nullptr)
+      bytes_ = other.bytes_;
+    else if (size_ != 0)
+      std::memcpy(here_, other.here_, inline_bytes);
   }
   static Payload uninitialised(std::size_t size);
   static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
@@ -107,7 +116,10 @@ class Payload {
 
   Shared* shared_ = nullptr;
   std::size_t size_ = 0;
-  alignas(8) std::byte here_[inline_bytes];
+  union {
+    std::byte* bytes_;  // of those that are shared
+    alignas(8) std::byte here_[inline_bytes];
+  };
 };
 
 }  // namespace base

@@ -145,6 +145,7 @@ ReduceOperation elementwise(const ElementwiseOperation& one) {
   };
   if (one.name.starts_with("logical_")) operation.normalize = make_zero_or_one;
   operation.elements = one.of;
+  operation.is_commutative = true;
   return operation;
 }
 
@@ -154,7 +155,8 @@ ReduceOperation located(const char* name) {
           .located = true,
           .accepts = accepts_numbers,
           .combine = combine_located<Better, Values::checked>,
-          .combine_ieee = combine_located<Better, Values::ieee>};
+          .combine_ieee = combine_located<Better, Values::ieee>,
+          .is_commutative = true};
 }
 
 /// A deque: callers keep pointers to operations while others are added.

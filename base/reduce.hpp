@@ -65,6 +65,9 @@ struct ReduceOperation {
   /// For parts of large values, and without words for what is wrong: `combine` has them. Null of
   /// located operations and of a user's own.
   CombineElements (*elements)(Scalar, Values) = nullptr;
+  /// Whether operands may change places but for the grouping of floating point, and for which of 0
+  /// and -0 comes first: so of everything built in, and of a user's own if he says so.
+  bool is_commutative = false;
 };
 
 /// sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor

@@ -40,8 +40,8 @@ Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
 
 /// Who has the message sends it on once in each unit of time; the next node is whoever it reaches
 /// next.
-Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
-  Node node;
+std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
+  std::vector<Node> nodes(size);
   using Arrival = std::tuple<std::size_t, std::size_t>;  // when, from whom
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
   arrivals.emplace(latency, 0);
@@ -50,10 +50,22 @@ Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
     arrivals.pop();
     arrivals.emplace(when + 1, sender);
     arrivals.emplace(when + latency, next);
-    if (next == at) node.parent = sender;
-    if (sender == at) node.children.push_back(next);
+    nodes[next].parent = sender;
+    nodes[sender].children.push_back(next);
   }
-  return node;
+  return nodes;
+}
+
+/// One is known only with all before it: so whoever asks for all of a tree, one by one, has them
+/// found once.
+Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
+  thread_local std::size_t latency_of_known = 0;
+  thread_local std::vector<Node> known;
+  if (known.size() != size || latency_of_known != latency) {
+    known = postal_nodes(size, latency);
+    latency_of_known = latency;
+  }
+  return known[at];
 }
 
 }  // namespace

@@ -8,9 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "base/buffer.hpp"
+#include "base/payload.hpp"
 #include "base/reduce.hpp"
 #include "collectives/task.hpp"
 #include "pricing/ports.hpp"
+
+namespace pastset {
+class Element;
+}
 
 namespace groups {
 
@@ -37,9 +43,20 @@ struct Call {
   /// How many messages a host asks for at once, and, where steps take ports in order, sends; 0: as
   /// many as its schedule lets it. Plans bring their own.
   pricing::Ports ports = {};
+  /// Else arrays are lent for their sizes alone, and may be everybody's: nothing is read, folded or
+  /// copied, and what comes is not defined. For what operations take on the virtual clock where
+  /// values would be too large (as shared allocations of simulators are: Degomme et al. 2017).
+  bool has_values = true;
   /// What links are believed to be, for who chooses and plans; null: what the config says. A Group
   /// sets it.
   std::shared_ptr<Choices> choices = {};
+  /// In place of `in`, and of the root's `out` of a broadcast (groups/tuples.hpp), and the tuple.
+  const pastset::Element* from = nullptr;
+  base::Payload tuple = {};
+  /// In place of `out`, for so many values; and the tuple in the making, of a member that gets one.
+  pastset::Element* into = nullptr;
+  std::uint64_t into_count = 0;
+  std::shared_ptr<base::Buffer> made = {};
 };
 
 }  // namespace groups

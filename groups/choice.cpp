@@ -26,9 +26,19 @@
 namespace groups {
 namespace {
 
+/// Tells different ones apart.
+std::string text_of(const collectives::Counts& counts) {
+  const std::size_t blocks = counts.blocks();
+  if (counts.total() / blocks == counts.largest() && counts.total() % blocks == 0)
+    return fmt::format("{} x {}", blocks, counts.largest());
+  std::vector<collectives::Count> all;
+  for (std::size_t block = 0; block < blocks; ++block) all.push_back(counts.block(block).count);
+  return base::digest_of(std::as_bytes(std::span(all))).text();
+}
+
 std::string text_of(const Question& question) {
   return fmt::format("{} from {} of {} of {} bytes, {} or better, by {}",
-                     name_of(question.collective), question.root, question.counts_text,
+                     name_of(question.collective), question.root, text_of(question.counts),
                      question.element_bytes, name_of(question.worst), question.algorithm);
 }
 

@@ -45,7 +45,6 @@ struct Question {
   collectives::Collective collective = collectives::Collective::barrier;
   collectives::Rank root = 0;  ///< a participant
   collectives::Counts counts;
-  std::string counts_text;  ///< tells different ones apart
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
   /// As does() reads it.

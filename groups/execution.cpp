@@ -88,6 +88,7 @@ void Execution::admit() {
   }
   if (has_receiving_ports()) receive_in_order();
   send_ready();
+  gathered_ = {};
 }
 
 /// What is needed of a step when it may be done.
@@ -184,16 +185,20 @@ void Execution::receive_in_order() {
   }
 }
 
-/// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies.
-base::Payload Execution::gathered(const Step& step) {
+/// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies; once
+/// for all peers who are sent the same.
+const base::Payload& Execution::gathered(const Step& step) {
+  if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
   into_.clear();
   for (const Block& block : step.blocks) share_->memory.find(block, into_);
-  return base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
-    for (const auto& piece : into_) {
-      std::memcpy(bytes.data(), piece.data(), piece.size());
-      bytes = bytes.subspan(piece.size());
-    }
-  });
+  gathered_blocks_ = step.blocks;
+  if (!share_->memory.has_values()) return gathered_ = nothing(size_of(into_));
+  return gathered_ = base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
+           for (const auto& piece : into_) {
+             std::memcpy(bytes.data(), piece.data(), piece.size());
+             bytes = bytes.subspan(piece.size());
+           }
+         });
 }
 
 void Execution::finish(std::size_t member) {
@@ -221,6 +226,7 @@ void Execution::take(Slot slot) {
         "", "", "",
         fmt::format("{}: host {} sent {} bytes where {} were expected", share_->name.text(),
                     lanes_->host_name(hosts_[steps_[slot].peer]), message.size(), size_of(into_)));
+  if (!share_->memory.has_values()) return;
   std::span<const std::byte> bytes = message.bytes();
   for (const auto& piece : into_) {
     std::memcpy(piece.data(), bytes.data(), piece.size());
@@ -233,6 +239,7 @@ void Execution::fold(const Step& step) {
   share_->memory.find(step.blocks[0], into_);
   share_->memory.find(step.blocks[1], left_);
   share_->memory.find(step.blocks[2], right_);
+  if (!share_->memory.has_values()) return;
   side_by_side<3>({&into_, &left_, &right_},
                   [&](const auto& now) { share_->fold(now[0], now[1], now[2]); });
 }
@@ -241,6 +248,7 @@ void Execution::copy(const Step& step) {
   for (auto* pieces : {&into_, &left_}) pieces->clear();
   share_->memory.find(step.blocks[0], into_);
   share_->memory.find(step.blocks[1], left_);
+  if (!share_->memory.has_values()) return;
   side_by_side<2>({&into_, &left_}, [&](const auto& now) {
     if (!now[0].empty()) std::memmove(now[0].data(), now[1].data(), now[0].size());
   });

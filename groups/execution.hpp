@@ -117,7 +117,7 @@ class Execution {
   void send_in_order();
   void finish(std::size_t member);
   void take(Slot slot);
-  base::Payload gathered(const Step& step);
+  const base::Payload& gathered(const Step& step);
   void fold(const Step& step);
   void copy(const Step& step);
   void trace(Slot slot);
@@ -136,6 +136,8 @@ class Execution {
   collectives::Numbering streams_;            // of messages from or to a peer on a channel
   std::vector<std::uint64_t> ordinals_;       // of the next message, by stream
   std::map<collectives::Rank, Sent> sent_;
+  base::Payload gathered_;  // for the message before, while nothing is written
+  std::vector<collectives::Block> gathered_blocks_;
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks
 };

@@ -40,7 +40,7 @@ const base::ReduceOperation::Combine& Fold::combining() const {
 
 void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
                       std::span<const std::byte> right) {
-  if (into.empty()) return;  // a barrier's token
+  if (operation_ == nullptr || into.empty()) return;  // a barrier's token
   if (elements_ == nullptr) return combine(into, left, right);
   std::array<std::byte, block_bytes> left_copy, right_copy;
   for (std::size_t at = 0; at < into.size(); at += block_bytes) {

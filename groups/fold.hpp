@@ -14,7 +14,7 @@ namespace groups {
 /// Sharing: one context's at a time.
 class Fold {
  public:
-  Fold() = default;  ///< of what is no reduction
+  Fold() = default;  ///< of what is no reduction: does nothing
   /// The operation outlives it, as all that have a name do.
   Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values);
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 
 #include "base/errors.hpp"
@@ -30,14 +31,6 @@ const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std:
   const auto near = base::near_match(name, names);
   throw base::UsageError(fmt::format("group {}: the config declares none of that name{}", name,
                                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
-}
-
-std::uint32_t rank_in_plan(const paths::Thread& thread) {
-  const paths::Plan& plan = thread.wiring().plan();
-  std::uint32_t rank = thread.index();
-  for (std::uint32_t host = 0; host < thread.wiring().index(); ++host)
-    rank += plan.hosts[host].threads;
-  return rank;
 }
 
 /// Of calls without counts.
@@ -88,7 +81,7 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
 
 Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads)
     : thread_(thread), exceptions_(std::uncaught_exceptions()) {
-  rank_ = rank_in_plan(thread);
+  rank_ = thread.rank();
   if (threads != nullptr) {
     const auto place = std::find(threads->begin(), threads->end(), rank_);
     if (place == threads->end())
@@ -99,7 +92,8 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   const std::string& label = thread.wiring().label();
   if (!label.empty()) name = label + "/" + name;
   group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads);
-  group_->come(rank_);
+  place_ = group_->layout().place(rank_);
+  group_->come(place_);
 }
 
 Group::Group(paths::Thread& thread, const Declared& declared)
@@ -107,7 +101,7 @@ Group::Group(paths::Thread& thread, const Declared& declared)
 
 Group::~Group() {
   const bool is_failing = std::uncaught_exceptions() > exceptions_;
-  group_->leave(rank_, next_, is_failing);
+  group_->leave(place_, next_, is_failing);
   thread_.host().kept<HostGroups>().left(group_);
 }
 
@@ -129,6 +123,7 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
     refuse(fmt::format("expected a root below {}, found {}", size(), call.root));
   if (is_reduction(call.collective) && call.collective != Collective::barrier)
     check_operation(call);
+  bind_tuples(call, rank_);
   const std::size_t element = element_bytes_of(call);
   if (call.in.size() % element != 0 || call.out.size() % element != 0)
     refuse(fmt::format("expected whole elements of {} bytes, found {} and {} bytes", element,
@@ -153,16 +148,17 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
 
 void Group::run(Call call) {
   const auto prepared = check(call);
-  const auto running = group_->enter(rank_, next_, call, prepared, true);
+  const auto running = group_->enter(place_, next_, call, prepared, true);
   ++next_;
   group_->wait(*running);
+  move_tuple(call, group_->deadline());
 }
 
 Started Group::start(Call call) {
-  const auto prepared = check(call);
   Started started;
   started.call_ = std::make_unique<Call>(std::move(call));
-  started.running_ = group_->enter(rank_, next_, *started.call_, prepared, false);
+  const auto prepared = check(*started.call_);
+  started.running_ = group_->enter(place_, next_, *started.call_, prepared, false);
   started.group_ = group_;
   ++next_;
   return started;
@@ -201,15 +197,25 @@ void Group::take_links(const std::string& file, std::uint32_t root) {
   }
 }
 
-std::unique_ptr<Group> Group::split(std::uint32_t colour) {
-  const std::vector<std::uint32_t> mine{colour};
-  std::vector<std::uint32_t> all(size());
+std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int64_t key) {
+  if (colour && *colour < 0)
+    throw base::UsageError(
+        fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
+                    group_->name(), *colour));
+  const std::array<std::int64_t, 2> mine{colour.value_or(-1), key};
+  std::vector<std::int64_t> all(std::size_t{2} * size());
   run(allgather(mine, all));
-  std::vector<std::uint32_t> threads;
+  const std::uint64_t number = splits_++;
+  if (!colour) return nullptr;
+  std::vector<std::uint32_t> members;
   for (std::uint32_t rank = 0; rank < size(); ++rank)
-    if (all[rank] == colour) threads.push_back(group_->layout().thread(rank));
-  return std::make_unique<Group>(
-      thread_, fmt::format("{}.{}.{}", group_->name(), splits_++, colour), threads);
+    if (all[std::size_t{2} * rank] == *colour) members.push_back(rank);
+  std::stable_sort(members.begin(), members.end(), [&](std::uint32_t left, std::uint32_t right) {
+    return all[std::size_t{2} * left + 1] < all[std::size_t{2} * right + 1];
+  });
+  for (std::uint32_t& member : members) member = group_->layout().thread(member);
+  return std::make_unique<Group>(thread_, fmt::format("{}.{}.{}", group_->name(), number, *colour),
+                                 members);
 }
 
 Started& Started::operator=(Started&& other) noexcept {
@@ -235,6 +241,7 @@ void Started::wait() {
     throw base::UsageError("wait for an operation that was not started, or was waited for");
   const auto running = std::exchange(running_, nullptr);
   group_->wait(*running);
+  move_tuple(*call_, group_->deadline());
 }
 
 std::shared_ptr<runtime::Completion> Started::completion() const {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "groups/call.hpp"
+#include "groups/tuples.hpp"
 #include "paths/host/thread.hpp"
 #include "runtime/completion.hpp"
 
@@ -39,67 +41,104 @@ constexpr base::Scalar scalar_of() {
   return of_size[(std::is_unsigned_v<T> ? 4 : 0) + power];
 }
 
+/// What a member gives and gets: arrays, or tuples of elements (groups/tuples.hpp).
+template <class T>
+concept In = Values<T> || std::same_as<T, Newest>;
+template <class T>
+concept Out = Values<T> || std::same_as<std::remove_cvref_t<T>, Into>;
+
+template <In Given>
+base::Scalar give(Call& call, const Given& in) {
+  if constexpr (Values<Given>) {
+    call.in = std::as_bytes(std::span(std::ranges::data(in), std::ranges::size(in)));
+    return scalar_of<std::ranges::range_value_t<Given>>();
+  } else {
+    call.from = in.element;
+    return in.scalar;
+  }
+}
+template <Out Taken>
+base::Scalar take(Call& call, Taken&& out) {
+  if constexpr (Values<Taken>) {
+    call.out = std::as_writable_bytes(std::span(std::ranges::data(out), std::ranges::size(out)));
+    return scalar_of<std::ranges::range_value_t<Taken>>();
+  } else {
+    call.into = out.element;
+    call.into_count = out.count;
+    return out.scalar;
+  }
+}
+
 /// What a group does, as values: `group.run(allreduce(mine, all, "sum"))`. Arrays are lent until
 /// the operation has ended. `in` may be `out`, where they are of one size; else they are apart.
-/// Without counts all blocks are alike.
-template <Values In, Values Out>
-Call call_of(collectives::Collective collective, const In& in, Out&& out) {
-  static_assert(std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>);
+/// Without counts all blocks are alike. Throws: UsageError for an element of other values.
+template <In Given, Out Taken>
+Call call_of(collectives::Collective collective, const Given& in, Taken&& out) {
+  if constexpr (Values<Given> && Values<Taken>)
+    static_assert(
+        std::same_as<std::ranges::range_value_t<Given>, std::ranges::range_value_t<Taken>>);
   Call call;
   call.collective = collective;
-  call.in = std::as_bytes(std::span(std::ranges::data(in), std::ranges::size(in)));
-  call.out = std::as_writable_bytes(std::span(std::ranges::data(out), std::ranges::size(out)));
-  call.scalar = scalar_of<std::ranges::range_value_t<In>>();
+  call.scalar = give(call, in);
+  check_scalars(collective, call.scalar, take(call, out));
   return call;
 }
 
 inline Call barrier() { return {}; }
 /// The root's values become everybody's.
-template <Values Out>
-Call broadcast(Out&& values, std::uint32_t root) {
+template <Values Array>
+Call broadcast(Array&& values, std::uint32_t root) {
   Call call = call_of(collectives::Collective::broadcast, std::span(values).first(0), values);
   call.root = root;
   return call;
 }
+/// The same with tuples: the root's newest one, which others move into their elements.
+inline Call broadcast(const Newest& from, const Into& to, std::uint32_t root) {
+  Call call = call_of(collectives::Collective::broadcast, from, to);
+  call.root = root;
+  return call;
+}
 /// The root gets what all have given, folded; `out` of the others may be empty.
-template <Values In, Values Out>
-Call reduce(const In& in, Out&& out, std::string_view operation, std::uint32_t root) {
+template <In Given, Out Taken>
+Call reduce(const Given& in, Taken&& out, std::string_view operation, std::uint32_t root) {
   Call call = call_of(collectives::Collective::reduce, in, out);
   call.operation = operation;
   call.root = root;
   return call;
 }
-template <Values In, Values Out>
-Call allreduce(const In& in, Out&& out, std::string_view operation) {
+template <In Given, Out Taken>
+Call allreduce(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::allreduce, in, out);
   call.operation = operation;
   return call;
 }
 /// The root gets the blocks of all, by rank.
-template <Values In, Values Out>
-Call gather(const In& in, Out&& out, std::uint32_t root, std::vector<std::uint64_t> counts = {}) {
+template <In Given, Out Taken>
+Call gather(const Given& in, Taken&& out, std::uint32_t root,
+            std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::gather, in, out);
   call.root = root;
   call.counts = std::move(counts);
   return call;
 }
 /// Everybody gets his block of the root's, by rank.
-template <Values In, Values Out>
-Call scatter(const In& in, Out&& out, std::uint32_t root, std::vector<std::uint64_t> counts = {}) {
+template <In Given, Out Taken>
+Call scatter(const Given& in, Taken&& out, std::uint32_t root,
+             std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::scatter, in, out);
   call.root = root;
   call.counts = std::move(counts);
   return call;
 }
-template <Values In, Values Out>
-Call allgather(const In& in, Out&& out, std::vector<std::uint64_t> counts = {}) {
+template <In Given, Out Taken>
+Call allgather(const Given& in, Taken&& out, std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::allgather, in, out);
   call.counts = std::move(counts);
   return call;
 }
 /// Everybody gets his block of what all have given, folded.
-template <Values In, Values Out>
-Call reduce_scatter(const In& in, Out&& out, std::string_view operation,
+template <In Given, Out Taken>
+Call reduce_scatter(const Given& in, Taken&& out, std::string_view operation,
                     std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::reduce_scatter, in, out);
   call.operation = operation;
@@ -107,22 +146,22 @@ Call reduce_scatter(const In& in, Out&& out, std::string_view operation,
   return call;
 }
 /// The i-th block of each goes to member i; counts are by sources and then by targets.
-template <Values In, Values Out>
-Call alltoall(const In& in, Out&& out, std::vector<std::uint64_t> counts = {}) {
+template <In Given, Out Taken>
+Call alltoall(const Given& in, Taken&& out, std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::alltoall, in, out);
   call.counts = std::move(counts);
   return call;
 }
 /// What all up to and with a member have given, folded.
-template <Values In, Values Out>
-Call scan(const In& in, Out&& out, std::string_view operation) {
+template <In Given, Out Taken>
+Call scan(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::scan, in, out);
   call.operation = operation;
   return call;
 }
 /// Without the member's own; `out` of the first stays as it is.
-template <Values In, Values Out>
-Call exscan(const In& in, Out&& out, std::string_view operation) {
+template <In Given, Out Taken>
+Call exscan(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::exscan, in, out);
   call.operation = operation;
   return call;
@@ -141,7 +180,8 @@ class Started {
   Started(Started&&) noexcept = default;
   Started& operator=(Started&& other) noexcept;
   ~Started();
-  /// Blocks until it has ended, and the arrays are free; once. Throws TravelError.
+  /// Blocks until it has ended, and the arrays are free; once. Throws TravelError. A tuple is moved
+  /// then, which may block, too, and throw what Element::move() does.
   void wait();
   /// For wait sets. Not to be asked of one that was waited for.
   std::shared_ptr<runtime::Completion> completion() const;
@@ -162,13 +202,17 @@ struct Declared {
 /// each host they share memory, and between hosts schedules send over lanes, the best for the
 /// config's network unless a call names one (Karonis et al. 2000; Matsuda et al. 2006).
 ///
-/// Order:   sums are folded in the order of ranks, with one grouping for all elements, unless a
-///          call names an algorithm that does otherwise. Minima and maxima of integers, logical
-///          and bitwise operations come to the same in any order; of 0 and -0 the one that comes
-///          first stays.
+/// Order:   blocks, scans, and operations that do not commute (base/reduce.hpp), go by rank. All
+///          other sums are folded in the order that threads have in the plan, which is that of
+///          ranks unless the group was made in another one, with one grouping for all elements,
+///          unless a call names an algorithm that does otherwise. Minima and maxima of integers,
+///          logical and bitwise operations come to the same in any order; of 0 and -0 the one that
+///          comes first stays. Where ranks are in another order than the plan's, blocks are copied
+///          once more, and scans and what does not commute have each host fold what all have given:
+///          as much memory as an allgather, and sent by its schedules.
 /// Values:  checked, as in trees: NaN and integers beyond their type fail the operation.
 /// Sharing: one thread's own. Members of a group are made and dropped by their threads.
-/// Blocks:  run() and Started::wait(), until this member's part has ended.
+/// Blocks:  run() and Started::wait(), until this member's part has ended, and its tuple is moved.
 /// Throws:  UsageError for what no member may ask, before anything is sent; TravelError for what
 ///          the world does, which is the same for all operations to come: then the group is of no
 ///          use, and others go on. A member that is dropped while others go on fails those.
@@ -176,8 +220,8 @@ class Group {
  public:
   /// All threads of the plan, of a further wiring those of its own.
   explicit Group(paths::Thread& thread, std::string name = "world");
-  /// Those of these ranks, rising, the caller's among them; the name is their own. All of them make
-  /// it, in any order.
+  /// Of these threads of the plan, whose ranks are those in the list, the caller's among them; the
+  /// name is their own. All of them make it, with the same list, one before or after the other.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
   /// Throws UsageError when the config declares no group of that name, or the thread is not in it.
   Group(paths::Thread& thread, const Declared& declared);
@@ -193,9 +237,10 @@ class Group {
   void run(Call call);
   /// The same without waiting: several may be under way, and end in any order.
   Started start(Call call);
-  /// Members of one colour are a group of their own, which has its name from this one and the
-  /// colour; all call it.
-  std::unique_ptr<Group> split(std::uint32_t colour);
+  /// Members of one colour are a group of their own, ranked by key, those of one key as they are
+  /// here; all call it. Without a colour one is in none of them, and gets null.
+  /// Blocks: as an allgather. Throws: UsageError for a colour below 0, before anything is sent.
+  std::unique_ptr<Group> split(std::optional<std::int64_t> colour, std::int64_t key = 0);
 
   /// The schedules of operations to come are chosen and planned for links as `paths measure` found
   /// them: the member `root` reads the file, of the run's clusters, and all others get it from
@@ -212,8 +257,8 @@ class Group {
   std::shared_ptr<const Prepared> check(Call& call) const;
   paths::Thread& thread_;
   std::shared_ptr<HostGroup> group_;
-  std::uint32_t rank_ = 0;
-  std::uint64_t next_ = 0;  // number of the next operation
+  std::uint32_t rank_ = 0, place_ = 0;  // of its layout
+  std::uint64_t next_ = 0;              // number of the next operation
   std::uint64_t splits_ = 0;
   std::shared_ptr<Choices> choices_;  // by links that were measured; null: by the config's
   const int exceptions_;

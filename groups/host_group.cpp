@@ -54,7 +54,9 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
       failing_(failing),
       choices_(Choices::of(wiring.host().shared_plan(), run_hosts(wiring, layout_))),
       hosts_(choices_->hosts()),
-      trace_(GroupTrace::of(wiring, layout_, me_, name_)) {
+      trace_(GroupTrace::of(wiring, layout_, me_, name_)),
+      members_(layout_.digest()),
+      meaning_(members_) {
   if (layout_.hosts().size() > 1)
     lanes_ = wiring.host().lanes().join(name_, {choices_, &hosts_},
                                         {.channels = std::numeric_limits<std::uint64_t>::max()});
@@ -62,12 +64,9 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
 
 HostGroup::~HostGroup() = default;
 
-std::string HostGroup::thread_text(std::uint32_t rank) const {
-  const std::uint32_t host = layout_.hosts()[layout_.participant_of(rank)];
-  std::uint32_t first = 0;
-  for (std::uint32_t before = 0; before < host; ++before)
-    first += wiring_.plan().hosts[before].threads;
-  return fmt::format("thread {}/{}", wiring_.plan().hosts[host].name, layout_.thread(rank) - first);
+std::string HostGroup::thread_text(std::uint32_t place) const {
+  const auto& host = wiring_.plan().hosts[layout_.hosts()[layout_.participant_at(place)]];
+  return fmt::format("thread {}/{}", host.name, layout_.thread_at(place) - host.first_thread);
 }
 
 runtime::Deadline HostGroup::deadline() const {
@@ -93,13 +92,13 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
 paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;
-  for (const auto& [rank, left] : left_)
+  for (const auto& [place, left] : left_)
     if (number >= left.first)
-      return failure_of(fmt::format("{} {}", thread_text(rank), left.second));
+      return failure_of(fmt::format("{} {}", thread_text(place), left.second));
   return nullptr;
 }
 
-std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t number,
+std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t number,
                                           const Call& call,
                                           const std::shared_ptr<const Prepared>& prepared,
                                           bool waits) {
@@ -120,18 +119,18 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t rank, std::uint64_t numb
                                       [](const Call* one) { return one != nullptr; });
       const std::string why =
           fmt::format("operation {} of group {}: {} calls '{}', but {} calls '{}'", number, name_,
-                      thread_text(rank), prepared->signature,
+                      thread_text(place), prepared->signature,
                       thread_text(layout_.first_on(me_) +
                                   static_cast<std::uint32_t>(other - running->calls.begin())),
                       running->prepared->signature);
       fail(lock, number, failure_of(why), failing_);
       throw base::UsageError(why);
     }
-    running->calls[rank - layout_.first_on(me_)] = &call;
-    if (running->trace) running->trace->came(rank - layout_.first_on(me_));
+    running->calls[place - layout_.first_on(me_)] = &call;
+    if (running->trace) running->trace->came(place - layout_.first_on(me_));
     if (++running->come < running->calls.size()) return running;
     running->has_begun = true;
-    const std::uint64_t before = failing_ == Failing::alone ? 0 : meaning_;
+    const std::uint64_t before = failing_ == Failing::alone ? members_ : meaning_;
     meaning_ = digest_of(before, prepared->digest);
     running->name.meaning = meaning_;
   }
@@ -190,8 +189,21 @@ std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
   } else {
     prepared = std::make_shared<const Prepared>(call, layout_);
   }
-  if (call.algorithm != "best") choice_of(*prepared);
+  if (call.algorithm != "best") check_algorithm(*prepared);
   return prepared;
+}
+
+/// What was named has to do what hosts do.
+void HostGroup::check_algorithm(const Prepared& prepared) {
+  const collectives::Collective between = prepared.question.collective;
+  try {
+    choice_of(prepared);
+  } catch (const base::UsageError& error) {
+    if (between == prepared.call.collective) throw;
+    throw base::UsageError(fmt::format("group {}: {} of these members is {} between hosts; {}",
+                                       name_, name_of(prepared.call.collective), name_of(between),
+                                       error.mistake()));
+  }
 }
 
 std::shared_ptr<const Choice> HostGroup::choice_of(const Prepared& prepared) {
@@ -208,7 +220,7 @@ void HostGroup::execute(Running& running) {
   const Call& call = *running.calls.front();
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
-    fold = Fold(*operation, call.scalar, call.values);
+    if (call.has_values) fold = Fold(*operation, call.scalar, call.values);
   const auto choice = choice_of(*running.prepared);
   {
     runtime::Lock lock(mutex_);
@@ -219,7 +231,7 @@ void HostGroup::execute(Running& running) {
   if (running.trace) running.trace->chose(choice->text());
   const std::size_t element_bytes = running.prepared->question.element_bytes;
   Local local(layout_, me_, running.calls, running.prepared->counts, fold, element_bytes);
-  Memory memory(element_bytes);
+  Memory memory(element_bytes, call.has_values);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
                         std::span<std::byte> bytes) { memory.lend(buffer, range, bytes); };
   if (call.collective != collectives::Collective::broadcast)
@@ -296,21 +308,21 @@ void HostGroup::wait(Running& running) {
   if (running.failure) throw paths::TravelError(*running.failure);
 }
 
-void HostGroup::come(std::uint32_t rank) {
+void HostGroup::come(std::uint32_t place) {
   runtime::Lock lock(mutex_);
-  if (!come_.insert(rank).second)
-    throw base::UsageError(fmt::format("group {}: {} is in it already", name_, thread_text(rank)));
+  if (!come_.insert(place).second)
+    throw base::UsageError(fmt::format("group {}: {} is in it already", name_, thread_text(place)));
 }
 
-void HostGroup::leave(std::uint32_t rank, std::uint64_t number, bool is_failing) {
+void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing) {
   const std::string why = is_failing ? "has failed" : "has left the group";
   runtime::Lock lock(mutex_);
-  left_[rank] = {number, why};
+  left_[place] = {number, why};
   const bool is_missed = std::any_of(running_.begin(), running_.end(), [&](const auto& one) {
     return one.first >= number && !one.second->has_begun;
   });
   if (is_missed || is_failing)
-    fail(lock, number, failure_of(fmt::format("{} {}", thread_text(rank), why)), failing_);
+    fail(lock, number, failure_of(fmt::format("{} {}", thread_text(place), why)), failing_);
   if (left_.size() < layout_.members_on(me_) || lanes_ == nullptr || !failures_.empty()) return;
   lock.unlock();
   lanes_->abandon("");

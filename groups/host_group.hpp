@@ -50,7 +50,8 @@ enum class Failing {
 /// Sharing: any context.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
-  /// `threads` are ranks of the wiring's plan, which outlives it; null: all of them.
+  /// `threads`: of the wiring's plan, which outlives it, by rank; null: all of them. Members are
+  /// told apart by their places in the layout.
   HostGroup(paths::Wiring& wiring, std::string name, const std::vector<std::uint32_t>* threads,
             Failing failing = Failing::all_behind);
   ~HostGroup();
@@ -59,11 +60,13 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 
   const std::string& name() const { return name_; }
   const Layout& layout() const { return *shared_layout_; }
+  /// Of what begins to wait now.
+  runtime::Deadline deadline() const;
   const Choices& choices() const { return *choices_; }
   std::uint32_t participant() const { return me_; }
   runtime::Runtime& runtime() const { return wiring_.runtime(); }
   /// By message, "thread a-0/1".
-  std::string thread_text(std::uint32_t rank) const;
+  std::string thread_text(std::uint32_t place) const;
 
   /// For operations to come, whose calls have it. Throws ConfigError where that is of other
   /// clusters.
@@ -73,14 +76,14 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// A member comes to its operation of that number; the call is lent until it has completed. With
   /// the last of them it is carried out: in the caller's context where that waits for it, else in
   /// one of its own. Throws UsageError when the call is not the others'.
-  std::shared_ptr<Running> enter(std::uint32_t rank, std::uint64_t number, const Call& call,
+  std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number, const Call& call,
                                  const std::shared_ptr<const Prepared>& prepared, bool waits);
   /// Blocks until it has ended. Throws TravelError.
   void wait(Running& running);
   /// Makes it a member. Throws UsageError when it is one, or was.
-  void come(std::uint32_t rank);
+  void come(std::uint32_t place);
   /// A member comes to no operation from that number on.
-  void leave(std::uint32_t rank, std::uint64_t number, bool is_failing);
+  void leave(std::uint32_t place, std::uint64_t number, bool is_failing);
   /// The operation of that number fails here, and everywhere, with what `failing` says.
   void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
   /// Whether all members have left.
@@ -93,6 +96,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   paths::Failure known_failure(std::uint64_t number) const;
   void carry_out(const std::shared_ptr<Running>& running);
   void execute(Running& running);
+  void check_algorithm(const Prepared& prepared);
   Choices& choices_for(const Call& call) const;
   std::shared_ptr<const Choice> choice_of(const Prepared& prepared);
   std::unique_ptr<Execution> take_execution();
@@ -101,7 +105,6 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
-  runtime::Deadline deadline() const;
 
   paths::Wiring& wiring_;
   const std::string name_;
@@ -117,7 +120,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
   std::set<std::uint32_t> come_;                                         // members
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
-  std::uint64_t meaning_ = 0;                         // of all that began, in their order
+  const std::uint64_t members_;                                          // digest of who they are
+  std::uint64_t meaning_;                             // of all that began, in their order
   std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
   std::shared_ptr<const Choice> last_choice_;
   PreparedCalls prepared_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
@@ -26,25 +27,43 @@ bool are_all(const std::vector<std::uint32_t>& threads, std::uint32_t count) {
 
 }  // namespace
 
+/// Looks at what was given, and finds ranks by place.
+void Layout::order(std::uint32_t threads_of_plan) {
+  if (threads_.empty()) throw base::UsageError("a group of no threads");
+  std::vector<std::uint32_t> ranks(threads_.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::sort(ranks.begin(), ranks.end(),
+            [&](auto left, auto right) { return threads_[left] < threads_[right]; });
+  if (threads_[ranks.back()] >= threads_of_plan)
+    throw base::UsageError(fmt::format("a group of some of the {} threads has none of number {}",
+                                       threads_of_plan, threads_[ranks.back()]));
+  for (std::size_t place = 1; place < ranks.size(); ++place)
+    if (threads_[ranks[place - 1]] == threads_[ranks[place]])
+      throw base::UsageError(fmt::format(
+          "a group has each thread once, and that has number {} twice", threads_[ranks[place]]));
+  if (std::is_sorted(ranks.begin(), ranks.end())) return;
+  places_.resize(ranks.size());
+  for (std::uint32_t place = 0; place < ranks.size(); ++place) places_[ranks[place]] = place;
+  ranks_ = std::move(ranks);
+}
+
 Layout::Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads) {
-  if (threads != nullptr && !are_all(*threads, plan.thread_count())) threads_ = *threads;
-  if (threads != nullptr && threads->empty()) throw base::UsageError("a group of no threads");
-  const std::size_t count = threads == nullptr ? plan.thread_count() : threads->size();
-  std::uint32_t rank = 0, next = 0;
-  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
-    for (std::uint32_t index = 0; index < plan.hosts[host].threads; ++index, ++rank) {
-      if (next == count || thread(next) != rank) continue;
-      if (hosts_.empty() || hosts_.back() != host) {
-        hosts_.push_back(host);
-        first_.push_back(next);
-      }
-      ++next;
-    }
-  first_.push_back(next);
-  if (next == 0 || next != count)
-    throw base::UsageError(
-        fmt::format("a group of some of the {} threads, in their order, has none of number {}",
-                    rank, next == count ? 0 : thread(next)));
+  const std::uint32_t all = plan.thread_count();
+  if (threads != nullptr && !are_all(*threads, all)) {
+    threads_ = *threads;
+    order(all);
+  }
+  const std::uint32_t count = threads_.empty() ? all : static_cast<std::uint32_t>(threads_.size());
+  std::uint32_t place = 0;
+  for (std::uint32_t host = 0; host < plan.hosts.size() && place < count; ++host) {
+    const std::uint32_t behind = plan.hosts[host].first_thread + plan.hosts[host].threads;
+    if (plan.hosts[host].threads == 0 || thread_at(place) >= behind) continue;
+    hosts_.push_back(host);
+    first_.push_back(place);
+    if (threads_.empty()) place = behind;
+    while (place < count && thread_at(place) < behind) ++place;
+  }
+  first_.push_back(place);
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     is_even_ = is_even_ && members_on(host) == members_on(0);
 }
@@ -62,13 +81,17 @@ std::shared_ptr<const Layout> Layout::of(const paths::Plan& plan,
   return made;
 }
 
+std::uint64_t Layout::digest() const {
+  return threads_.empty() ? 0 : base::digest_of(std::as_bytes(std::span(threads_))).low;
+}
+
 bool Layout::has(const std::vector<std::uint32_t>* threads) const {
   if (!threads_.empty()) return threads != nullptr && *threads == threads_;
   return threads == nullptr || are_all(*threads, size());
 }
 
-std::uint32_t Layout::participant_of(std::uint32_t rank) const {
-  return static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end() - 1, rank) -
+std::uint32_t Layout::participant_at(std::uint32_t place) const {
+  return static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end() - 1, place) -
                                     first_.begin() - 1);
 }
 
@@ -110,6 +133,7 @@ CallCounts::CallCounts(const Call& call, const Layout& layout) : call_(call), si
       begins_.push_back(total_);
       total_ = sum_of(total_, count);
     }
+    begins_.push_back(total_);
     return;
   }
   row_.assign(std::size_t{size_} * (size_ + 1), 0);
@@ -149,35 +173,40 @@ std::uint64_t CallCounts::out(std::uint32_t rank) const {
   }
 }
 
-collectives::Counts CallCounts::between_hosts(const Layout& layout) const {
+/// By pairs of hosts.
+collectives::Counts CallCounts::pairs_of_hosts(const Layout& layout) const {
+  const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
+  std::vector<std::uint64_t> counts;
+  for (std::uint32_t from = 0; from < hosts; ++from)
+    for (std::uint32_t to = 0; to < hosts; ++to) {
+      std::uint64_t count = 0;
+      for (std::uint32_t at = layout.first_on(from); at < layout.first_on(from + 1); ++at)
+        layout.each_run(to, [&](std::uint32_t first, std::uint32_t behind) {
+          count += given_before(layout.rank(at), behind) - given_before(layout.rank(at), first);
+        });
+      counts.push_back(count);
+    }
+  return collectives::Counts::listed(counts);
+}
+
+collectives::Counts CallCounts::between_hosts(const Layout& layout, Collective between) const {
   using collectives::Counts;
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
-  const bool are_alike = is_even_ && layout.is_even();
-  if (call_.collective == Collective::barrier) return Counts::each(1, 1);
-  if (call_.collective == Collective::alltoall) {
-    const std::uint64_t members = layout.members_on(0);
-    if (are_alike) return Counts::each(each_ * members * members, std::size_t{hosts} * hosts);
-    std::vector<std::uint64_t> counts;
-    for (std::uint32_t from = 0; from < hosts; ++from)
-      for (std::uint32_t to = 0; to < hosts; ++to) {
-        const std::uint32_t first = layout.first_on(to), last = layout.first_on(to + 1);
-        std::uint64_t count = 0;
-        for (std::uint32_t source = layout.first_on(from); source < layout.first_on(from + 1);
-             ++source)
-          count += given_before(source, last) - given_before(source, first);
-        counts.push_back(count);
-      }
-    return Counts::listed(counts);
-  }
-  if (!has_blocks(call_.collective)) return Counts::each(total_, 1);
-  if (are_alike) return Counts::each(each_ * layout.members_on(0), hosts);
-  std::vector<std::uint64_t> counts;
-  for (std::uint32_t host = 0; host < hosts; ++host) {
-    std::uint64_t count = 0;
-    for (std::uint32_t rank = layout.first_on(host); rank < layout.first_on(host + 1); ++rank)
-      count += block(rank);
-    counts.push_back(count);
-  }
+  const std::uint64_t members = layout.members_on(0);
+  // Of a reduction of which all values are gathered, each member's block is what it gives.
+  const bool has_vectors = between != call_.collective && has_blocks(between);
+  const bool are_alike = (is_even_ || has_vectors) && layout.is_even();
+  if (between == Collective::barrier) return Counts::each(1, 1);
+  if (between == Collective::alltoall)
+    return are_alike ? Counts::each(each_ * members * members, std::size_t{hosts} * hosts)
+                     : pairs_of_hosts(layout);
+  if (!has_blocks(between)) return Counts::each(total_, 1);
+  if (are_alike) return Counts::each((has_vectors ? total_ : each_) * members, hosts);
+  std::vector<std::uint64_t> counts(hosts);
+  for (std::uint32_t host = 0; host < hosts; ++host)
+    layout.each_run(host, [&](std::uint32_t first, std::uint32_t behind) {
+      counts[host] += has_vectors ? (behind - first) * total_ : before(behind) - before(first);
+    });
   return Counts::listed(counts);
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "groups/memory.hpp"
+
 namespace groups {
 namespace {
 
@@ -14,18 +16,19 @@ std::span<std::byte> as_lent(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
-void put(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (!from.empty() && to.data() != from.data()) std::memmove(to.data(), from.data(), from.size());
-}
-
 bool is_scan(Collective collective) {
   return collective == Collective::scan || collective == Collective::exscan;
 }
 
 }  // namespace
 
-Collective Local::between_hosts(Collective collective, const Layout& layout) {
-  return is_scan(collective) && !layout.has_one_each() ? Collective::exscan : collective;
+Collective Local::between_hosts(const Call& call, const Layout& layout) {
+  const bool folds = is_reduction(call.collective) && call.collective != Collective::barrier;
+  const bool needs_ranks = is_scan(call.collective) ||
+                           (folds && !base::reduce_operation(call.operation)->is_commutative);
+  if (needs_ranks && !layout.is_in_order())
+    return call.collective == Collective::reduce ? Collective::gather : Collective::allgather;
+  return is_scan(call.collective) && !layout.has_one_each() ? Collective::exscan : call.collective;
 }
 
 Local::Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
@@ -35,19 +38,26 @@ Local::Local(const Layout& layout, std::uint32_t me, const std::vector<const Cal
       calls_(calls),
       counts_(counts),
       fold_(fold),
-      element_bytes_(element_bytes) {
+      element_bytes_(element_bytes),
+      between_(between_hosts(first(), layout)) {
   lend_in();
   lend_out();
 }
 
 /// The call of the root, if that is on this host.
 const Call* Local::root_here() const {
-  const std::uint32_t root = first().root;
-  if (layout_.participant_of(root) != me_) return nullptr;
-  return calls_[root - layout_.first_on(me_)];
+  const std::uint32_t place = layout_.place(first().root);
+  if (layout_.participant_at(place) != me_) return nullptr;
+  return calls_[place - layout_.first_on(me_)];
 }
 
-std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) {
+void Local::put(std::span<std::byte> to, std::span<const std::byte> from) const {
+  if (has_values() && !from.empty() && to.data() != from.data())
+    std::memmove(to.data(), from.data(), from.size());
+}
+
+std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const {
+  if (!has_values()) return memory_of_nothing(bytes);
   buffer = base::Buffer(bytes);
   return buffer.bytes();
 }
@@ -57,16 +67,52 @@ void Local::lend_in() {
   if (collective == Collective::barrier || collective == Collective::broadcast) return;
   if (collective == Collective::scatter) {
     if (const Call* root = root_here()) in_ = as_lent(root->in);
-    return;
+    return order_by_host();
   }
+  if (collective == Collective::alltoall && (calls_.size() > 1 || !layout_.is_in_order()))
+    return line_up_pairs();
   if (calls_.size() > 1) {
-    if (collective == Collective::alltoall) return line_up_pairs();
-    return is_reduction(collective) ? fold_in() : line_up_in();
+    if (is_reduction(collective) && !gathers_values())
+      fold_in();
+    else
+      line_up_in();
+  } else {
+    in_ = as_lent(first().in);
+    if (!in_.empty() && in_.data() == first().out.data() && !gathers_values()) {
+      const std::span<std::byte> copy = made(in_made_, in_.size());
+      put(copy, in_);
+      in_ = copy;
+    }
   }
-  in_ = as_lent(first().in);
-  if (in_.empty() || in_.data() != first().out.data()) return;
-  put(made(in_made_, in_.size()), in_);
-  in_ = in_made_.bytes();
+  if (collective == Collective::reduce_scatter && !gathers_values()) order_by_host();
+}
+
+/// Calls `copy(by rank, by host, bytes)` with where blocks begin in a vector of all.
+template <class Copy>
+void Local::each_run(const Copy& copy) const {
+  std::size_t at = 0;
+  for (std::uint32_t host = 0; host < layout_.hosts().size(); ++host)
+    layout_.each_run(host, [&](std::uint32_t first, std::uint32_t behind) {
+      const std::size_t begin = bytes(counts_.before(first));
+      const std::size_t size = bytes(counts_.before(behind)) - begin;
+      copy(begin, at, size);
+      at += size;
+    });
+}
+
+void Local::order_by_host() {
+  if (layout_.is_in_order() || in_.empty()) return;
+  const std::span<std::byte> to = made(in_ordered_, in_.size());
+  each_run([&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
+    put(to.subspan(by_host), in_.subspan(by_rank, size));
+  });
+  in_ = to;
+}
+
+void Local::order_by_rank(std::span<std::byte> to) const {
+  each_run([&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
+    put(to.subspan(by_rank), out_.subspan(by_host, size));
+  });
 }
 
 void Local::fold_in() {
@@ -92,50 +138,72 @@ void Local::line_up_pairs() {
   for (const Call* call : calls_) all += call->in.size();
   in_ = made(in_made_, all);
   for (std::uint32_t host = 0; host < layout_.hosts().size(); ++host)
-    for (std::size_t member = 0; member < calls_.size(); ++member) {
-      const std::size_t begin = bytes(counts_.given_before(rank(member), layout_.first_on(host)));
-      const std::size_t end = bytes(counts_.given_before(rank(member), layout_.first_on(host + 1)));
-      put(in_.subspan(at), calls_[member]->in.subspan(begin, end - begin));
-      at += end - begin;
-    }
+    for (std::size_t member = 0; member < calls_.size(); ++member)
+      layout_.each_run(host, [&](std::uint32_t first, std::uint32_t behind) {
+        const std::size_t begin = bytes(counts_.given_before(rank(member), first));
+        const std::size_t end = bytes(counts_.given_before(rank(member), behind));
+        put(in_.subspan(at), calls_[member]->in.subspan(begin, end - begin));
+        at += end - begin;
+      });
 }
 
 void Local::lend_out() {
-  switch (const Collective collective = first().collective) {
+  const Collective collective = first().collective;
+  const Call* const root = has_root(collective) ? root_here() : nullptr;
+  if (gathers_values()) {
+    if (collective != Collective::reduce || root != nullptr)
+      out_ = made(out_made_, layout_.size() * bytes(counts_.vector()));
+    return;
+  }
+  switch (collective) {
     case Collective::barrier: return;
     case Collective::reduce:
     case Collective::gather:
-      if (const Call* root = root_here()) out_ = root->out;
-      return;
-    case Collective::broadcast: {
-      const Call* const root = root_here();
-      out_ = (root != nullptr ? root : calls_.front())->out;
-      return;
-    }
+      if (root != nullptr) out_ = root->out;
+      break;
+    case Collective::broadcast: out_ = (root != nullptr ? root : calls_.front())->out; return;
     case Collective::allreduce:
-    case Collective::allgather: out_ = first().out; return;
-    default: {
-      if (is_scan(collective) && !layout_.has_one_each()) {
-        if (me_ > 0) out_ = made(out_made_, first().in.size());
-        return;
-      }
-      if (calls_.size() == 1) {
-        const bool gets_nothing = collective == Collective::exscan && me_ == 0;
-        out_ = gets_nothing ? std::span<std::byte>() : first().out;
-        return;
-      }
-      std::size_t all = 0;
-      for (const Call* call : calls_) all += call->out.size();
-      out_ = made(out_made_, all);
-    }
+    case Collective::allgather: out_ = first().out; break;
+    default: return lend_out_blocks();
   }
+  const bool has_blocks = collective == Collective::gather || collective == Collective::allgather;
+  if (has_blocks && !layout_.is_in_order()) out_ = made(out_made_, out_.size());
+}
+
+/// Of what differs from member to member.
+void Local::lend_out_blocks() {
+  const Collective collective = first().collective;
+  if (is_scan(collective) && !layout_.has_one_each()) {
+    if (me_ > 0) out_ = made(out_made_, first().in.size());
+    return;
+  }
+  const bool is_ordered = collective == Collective::alltoall && !layout_.is_in_order();
+  if (calls_.size() == 1 && !is_ordered) {
+    const bool gets_nothing = collective == Collective::exscan && me_ == 0;
+    out_ = gets_nothing ? std::span<std::byte>() : first().out;
+    return;
+  }
+  std::size_t all = 0;
+  for (const Call* call : calls_) all += call->out.size();
+  out_ = made(out_made_, all);
 }
 
 void Local::distribute() {
+  if (!has_values()) return;
+  if (gathers_values()) return fold_by_rank();
   switch (const Collective collective = first().collective) {
+    case Collective::gather:
+      if (const Call* root = root_here(); root != nullptr && !layout_.is_in_order())
+        order_by_rank(root->out);
+      return;
+    case Collective::allgather:
+      if (!layout_.is_in_order()) {
+        order_by_rank(first().out);
+        out_ = first().out;
+      }
+      return copy_all();
     case Collective::broadcast:
-    case Collective::allreduce:
-    case Collective::allgather: return copy_all();
+    case Collective::allreduce: return copy_all();
     case Collective::scatter:
     case Collective::reduce_scatter: return hand_out_blocks();
     case Collective::alltoall: return hand_out_pairs();
@@ -143,6 +211,36 @@ void Local::distribute() {
       if (!is_scan(collective)) return;
       if (!layout_.has_one_each()) hand_out_prefixes();
       normalize_prefixes();
+  }
+}
+
+/// What everybody has given lies there by host.
+void Local::fold_by_rank() {
+  if (out_.empty()) return;
+  const Collective collective = first().collective;
+  base::Buffer made_sum;
+  const std::span<std::byte> sum = made(made_sum, bytes(counts_.vector()));
+  const auto hand_to = [&](std::uint32_t rank) {
+    const std::uint32_t place = layout_.place(rank);
+    if (layout_.participant_at(place) != me_) return;
+    const std::span<std::byte> to = calls_[place - layout_.first_on(me_)]->out;
+    put(to, sum);
+    fold_.alone(to);
+  };
+  for (std::uint32_t rank = 0; rank < layout_.size(); ++rank) {
+    const auto next = out_.subspan(layout_.place(rank) * sum.size(), sum.size());
+    if (collective == Collective::exscan && rank > 0) hand_to(rank);
+    if (rank == 0)
+      put(sum, next);
+    else
+      fold_(sum, sum, next);
+    if (collective == Collective::scan) hand_to(rank);
+  }
+  if (is_scan(collective)) return;
+  for (std::size_t member = 0; member < calls_.size(); ++member) {
+    const std::span<std::byte> to = calls_[member]->out;
+    const bool is_block = collective == Collective::reduce_scatter;
+    put(to, sum.subspan(is_block ? bytes(counts_.before(rank(member))) : 0, to.size()));
   }
 }
 
@@ -166,10 +264,11 @@ void Local::hand_out_blocks() {
 }
 
 void Local::hand_out_pairs() {
-  if (calls_.size() == 1) return;
+  if (calls_.size() == 1 && layout_.is_in_order()) return;
   std::size_t at = 0;
-  for (std::uint32_t source = 0; source < layout_.size(); ++source)
+  for (std::uint32_t place = 0; place < layout_.size(); ++place)
     for (std::size_t member = 0; member < calls_.size(); ++member) {
+      const std::uint32_t source = layout_.rank(place);
       const std::size_t count = bytes(counts_.pair(source, rank(member)));
       const std::size_t begin = bytes(counts_.taken_before(rank(member), source));
       put(calls_[member]->out.subspan(begin), out_.subspan(at, count));

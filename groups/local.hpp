@@ -15,6 +15,9 @@ namespace groups {
 /// folded in the order of threads, blocks lie one behind the other. A host with one member has its
 /// memory, unless `in` and `out` are the same.
 ///
+/// Order:   schedules know hosts, in the plan's order. Where that is not the order of ranks blocks
+///          are copied into it, and what depends on it (scans, operations that do not commute) is
+///          gathered, and folded here.
 /// Owns:    what it had to put together; borrows everything else.
 /// Sharing: one context's at a time.
 class Local {
@@ -25,8 +28,7 @@ class Local {
         const CallCounts& counts, Fold& fold, std::size_t element_bytes);
 
   /// What the schedule does between hosts: a scan is one of what all before a host have given.
-  static collectives::Collective between_hosts(collectives::Collective collective,
-                                               const Layout& layout);
+  static collectives::Collective between_hosts(const Call& call, const Layout& layout);
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
   /// When the schedule has ended: gives members what is theirs. Throws: base::BadValue.
@@ -35,12 +37,24 @@ class Local {
  private:
   const Call& first() const { return *calls_.front(); }
   const Call* root_here() const;
-  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes);
+  bool has_values() const { return first().has_values; }
+  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes) const;
+  void put(std::span<std::byte> to, std::span<const std::byte> from) const;
+  /// Whether all get what all give, and fold it.
+  bool gathers_values() const {
+    return between_ != first().collective && between_ != collectives::Collective::exscan;
+  }
   void lend_in();
   void lend_out();
+  void lend_out_blocks();
   void fold_in();
   void line_up_in();
   void line_up_pairs();
+  template <class Copy>
+  void each_run(const Copy& copy) const;
+  void order_by_host();
+  void order_by_rank(std::span<std::byte> to) const;
+  void fold_by_rank();
   void copy_all();
   void hand_out_blocks();
   void hand_out_pairs();
@@ -48,7 +62,7 @@ class Local {
   void normalize_prefixes();
   std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
   std::uint32_t rank(std::size_t member) const {
-    return layout_.first_on(me_) + static_cast<std::uint32_t>(member);
+    return layout_.rank(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
   }
 
   const Layout& layout_;
@@ -57,7 +71,8 @@ class Local {
   const CallCounts& counts_;
   Fold& fold_;
   const std::size_t element_bytes_;
-  base::Buffer in_made_, out_made_;
+  const collectives::Collective between_;
+  base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/errors.hpp"
+#include "base/large_memory.hpp"
+#include "runtime/wait.hpp"
 
 namespace groups {
 
@@ -19,10 +21,29 @@ void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
   if (range.count > 0) buffers_[buffer].try_emplace(range.offset, Chunk{range, {}, bytes});
 }
 
+/// It costs nothing while nobody touches it. What was too small is still in use.
+base::Payload nothing(std::size_t bytes) {
+  static runtime::Mutex mutex;
+  static std::vector<base::Payload> all;
+  const runtime::Lock lock(mutex);
+  if (all.empty() || all.back().size() < bytes)
+    all.push_back(base::Buffer(std::max(2 * bytes, base::large_bytes)).freeze());
+  return all.back().part(0, bytes);
+}
+
+std::span<std::byte> memory_of_nothing(std::size_t bytes) {
+  const base::Payload all = nothing(bytes);  // which stays
+  return {const_cast<std::byte*>(all.bytes().data()), bytes};
+}
+
 Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
   const auto added = chunks.try_emplace(range.offset).first;
   Chunk& chunk = added->second;
   chunk.range = range;
+  if (!has_values_) {
+    chunk.bytes = memory_of_nothing(bytes(range.count));
+    return added;
+  }
   chunk.made = base::Buffer(bytes(range.count));
   chunk.bytes = chunk.made.bytes();  // few bytes move with the buffer
   return added;

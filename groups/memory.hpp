@@ -11,14 +11,21 @@
 
 namespace groups {
 
+/// Bytes that nobody reads or writes, of the same memory for all who ask.
+base::Payload nothing(std::size_t bytes);
+std::span<std::byte> memory_of_nothing(std::size_t bytes);
+
 /// The buffers of one participant: what it gives and gets is its caller's memory, scratch is made
-/// where a step first touches it, and no more of it than steps touch.
+/// where a step first touches it, and no more of it than steps touch. Where values do not count it
+/// is nothing().
 ///
 /// Owns:    the scratch.
 /// Sharing: one context's at a time.
 class Memory {
  public:
-  explicit Memory(std::size_t element_bytes) : element_bytes_(element_bytes) {}
+  explicit Memory(std::size_t element_bytes, bool has_values = true)
+      : element_bytes_(element_bytes), has_values_(has_values) {}
+  bool has_values() const { return has_values_; }
 
   /// Lies there from now on; never written if it is collectives::in. Bytes are the range's.
   void lend(collectives::Buffer buffer, collectives::Range range, std::span<std::byte> bytes);
@@ -37,6 +44,7 @@ class Memory {
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
 
   const std::size_t element_bytes_;
+  const bool has_values_;
   std::map<collectives::Buffer, Chunks> buffers_;
 };
 

@@ -15,6 +15,10 @@ namespace {
 Call without_memory(Call call) {
   call.in = {};
   call.out = {};
+  call.from = nullptr;
+  call.tuple = {};
+  call.into = nullptr;
+  call.made = nullptr;
   return call;
 }
 
@@ -28,10 +32,9 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
 
 Question question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
   Question question;
-  question.collective = Local::between_hosts(call.collective, layout);
-  question.root = has_root(call.collective) ? layout.participant_of(call.root) : 0;
-  question.counts = counts.between_hosts(layout);
-  question.counts_text = counts.text();
+  question.collective = Local::between_hosts(call, layout);
+  question.root = has_root(call.collective) ? layout.participant_at(layout.place(call.root)) : 0;
+  question.counts = counts.between_hosts(layout, question.collective);
   question.worst = worst_order(call);
   question.algorithm = call.algorithm;
   if (call.collective == collectives::Collective::barrier) {

@@ -77,7 +77,7 @@ void ShareTrace::end(const std::vector<const Call*>& calls, bool has_failed) {
   for (std::uint32_t member = 0; member < came_.size(); ++member) {
     const Call& call = *calls[member];
     group_.wiring_.recorder().add(eventspace::record_of(eventspace::GroupMember{
-        layout.thread(first + member), share.text, number_,
+        layout.thread_at(first + member), share.text, number_,
         std::max<std::uint64_t>(call.in.size(), call.out.size()), came_[member], share.end_nanos}));
   }
   group_.wiring_.recorder().add(eventspace::record_of(share));

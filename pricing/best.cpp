@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "collectives/algorithms/all.hpp"
 #include "collectives/tree.hpp"
@@ -23,10 +25,13 @@ using collectives::Count;
 using collectives::Order;
 using collectives::Parameter;
 using collectives::Parameters;
+using collectives::Rank;
 using collectives::Task;
 
 constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
+constexpr Rank very_many = 2048;
+constexpr std::size_t families_of_very_many = 24;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
 /// A family whose guesses cost that many times the best known is looked at no more.
@@ -48,12 +53,14 @@ std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
   return values;
 }
 
-/// Powers of two; of an element's bytes there is nothing to try.
+/// Powers of two, of very many participants of eight; of an element's bytes there is nothing to
+/// try.
 std::vector<std::string> numbers(const Parameter& parameter, const Task& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
   std::vector<std::string> values{parameter.fallback};
-  for (Count number = 1; number < task.size(); number *= 2)
+  const Count apart = task.size() > very_many ? 8 : 2;
+  for (Count number = 1; number < task.size(); number *= apart)
     if (const std::string value = fmt::format("{}", number);
         number >= parameter.least && number <= parameter.most && value != parameter.fallback)
       values.push_back(value);
@@ -213,7 +220,7 @@ class Prospects {
  public:
   /// Of each, members with so many messages at most: a million take about a second to evaluate.
   Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-            const Network& network, std::size_t messages_most);
+            const Network& network, const Execution& execution, const Effort& effort);
   /// Prices some members of each.
   void guess(Search& search, Nanos good_enough);
   /// Prices those around the best guesses.
@@ -228,24 +235,118 @@ Count portions(const Candidate& candidate, const Task& task) {
   return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
 }
 
+/// Of a schedule by some of its participants, where all would take too long.
+struct Sketch {
+  std::size_t messages = 0;  ///< about
+  Nanos load{0};             ///< of what is busiest beside those participants
+  base::Digest steps;        ///< of theirs
+};
+
+Sketch sketch_of(const Candidate& candidate, const Task& task, Bytes element_bytes,
+                 const Network& network) {
+  constexpr std::size_t asked = 64;
+  Sketch sketch;
+  std::size_t busiest = 0;  // which may be the only one that sends to all, and counts for itself
+  collectives::Steps steps;
+  base::RunningDigest digest;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i <= asked; ++i) {
+    const auto me = i == asked ? task.root : static_cast<Rank>(i * (task.size() / asked) + i % 7);
+    steps.clear();
+    candidate.algorithm->program(task, candidate.parameters, me).append_all(steps);
+    std::size_t sent = 0;
+    std::map<std::pair<Network::Part, std::size_t>, Bytes> passed;
+    numbers.assign({me});
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      append(numbers, steps[step]);
+      if (steps[step].action != collectives::Action::send) continue;
+      ++sent;
+      Bytes bytes = 0;
+      for (const collectives::Block& block : steps[step].blocks)
+        bytes += block.cells.count * element_bytes;
+      network.for_way(me, steps[step].peer, [&](Network::Part part, std::size_t index) {
+        if (part != Network::Part::receiving) passed[{part, index}] += bytes;
+      });
+    }
+    for (const auto& [place, bytes] : passed)
+      sketch.load =
+          std::max(sketch.load, least_time(bytes, place.first == Network::Part::link
+                                                      ? rate_of(network.links[place.second])
+                                                      : rate_of(network.outgoing[place.second])));
+    digest.add(std::as_bytes(std::span(numbers)));
+    sketch.messages += sent;
+    busiest = std::max(busiest, sent);
+  }
+  sketch.messages = (sketch.messages - busiest) * task.size() / asked + busiest;
+  sketch.steps = digest.value();
+  return sketch;
+}
+
+/// What a schedule takes for next to nothing, or as good as never.
+Nanos time_of_little(const Candidate& candidate, const Task& task, Bytes element_bytes,
+                     const Network& network, const Execution& execution, Nanos limit) {
+  const Task little = make_task(task.collective, task.topology, 1, task.root);
+  if (!candidate.algorithm->why_not(little, candidate.parameters).empty()) return Nanos(0);
+  const auto price = evaluate(programs_of(*candidate.algorithm, little, candidate.parameters),
+                              element_bytes, network, execution, limit);
+  return price ? price->time : Nanos::max() / 2;
+}
+
+/// Of very many participants some families alone: not those of too many messages, and of all others
+/// those that may be fastest by what they take for little and what the busiest has to carry, which
+/// is about what they take when messages are cut well.
+std::vector<const Family*> those_to_look_at(const std::vector<Family>& families, const Task& task,
+                                            Bytes element_bytes, const Network& network,
+                                            const Execution& execution, const Effort& effort) {
+  std::vector<const Family*> all;
+  for (const Family& family : families) all.push_back(&family);
+  if (task.size() <= very_many) return all;
+  std::map<const Family*, Sketch> sketches;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  std::erase_if(all, [&](const Family* family) {
+    const Sketch sketch = sketch_of(family->front(), task, element_bytes, network);
+    sketches[family] = sketch;
+    return !seen.emplace(sketch.steps.high, sketch.steps.low).second;
+  });
+  const auto is_too_long = [&](const Family* family) {
+    return sketches[family].messages > effort.messages_most;
+  };
+  if (!std::all_of(all.begin(), all.end(), is_too_long)) std::erase_if(all, is_too_long);
+  std::map<const Family*, Nanos> guesses;
+  Nanos least = Nanos::max() / 4;
+  for (const Family* family : all) {
+    const Nanos little =
+        time_of_little(family->front(), task, element_bytes, network, execution, 4 * least);
+    if (little > Nanos(0)) least = std::min(least, little + sketches[family].load);
+    guesses[family] = little + sketches[family].load;
+  }
+  std::stable_sort(all.begin(), all.end(), [&](const Family* left, const Family* right) {
+    return guesses[left] < guesses[right];
+  });
+  all.resize(std::min(all.size(), families_of_very_many));
+  return all;
+}
+
 /// Words that make no difference on this topology make one and the same schedule: what is the same
 /// in four parts is always the same.
 Prospects::Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-                     const Network& network, std::size_t messages_most) {
+                     const Network& network, const Execution& execution, const Effort& effort) {
   constexpr std::size_t in_four = 2;
   const auto outline = [&](const Candidate& candidate) {
     return outline_of(programs_of(*candidate.algorithm, task, candidate.parameters), element_bytes,
                       network);
   };
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen;
-  for (const Family& family : families) {
+  for (const Family* one :
+       those_to_look_at(families, task, element_bytes, network, execution, effort)) {
+    const Family& family = *one;
     const Candidate& candidate = family[std::min(in_four, family.size() - 1)];
     const Outline seen_as = outline(candidate);
     if (!seen.emplace(seen_as.steps.high, seen_as.steps.low, family.size()).second) continue;
     const std::size_t for_each = seen_as.messages / portions(candidate, task);
     prospects_.push_back({&family, outline(family.front()).load, {}});
     for (std::size_t member = 0; member < family.size(); ++member)
-      if (member == 0 || for_each <= messages_most / portions(family[member], task))
+      if (member == 0 || for_each <= effort.messages_most / portions(family[member], task))
         prospects_.back().members.push_back(member);
   }
   std::stable_sort(
@@ -299,7 +400,7 @@ Best best_among(const std::vector<Family>& families, const Task& task, Bytes ele
   const Nanos good_enough(
       static_cast<std::int64_t>(static_cast<double>(bound.count()) * (1 + effort.above_bound)));
   Search search(task, element_bytes, network, execution);
-  Prospects prospects(families, task, bytes_of(task, element_bytes), network, effort.messages_most);
+  Prospects prospects(families, task, bytes_of(task, element_bytes), network, execution, effort);
   prospects.guess(search, good_enough);
   prospects.refine(search, good_enough);
   return search.answer(count_of(families));

@@ -37,7 +37,9 @@ struct Effort {
   double above_bound = 0.001;         ///< nothing better is looked for below that
 };
 
-/// The same on every host. Words that make the same schedule are one. Prices a few members of each
+/// The same on every host. Words that make the same schedule are one; of very many participants
+/// schedules in which each sends to each are left out, because even their messages could not be
+/// counted. Prices a few members of each
 /// family, first of those whose busiest host or link has least to carry, and the neighbours of the
 /// best one where that comes near the cheapest; each only until it is dearer than what is known,
 /// and none any more that cannot be cheaper, or when nothing can by much (Effort). Of several that

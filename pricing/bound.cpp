@@ -15,6 +15,10 @@ using collectives::Rank;
 using collectives::Task;
 
 constexpr std::size_t most_clusters_cut = 8;  // beyond it each cluster alone against all others
+/// Beyond these it is a bound still, and not as near: of so many clusters ways pass any others, of
+/// so many hosts each says what it must send and receive.
+constexpr std::size_t most_clusters_passed = 1024;
+constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
 class Bounds {
  public:
@@ -26,7 +30,12 @@ class Bounds {
 
  private:
   void find_latencies();
-  Nanos latency(Rank from, Rank to) const { return latencies_[std::size_t{from} * size_ + to]; }
+  void pass_any();
+  Nanos latency(Rank from, Rank to) const;
+  struct Ends {
+    Nanos leaving, arriving;
+  };
+  Ends ends_of(Rank host) const;
   Bytes needed(Rank source, Rank target) const;
   bool is_same_for_all() const;
   bool is_summed_up() const;
@@ -34,37 +43,93 @@ class Bounds {
   void bound_sending(Rank host);
   void bound_receiving(Rank host);
   void bound_cuts();
-  void bound_cut(const std::vector<bool>& inside);
+  /// Those inside and all others.
+  struct Cut {
+    std::vector<Rank> inside, outside;
+  };
+  void bound_cut(const Cut& cut);
   void bound_exit(std::size_t cluster);
-  void bound_behind_exit(const std::vector<bool>& inside, const tuning::LinkModel& side);
-  Nanos nearest(const std::vector<bool>& inside) const;
+  void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
+  Nanos nearest(const Cut& cut) const;
   /// Of all that a host sends or receives: its side's, and those of links if it is an exit.
   enum class Direction { sending, receiving };
   double rate(Rank host, Direction direction) const;
-  Bytes crossing(const std::vector<bool>& inside) const;
+  Bytes crossing(const Cut& cut) const;
   void bound_work();
 
   const Task& task_;
   Bytes element_bytes_;
   const Network& network_;
   Rank size_;
-  std::vector<Nanos> latencies_;  // of the shortest way, from * size + to
+  std::vector<Ends> ends_;   // of ways to other clusters, by host
+  std::vector<Nanos> ways_;  // what lies between, of the shortest: from * clusters + to
   Bound bound_;
 };
 
-/// Ways differ by clusters and by the hosts at their ends; those between clusters may pass others.
+/// What a message takes to leave the cluster of its sender, and from there to its receiver.
+Bounds::Ends Bounds::ends_of(Rank host) const {
+  const auto passed = [](const tuning::LinkModel& model) { return model.at(Nanos(0)).latency; };
+  Ends ends{Nanos(0), Nanos(0)};
+  if (network_.is_exit(host)) return ends;
+  ends = {passed(network_.outgoing[host]), passed(network_.receiving[host])};
+  if (const auto exit = network_.exit_of(host)) {
+    ends.leaving += passed(network_.receiving[*exit]);
+    ends.arriving += passed(network_.outgoing[*exit]);
+  }
+  return ends;
+}
+
+/// Ways differ by the hosts at their ends and by what lies between their clusters, for which they
+/// may pass others.
 void Bounds::find_latencies() {
-  latencies_.resize(std::size_t{size_} * size_);
-  for (Rank from = 0; from < size_; ++from)
-    for (Rank to = 0; to < size_; ++to)
-      latencies_[std::size_t{from} * size_ + to] =
-          from == to ? Nanos(0) : network_.latency(from, to);
-  for (Rank via = 0; via < size_; ++via)
-    for (Rank from = 0; from < size_; ++from)
-      for (Rank to = 0; to < size_; ++to) {
-        Nanos& way = latencies_[std::size_t{from} * size_ + to];
-        way = std::min(way, latency(from, via) + latency(via, to));
-      }
+  constexpr Nanos never = Nanos::max() / 4;
+  const std::size_t clusters = network_.clusters();
+  std::vector<Nanos> passing(clusters, never);  // of the host that is passed fastest
+  for (Rank host = 0; host < size_; ++host) {
+    ends_.push_back(ends_of(host));
+    Nanos& least = passing[network_.topology->cluster_of(host)];
+    least = std::min(least, ends_.back().leaving + ends_.back().arriving);
+  }
+  ways_.assign(clusters * clusters, never);
+  for (std::size_t from = 0; from < clusters; ++from)
+    for (std::size_t to = 0; to < clusters; ++to)
+      if (from != to)
+        ways_[from * clusters + to] =
+            network_.links[from * clusters + to].model.at(Nanos(0)).latency;
+  if (clusters > most_clusters_passed) return pass_any();
+  for (std::size_t via = 0; via < clusters; ++via)
+    for (std::size_t from = 0; from < clusters; ++from) {
+      const Nanos there = ways_[from * clusters + via] + passing[via];
+      const Nanos* const back = &ways_[via * clusters];
+      Nanos* const way = &ways_[from * clusters];
+      for (std::size_t to = 0; to < clusters; ++to) way[to] = std::min(way[to], there + back[to]);
+    }
+}
+
+/// No way that passes others is shorter than the shortest to any of them and the shortest from any.
+void Bounds::pass_any() {
+  const std::size_t clusters = network_.clusters();
+  std::vector<Nanos> there(clusters, Nanos::max() / 4), back = there;
+  for (std::size_t from = 0; from < clusters; ++from)
+    for (std::size_t to = 0; to < clusters; ++to) {
+      const Nanos way = ways_[from * clusters + to];
+      there[from] = std::min(there[from], way);
+      back[to] = std::min(back[to], way);
+    }
+  for (std::size_t from = 0; from < clusters; ++from)
+    for (std::size_t to = 0; to < clusters; ++to) {
+      Nanos& way = ways_[from * clusters + to];
+      way = std::min(way, there[from] + back[to]);
+    }
+}
+
+Nanos Bounds::latency(Rank from, Rank to) const {
+  if (from == to) return Nanos(0);
+  const collectives::Topology& group = *network_.topology;
+  const std::size_t here = group.cluster_of(from), there = group.cluster_of(to);
+  const Nanos around =
+      ends_[from].leaving + ways_[here * network_.clusters() + there] + ends_[to].arriving;
+  return here == there ? std::min(network_.latency(from, to), around) : around;
 }
 
 /// What a target's result needs of a source.
@@ -156,16 +221,13 @@ void Bounds::bound_receiving(Rank host) {
 }
 
 /// The distinct bytes that those inside have for those outside.
-Bytes Bounds::crossing(const std::vector<bool>& inside) const {
+Bytes Bounds::crossing(const Cut& cut) const {
   Bytes sum = 0, largest = 0;
   const bool by_target = is_summed_up() && !is_same_for_all();
-  for (Rank one = 0; one < size_; ++one) {
+  for (const Rank one : by_target ? cut.outside : cut.inside) {
     Bytes most = 0, all = 0;
-    for (Rank other = 0; other < size_; ++other) {
-      const Rank source = by_target ? other : one;
-      const Rank target = by_target ? one : other;
-      if (!inside[source] || inside[target]) continue;
-      const Bytes bytes = needed(source, target);
+    for (const Rank other : by_target ? cut.inside : cut.outside) {
+      const Bytes bytes = by_target ? needed(other, one) : needed(one, other);
       most = std::max(most, bytes);
       all += bytes;
     }
@@ -176,14 +238,12 @@ Bytes Bounds::crossing(const std::vector<bool>& inside) const {
 }
 
 /// From there to whoever outside needs what is inside.
-Nanos Bounds::nearest(const std::vector<bool>& inside) const {
+Nanos Bounds::nearest(const Cut& cut) const {
   Nanos nearest = Nanos::max();
-  for (Rank to = 0; to < size_; ++to) {
-    if (inside[to]) continue;
+  for (const Rank to : cut.outside) {
     bool needs = false;
     Nanos way = Nanos::max();
-    for (Rank from = 0; from < size_; ++from) {
-      if (!inside[from]) continue;
+    for (const Rank from : cut.inside) {
       needs = needs || needed(from, to) > 0;
       way = std::min(way, latency(from, to));
     }
@@ -192,10 +252,10 @@ Nanos Bounds::nearest(const std::vector<bool>& inside) const {
   return nearest;
 }
 
-void Bounds::bound_behind_exit(const std::vector<bool>& inside, const tuning::LinkModel& side) {
-  const Bytes bytes = crossing(inside);
+void Bounds::bound_behind_exit(const Cut& cut, const tuning::LinkModel& side) {
+  const Bytes bytes = crossing(cut);
   if (bytes == 0) return;
-  raise(nearest(inside) + least_time(bytes, rate_of(side)),
+  raise(nearest(cut) + least_time(bytes, rate_of(side)),
         fmt::format("{} bytes that must pass an exit", bytes));
 }
 
@@ -203,28 +263,36 @@ void Bounds::bound_behind_exit(const std::vector<bool>& inside, const tuning::Li
 void Bounds::bound_exit(std::size_t cluster) {
   const std::optional<std::uint32_t> exit = network_.exits[cluster];
   if (!exit) return;
-  std::vector<bool> behind(size_);
-  for (const Rank rank : network_.topology->cluster(cluster)) behind[rank] = rank != *exit;
-  bound_behind_exit(behind, network_.receiving[*exit]);
-  behind.flip();
-  bound_behind_exit(behind, network_.outgoing[*exit]);
+  Cut cut;
+  for (Rank host = 0; host < size_; ++host) {
+    const bool is_behind = network_.topology->cluster_of(host) == cluster && host != *exit;
+    (is_behind ? cut.inside : cut.outside).push_back(host);
+  }
+  bound_behind_exit(cut, network_.receiving[*exit]);
+  std::swap(cut.inside, cut.outside);
+  bound_behind_exit(cut, network_.outgoing[*exit]);
 }
 
-void Bounds::bound_cut(const std::vector<bool>& inside) {
-  const Bytes bytes = crossing(inside);
+void Bounds::bound_cut(const Cut& cut) {
+  const Bytes bytes = crossing(cut);
   if (bytes == 0) return;
+  const auto clusters_of = [&](const std::vector<Rank>& hosts) {
+    std::vector<std::size_t> clusters;
+    for (const Rank host : hosts) clusters.push_back(network_.topology->cluster_of(host));
+    std::sort(clusters.begin(), clusters.end());
+    clusters.erase(std::unique(clusters.begin(), clusters.end()), clusters.end());
+    return clusters;
+  };
+  const auto outside = clusters_of(cut.outside);
   double rate = 0;
   bool is_limited = true;
-  const std::size_t clusters = network_.clusters();
-  for (std::size_t from = 0; from < clusters; ++from)
-    for (std::size_t to = 0; to < clusters; ++to) {
-      if (!inside[network_.topology->cluster(from)[0]] || inside[network_.topology->cluster(to)[0]])
-        continue;
-      const double one = rate_of(network_.links[from * clusters + to]);
+  for (const std::size_t from : clusters_of(cut.inside))
+    for (const std::size_t to : outside) {
+      const double one = rate_of(network_.links[from * network_.clusters() + to]);
       is_limited = is_limited && one > 0;
       rate += one;
     }
-  raise(nearest(inside) + least_time(bytes, is_limited ? rate : 0),
+  raise(nearest(cut) + least_time(bytes, is_limited ? rate : 0),
         fmt::format("{} bytes that must cross between clusters", bytes));
 }
 
@@ -232,20 +300,20 @@ void Bounds::bound_cuts() {
   const std::size_t clusters = network_.clusters();
   if (clusters < 2) return;
   for (std::size_t cluster = 0; cluster < network_.exits.size(); ++cluster) bound_exit(cluster);
-  const auto cut = [&](const auto& is_inside) {
-    std::vector<bool> inside(size_);
-    for (Rank rank = 0; rank < size_; ++rank)
-      inside[rank] = is_inside(network_.topology->cluster_of(rank));
-    bound_cut(inside);
+  const auto cut_by = [&](const auto& is_inside) {
+    Cut cut;
+    for (Rank host = 0; host < size_; ++host)
+      (is_inside(network_.topology->cluster_of(host)) ? cut.inside : cut.outside).push_back(host);
+    bound_cut(cut);
   };
   if (clusters <= most_clusters_cut) {
     for (std::size_t chosen = 1; chosen + 1 < (std::size_t{1} << clusters); ++chosen)
-      cut([&](std::size_t cluster) { return (chosen >> cluster & 1) == 1; });
+      cut_by([&](std::size_t cluster) { return (chosen >> cluster & 1) == 1; });
     return;
   }
   for (std::size_t alone = 0; alone < clusters; ++alone) {
-    cut([&](std::size_t cluster) { return cluster == alone; });
-    cut([&](std::size_t cluster) { return cluster != alone; });
+    cut_by([&](std::size_t cluster) { return cluster == alone; });
+    cut_by([&](std::size_t cluster) { return cluster != alone; });
   }
 }
 
@@ -265,8 +333,13 @@ Bound Bounds::largest() {
   if (task_.collective == Collective::barrier)
     for (Rank from = 0; from < size_; ++from)
       for (Rank to = 0; to < size_; ++to) raise(latency(from, to), "the way to the farthest host");
-  for (Rank host = 0; host < size_; ++host) bound_sending(host);
-  for (Rank host = 0; host < size_; ++host) bound_receiving(host);
+  const Rank apart = size_ <= most_hosts ? 1 : size_ / hosts_of_more;
+  for (Rank host = 0; host < size_; host += apart) bound_sending(host);
+  for (Rank host = 0; host < size_; host += apart) bound_receiving(host);
+  if (apart > 1) {
+    bound_sending(task_.root);
+    bound_receiving(task_.root);
+  }
   bound_cuts();
   bound_work();
   return bound_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
 
@@ -168,8 +169,17 @@ class Evaluation {
   Nanos now_{0};
   std::vector<Host> hosts_;
   std::vector<Sides> sides_;  // of hosts, and of exits that take no part
-  std::vector<tuning::LinkInstance> links_;
-  std::vector<Streams> streams_;  // of the links that have them, by link
+  struct Taken {
+    Taken(const Link& link, std::size_t striping) : instance(link.model), streams(link, striping) {}
+    tuning::LinkInstance instance;
+    Streams streams;  // if it has them
+  };
+  Taken& link_at(std::size_t link) {
+    std::unique_ptr<Taken>& taken = links_[link];
+    if (taken == nullptr) taken = std::make_unique<Taken>(network_.links[link], network_.striping);
+    return *taken;
+  }
+  std::vector<std::unique_ptr<Taken>> links_;  // that something passed: of many clusters few
   std::vector<Message> messages_;
   std::vector<MessageIndex> vacant_;
   std::uint64_t serial_ = 0;
@@ -190,10 +200,7 @@ Evaluation::Evaluation(std::vector<collectives::Program> programs, Bytes element
   for (std::size_t host = 0; host < network.outgoing.size(); ++host)
     sides_.push_back({tuning::LinkInstance(network.outgoing[host]),
                       tuning::LinkInstance(network.receiving[host])});
-  for (const Link& link : network.links) {
-    links_.emplace_back(link.model);
-    streams_.emplace_back(link, network.striping);
-  }
+  links_.resize(network.links.size());
   price_.sent.resize(hosts_.size());
   price_.received.resize(hosts_.size());
   price_.links.resize(network.clusters() * network.clusters());
@@ -573,7 +580,7 @@ void Evaluation::happen(const Event& event) {
     case Kind::link_free: return serve_streams(event.item);
     case Kind::stream_free: {
       const Rank target = event.frame;
-      streams_[event.item].end_of_stream({event.source, target});
+      link_at(event.item).streams.end_of_stream({event.source, target});
       return serve_streams(event.item);
     }
     case Kind::at_link: enter_link(event); return;
@@ -619,14 +626,16 @@ Nanos Evaluation::enter_link(const Event& event) {
   const std::size_t link = network_.link_index(message.source, message.target);
   const Bytes bytes = frame_bytes(message, event.frame);
   if (network_.links[link].has_streams()) {
-    streams_[link].offer({message.source, message.target},
-                         {{event.item, event.frame, event.bytes}, bytes, event.time + event.lag});
+    link_at(link).streams.offer(
+        {message.source, message.target},
+        {{event.item, event.frame, event.bytes}, bytes, event.time + event.lag});
     serve_streams(link);
     return event.time;
   }
   Event entering = event;
-  entering.time = std::max(event.time, links_[link].free_at());
-  const auto passage = links_[link].carry(event.time, event.lag, bytes);
+  tuning::LinkInstance& instance = link_at(link).instance;
+  entering.time = std::max(event.time, instance.free_at());
+  const auto passage = instance.carry(event.time, event.lag, bytes);
   leave_link(entering, passage);
   return passage.free_again;
 }
@@ -649,7 +658,8 @@ void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& pa
 }
 
 void Evaluation::serve_streams(std::size_t link) {
-  while (const std::optional<Streams::Start> start = streams_[link].start(now_, links_[link])) {
+  Taken& taken = link_at(link);
+  while (const std::optional<Streams::Start> start = taken.streams.start(now_, taken.instance)) {
     const Streamed& frame = start->item;
     const Message& message = messages_[frame.message];
     const auto number = static_cast<std::uint32_t>(link);

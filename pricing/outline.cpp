@@ -12,15 +12,6 @@ using collectives::Rank;
 using collectives::Step;
 using collectives::Steps;
 
-/// Everything that a step says, as numbers.
-void append(std::vector<std::uint64_t>& numbers, const Step& step) {
-  numbers.insert(numbers.end(), {static_cast<std::uint64_t>(step.action), step.peer, step.channel,
-                                 step.blocks.size()});
-  for (const Block& block : step.blocks)
-    numbers.insert(numbers.end(), {static_cast<std::uint64_t>(block.buffer.storage),
-                                   block.buffer.index, block.cells.offset, block.cells.count});
-}
-
 struct Loads {
   std::vector<Bytes> sent, received, links;
 
@@ -49,6 +40,14 @@ struct Loads {
 };
 
 }  // namespace
+
+void append(std::vector<std::uint64_t>& numbers, const Step& step) {
+  numbers.insert(numbers.end(), {static_cast<std::uint64_t>(step.action), step.peer, step.channel,
+                                 step.blocks.size()});
+  for (const Block& block : step.blocks)
+    numbers.insert(numbers.end(), {static_cast<std::uint64_t>(block.buffer.storage),
+                                   block.buffer.index, block.cells.offset, block.cells.count});
+}
 
 Outline outline_of(const std::vector<collectives::Program>& programs, Bytes element_bytes,
                    const Network& network) {

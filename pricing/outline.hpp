@@ -14,6 +14,9 @@ struct Outline {
   base::Nanos load{0};  ///< what its busiest host or link takes for its bytes: it takes longer
 };
 
+/// Everything that a step says, as numbers.
+void append(std::vector<std::uint64_t>& numbers, const collectives::Step& step);
+
 Outline outline_of(const std::vector<collectives::Program>& programs, Bytes element_bytes,
                    const Network& network);
 

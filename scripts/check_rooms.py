@@ -43,8 +43,8 @@ LIBRARIES = {
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/lanes paths/host",
-    "groups": "base runtime eventspace collectives collectives/algorithms tuning pricing planning "
-              "paths paths/plan paths/lanes paths/host",
+    "groups": "base runtime pastset eventspace collectives collectives/algorithms tuning pricing "
+              "planning paths paths/plan paths/lanes paths/host",
     "wrappers": "base runtime pastset eventspace collectives tuning paths paths/plan paths/rounds "
                 "paths/lanes paths/host paths/run groups",
 }

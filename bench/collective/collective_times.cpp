@@ -17,6 +17,7 @@
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "collectives/algorithms/all.hpp"
+#include "groups/memory.hpp"
 #include "groups/network_of.hpp"
 #include "paths/host/host.hpp"
 #include "pricing/bound.hpp"
@@ -133,6 +134,9 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
   collectives_ = read_collectives(options_.collectives);
   sizes_ = read_sizes(options_.sizes);
   if (options_.iterations == 0) throw std::invalid_argument("--iterations: expected at least one");
+  if (options_.shares_arrays && (options_.checks || run.clock != runtime::ClockKind::virtual_time))
+    throw std::invalid_argument(
+        "--shared-arrays: expected --clock virtual and no --validation, as there are no values");
   check_writable({{"--json", options_.json}});
   network_ = std::make_unique<pricing::Network>(groups::network_of(plan));
   participants_ = network_->topology->size();
@@ -197,9 +201,16 @@ class CollectiveTimes::Arrays {
         members_(group.size()),
         me_(group.rank()),
         is_root_(group.rank() == root) {
-    in_.resize(count_ * in_blocks(collective, members_, is_root_));
-    out_.resize(count_ * out_blocks(collective, members_, is_root_));
-    call = groups::call_of(collective, in_, out_);
+    const std::size_t in = count_ * in_blocks(collective, members_, is_root_);
+    const std::size_t out = count_ * out_blocks(collective, members_, is_root_);
+    if (options.shares_arrays) {
+      call = groups::call_of(collective, shared(in), shared(out));
+    } else {
+      in_.resize(in);
+      out_.resize(out);
+      call = groups::call_of(collective, in_, out_);
+    }
+    call.has_values = !options.shares_arrays;
     call.root = root;
     if (is_reduction(collective)) call.operation = options.operation;
     call.counts = {collective == collectives::Collective::barrier ? 0 : count_};
@@ -226,6 +237,10 @@ class CollectiveTimes::Arrays {
   groups::Call call;
 
  private:
+  static std::span<std::int64_t> shared(std::size_t count) {
+    const auto bytes = groups::memory_of_nothing(count * sizeof(std::int64_t));
+    return {reinterpret_cast<std::int64_t*>(bytes.data()), count};
+  }
   std::int64_t expected(std::uint64_t index) const {
     const auto source = static_cast<std::uint32_t>(index / std::max<std::uint64_t>(count_, 1));
     switch (call.collective) {
@@ -334,7 +349,6 @@ std::shared_ptr<const groups::Choice> CollectiveTimes::choose(collectives::Colle
   question.collective = collective;
   question.root = root;
   question.counts = task.counts;
-  question.counts_text = fmt::format("{}", bytes / 8);
   question.element_bytes = collective == collectives::Collective::barrier ? 0 : 8;
   groups::Call call;
   call.collective = collective;
@@ -411,6 +425,7 @@ void CollectiveTimes::print_head(collectives::Collective collective, std::uint32
 }
 
 void CollectiveTimes::run(paths::Thread& thread) {
+  if (options_.prices_only && thread.rank() > 0) return;
   groups::Group world(thread);
   if (!options_.links.empty() && !options_.prices_only) world.take_links(options_.links);
   for (const collectives::Collective collective : collectives_) {
@@ -420,7 +435,7 @@ void CollectiveTimes::run(paths::Thread& thread) {
     for (const std::uint64_t size : is_barrier ? std::vector<std::uint64_t>{0} : sizes_)
       if (!options_.prices_only)
         measure(thread, world, collective, size);
-      else if (world.rank() == 0)
+      else
         find_prices(collective, size);
   }
 }

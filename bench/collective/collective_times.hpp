@@ -28,6 +28,7 @@ struct CollectiveOptions {
   bool checks = false;
   bool prices_only = false;
   bool overlaps = false;
+  bool shares_arrays = false;  ///< all threads lend the same, of which nobody looks at values
   std::string schedule = "best";
   std::string links = {};  ///< a file of `paths measure`
   std::string operation = "sum";
@@ -42,7 +43,8 @@ struct CollectiveOptions {
 /// the machine or of the run; its time lasts until the last of them has ended. A size is that of
 /// the vector, of gather, scatter, allgather, reduce_scatter and alltoall that of a block. With
 /// "each" all threads take their turn as the root, as in the program of Karonis et al. 2002, and
-/// figures are those of all of them. Where only prices are wanted nothing is sent.
+/// figures are those of all of them. Where only prices are wanted nothing is sent; where arrays are
+/// shared all is sent, but no values (groups::Call::has_values).
 ///
 /// Sharing: one for all threads of a process.
 class CollectiveTimes {

@@ -22,6 +22,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_flag(
       "--overlap", options.overlaps,
       "Then again with as long a computation meanwhile: the two together, in times of one");
+  app.add_flag("--shared-arrays", options.shares_arrays,
+               "All threads lend the same arrays, and nothing is folded or copied: what very many "
+               "threads take on the virtual clock. Nobody looks at values");
   app.add_flag("--prices", options.prices_only, "Prices and bounds alone: nothing is sent");
   app.add_option("--schedule", options.schedule,
                  "best, one of `paths algorithms`, or of allgathers one of `paths plan`, with "

@@ -64,19 +64,27 @@ std::string LaneIn::discard(const LaneFrame& frame) {
   return {};
 }
 
-/// Called when its size is known.
+/// Called when its size is known. What comes from a host of this process was one array there, and
+/// is taken as it lies.
 void LaneIn::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
-  if (bytes.size() == *message.size) {
-    message.whole = bytes;
+  if (message.place == nullptr && offset == 0 && message.begin.empty()) {
+    message.begin = bytes;
     return;
   }
-  if (message.place == nullptr)
+  if (message.place == nullptr && offset == message.begin.size() && message.begin.join(bytes))
+    return;
+  const auto copy = [&](std::uint64_t at, const base::Payload& from) {
+    std::memcpy(message.place.get() + at, from.bytes().data(), from.size());
+  };
+  if (message.place == nullptr) {
     message.place = std::make_shared_for_overwrite<std::byte[]>(*message.size);
-  std::memcpy(message.place.get() + offset, bytes.bytes().data(), bytes.size());
+    copy(0, std::exchange(message.begin, {}));
+  }
+  copy(offset, bytes);
 }
 
 base::Payload LaneIn::finish(Message& message) {
-  if (message.place == nullptr) return std::move(message.whole);
+  if (message.place == nullptr) return std::move(message.begin);
   const std::span<const std::byte> bytes(message.place.get(), *message.size);
   return base::Payload::adopt(bytes, [place = std::move(message.place)] {});
 }

@@ -68,12 +68,12 @@ class LaneIn {
     base::Payload bytes;
   };
   struct Message {
-    std::optional<std::uint64_t> size;       ///< once something of it has come
-    std::uint64_t arrived = 0;               ///< bytes
-    std::vector<Piece> pieces;               ///< that lie in the inbox
-    std::uint64_t charge = 0;                ///< for them
-    std::shared_ptr<std::byte[]> place;      ///< for a message of several pieces that is waited for
-    base::Payload whole;                     ///< or the only piece
+    std::optional<std::uint64_t> size;  ///< once something of it has come
+    std::uint64_t arrived = 0;          ///< bytes
+    std::vector<Piece> pieces;          ///< that lie in the inbox
+    std::uint64_t charge = 0;           ///< for them
+    base::Payload begin;  ///< of one that is waited for: pieces that follow each other in memory
+    std::shared_ptr<std::byte[]> place;      ///< or for all of it, where they do not
     std::shared_ptr<LaneWait> wait;          ///< null while nobody asked
     std::optional<std::uint64_t> held_back;  ///< its meaning, while the source is not told
     bool is_complete() const { return size && arrived == *size; }

@@ -83,7 +83,8 @@ class Lanes {
   /// This host's threads have ended: leaves the groups it is in, and sees off what is on its way.
   /// If the config has the key `lanes`, then also blocks until the threads of all hosts have ended,
   /// passing on meanwhile what they send each other. Hosts tell the exits of their clusters, those
-  /// tell each other and then their hosts.
+  /// tell each other, where they are very many in rounds (Hoefler et al. 2006), and then their
+  /// hosts.
   /// Of a switch: blocks until all hosts of its cluster have ended, or are gone, or have not come
   /// before the deadline; then sees off what is on its way.
   void finish();
@@ -219,10 +220,12 @@ class Lanes {
   void keep_for_later(LaneFrame frame);
   void take_done(const LaneFrame& frame);
   void see_who_is_done();
-  void tell_cluster_is_done();
+  void tell_clusters_are_done();
   void tell_all_are_done();
   void look_at_undone();
-  bool is_cluster_done(std::uint32_t cluster) const;
+  bool is_cluster_gone(std::uint32_t cluster) const;
+  std::uint32_t exits_in_a_round() const;
+  std::vector<std::uint32_t> clusters_in(std::size_t round, bool are_told) const;
   bool is_behind_lost_switch(std::uint32_t host) const;
   std::uint32_t exit_of(std::uint32_t cluster) const;
   void drain(runtime::Lock& lock);
@@ -265,11 +268,13 @@ class Lanes {
   struct End {
     // Of this cluster, whose threads have ended, if this is its exit; of a switch, that have ended.
     std::set<std::uint32_t> hosts;
-    std::vector<std::uint32_t> mine;   // the hosts of this cluster, if this is its exit
-    std::set<std::uint32_t> clusters;  // whose threads have ended
-    bool is_here = false;              // those of this host
-    bool is_told = false;              // by this host
-    bool is_everywhere = false;        // of a switch: its hosts, that came
+    std::vector<std::uint32_t> mine;  // the hosts of this cluster, if this is its exit
+    // Which clusters have said in which round that all they know of have; of an exit.
+    std::set<std::pair<std::uint64_t, std::uint32_t>> heard;
+    std::uint64_t round = 0;     // of an exit
+    bool is_here = false;        // those of this host
+    bool is_told = false;        // by this host, of an exit in this round
+    bool is_everywhere = false;  // of a switch: its hosts, that came
   };
   End end_;
   runtime::WaitList ending_;

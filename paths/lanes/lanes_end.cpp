@@ -11,6 +11,11 @@
 #include "paths/plan/emulated_switches.hpp"
 
 namespace paths {
+namespace {
+
+constexpr std::size_t exits_in_a_round_most = 32;
+
+}  // namespace
 
 void Lanes::drain(runtime::Lock& lock) {
   const runtime::Deadline limit = deadline();
@@ -96,11 +101,34 @@ std::uint32_t Lanes::exit_of(std::uint32_t cluster) const {
   return static_cast<std::uint32_t>(first - plan_->hosts.begin());
 }
 
-bool Lanes::is_cluster_done(std::uint32_t cluster) const {
-  if (end_.clusters.contains(cluster)) return true;
+/// Nothing will be heard from there, or nothing can be.
+bool Lanes::is_cluster_gone(std::uint32_t cluster) const {
   const std::uint32_t exit = exit_of(cluster);
   return lost_.contains(exit) || !missing_way(*plan_, host_, exit).empty() ||
          !missing_way(*plan_, exit, host_).empty() || is_behind_lost_switch(exit);
+}
+
+/// With how many others exits exchange in a round, each with its own: enough for all in one round
+/// unless there are very many. Where some clusters have no way to each other, word does not get to
+/// all by others, so that each tells all.
+std::uint32_t Lanes::exits_in_a_round() const {
+  const std::size_t clusters = plan_->clusters.size();
+  const bool have_all = plan_->ways && plan_->ways->links.size() == clusters * (clusters - 1);
+  return static_cast<std::uint32_t>(have_all ? std::min(clusters, exits_in_a_round_most)
+                                             : clusters);
+}
+
+/// The clusters that this one's exit tells in a round, or hears from.
+std::vector<std::uint32_t> Lanes::clusters_in(std::size_t round, bool are_told) const {
+  const std::uint64_t clusters = plan_->clusters.size(), base = exits_in_a_round();
+  const std::uint64_t here = plan_->hosts[host_].cluster;
+  std::uint64_t stride = 1;
+  for (std::size_t before = 0; before < round; ++before) stride *= base;
+  std::vector<std::uint32_t> found;
+  for (std::uint64_t times = 1; times < base && times * stride < clusters; ++times)
+    found.push_back(static_cast<std::uint32_t>(
+        (here + (are_told ? times * stride : clusters - times * stride)) % clusters));
+  return found;
 }
 
 bool Lanes::is_behind_lost_switch(std::uint32_t host) const {
@@ -125,21 +153,22 @@ void Lanes::see_who_is_done() {
       if (plan_->hosts[host].cluster == here) end_.mine.push_back(host);
   for (const std::uint32_t host : end_.mine)
     if (!end_.hosts.contains(host) && !lost_.contains(host)) return;
-  end_.clusters.insert(here);
-  if (!std::exchange(end_.is_told, true)) tell_cluster_is_done();
-  for (std::uint32_t cluster = 0; cluster < plan_->clusters.size(); ++cluster)
-    if (!is_cluster_done(cluster)) return;
-  tell_all_are_done();
+  for (;; ++end_.round, end_.is_told = false) {
+    const auto sources = clusters_in(end_.round, false);
+    if (sources.empty()) return tell_all_are_done();
+    if (!std::exchange(end_.is_told, true)) tell_clusters_are_done();
+    for (const std::uint32_t cluster : sources)
+      if (!end_.heard.contains({end_.round, cluster}) && !is_cluster_gone(cluster)) return;
+  }
 }
 
-void Lanes::tell_cluster_is_done() {
-  const std::uint32_t here = plan_->hosts[host_].cluster;
-  for (std::uint32_t cluster = 0; cluster < plan_->clusters.size(); ++cluster) {
+/// Those of this cluster, and of those that this one has heard of in earlier rounds.
+void Lanes::tell_clusters_are_done() {
+  for (const std::uint32_t cluster : clusters_in(end_.round, true)) {
     const std::uint32_t exit = exit_of(cluster);
-    if (cluster == here || lost_.contains(exit) || !missing_way(*plan_, host_, exit).empty())
-      continue;
+    if (lost_.contains(exit) || !missing_way(*plan_, host_, exit).empty()) continue;
     LaneFrame done = control(LaneKind::done, exit, 0);
-    done.bytes = 1;
+    done.bytes = end_.round == 0 ? 1 : 2 + end_.round;
     post(std::move(done));
   }
 }
@@ -157,22 +186,24 @@ void Lanes::tell_all_are_done() {
 /// Of a host with which nothing was exchanged nobody would hear that it is gone.
 void Lanes::look_at_undone() {
   const std::uint32_t here = plan_->hosts[host_].cluster;
-  for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host) {
-    const bool is_mine = plan_->hosts[host].cluster == here && host != host_;
-    const bool is_exit = plan_->hosts[host].cluster != here &&
-                         host == exit_of(plan_->hosts[host].cluster) &&
-                         missing_way(*plan_, host_, host).empty();
-    if (is_mine || is_exit) post(control(LaneKind::look, host, 0));
+  for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host)
+    if (plan_->hosts[host].cluster == here && host != host_) post(control(LaneKind::look, host, 0));
+  for (std::size_t round = 0;; ++round) {
+    const auto sources = clusters_in(round, false);
+    if (sources.empty()) return;
+    for (const std::uint32_t cluster : sources)
+      if (const std::uint32_t exit = exit_of(cluster); missing_way(*plan_, host_, exit).empty())
+        post(control(LaneKind::look, exit, 0));
   }
 }
 
 void Lanes::take_done(const LaneFrame& frame) {
   if (frame.bytes == 2)
     end_.is_everywhere = true;
-  else if (frame.bytes == 1)
-    end_.clusters.insert(plan_->hosts[frame.source].cluster);
-  else
+  else if (frame.bytes == 0)
     end_.hosts.insert(frame.source);
+  else
+    end_.heard.emplace(frame.bytes == 1 ? 0 : frame.bytes - 2, plan_->hosts[frame.source].cluster);
   see_who_is_done();
 }
 

@@ -6,15 +6,6 @@
 #include <limits>
 
 namespace paths {
-namespace {
-
-/// A part of a message, which it keeps alive.
-base::Payload part_of(const base::Payload& message, std::uint64_t offset, std::uint64_t bytes) {
-  if (bytes == message.size()) return message;
-  return base::Payload::adopt(message.bytes().subspan(offset, bytes), [message] {});
-}
-
-}  // namespace
 
 const LaneOut::Message* LaneOut::find(MessageName name) const {
   const auto is_it = [&](const Message& message) { return message.name == name; };
@@ -181,7 +172,7 @@ base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& me
   frame.meaning = message.meaning;
   frame.bytes = message.payload.size();
   frame.offset = message.sent;
-  frame.payload = part_of(message.payload, message.sent, bytes);
+  frame.payload = message.payload.part(message.sent, bytes);
   if (!frame.is_granted) lane.window.pay(charge_of(bytes));
   message.sent += bytes;
   const base::Nanos taken = departures_.depart(std::move(frame), at);

@@ -56,6 +56,29 @@ TEST_CASE("payload: a copy shares the bytes") {
   CHECK(copy.bytes().data() == payload.bytes().data());
 }
 
+TEST_CASE("payload: a part shares the bytes, and parts that follow each other are one again") {
+  const auto bytes = some_bytes(1000);
+  Payload whole = Payload::copy_of(bytes);
+  const std::byte* const place = whole.bytes().data();
+  Payload first = whole.part(0, 300), second = whole.part(300, 10), third = whole.part(310, 690);
+  CHECK(second.bytes().data() == place + 300);
+  CHECK(second.size() == 10);
+  whole = {};  // who has a part has the bytes
+  CHECK_FALSE(first.join(third));
+  CHECK(first.join(second));
+  const Payload moved = std::move(first);
+  first = moved;
+  CHECK(first.join(third));
+  CHECK(first.bytes().data() == place);
+  CHECK(holds(first, bytes));
+  CHECK(holds(first.part(300, 10), {bytes.begin() + 300, bytes.begin() + 310}));
+  CHECK_FALSE(first.join(Payload::copy_of(bytes)));
+  const Payload small = Payload::copy_of(some_bytes(20));
+  Payload some = small.part(0, 5);
+  CHECK(holds(some, some_bytes(5)));
+  CHECK_FALSE(some.join(small.part(5, 15)));  // bytes in place lie nowhere
+}
+
 TEST_CASE("payload: small bytes are kept in place") {
   const Payload payload = Payload::copy_of(some_bytes(Payload::inline_bytes));
   const auto* begin = reinterpret_cast<const std::byte*>(&payload);

@@ -52,12 +52,18 @@ TEST_CASE("collective: tells of each root what its broadcast took, and how often
   CHECK(row.at("wan").at("messages") == 24);
 }
 
+TEST_CASE("collective: arrays that all threads share make no difference to times") {
+  const std::string options = "allreduce,broadcast,alltoall,scan -m 8:64KiB -i 1";
+  CHECK(collective(options + " --shared-arrays") == collective(options));
+}
+
 TEST_CASE("collective: refuses what is wrong, and says what was probably meant") {
   check_golden("collective_mistakes.txt",
                collective("brodcast") + collective("broadcast -m 9:1") +
                    collective("broadcast --root-rank 8") +
                    collective("broadcast --schedule strechted") +
                    collective("broadcast --root-rank all") +
+                   collective("broadcast --shared-arrays --validation") +
                    test_support::golden_text("paths run configs/two-clusters.yaml --clock "
                                              "virtual -- collective scan --prices"));
 }

@@ -169,6 +169,106 @@ TEST_CASE("groups: members of one colour are a group of their own") {
   CHECK(result.broke == "");
 }
 
+TEST_CASE("groups: one is asked for a schedule of its own, whoever else is on its hosts") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread);
+    const Values mine(2, world.rank());
+    Values all(2 * members);
+    world.run(groups::allgather(mine, all));
+    const auto first = world.split(thread.index());  // fewer of the same hosts
+    all.resize(2 * first->size());
+    first->run(groups::allgather(mine, all));
+    CHECK(all[2 * first->rank()] == world.rank());
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: those of a split are ranked by key, then as they were") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread);
+    const auto reversed = world.split(0, -std::int64_t{world.rank()});
+    CHECK(reversed->rank() == members - 1 - world.rank());
+    const auto same = reversed->split(3, 7);
+    CHECK(same->rank() == reversed->rank());
+    Values in(1), out(1);
+    CHECK_THROWS_WITH(reversed->run(groups::by("chain_scan", groups::scan(in, out, "sum"))),
+                      Catch::Contains("scan of these members is allgather between hosts; ") &&
+                          Catch::Contains("chain_scan"));
+    // The even ones first.
+    const auto by_parity = world.split(1, world.rank() % 2);
+    CHECK(by_parity->rank() == world.rank() / 2 + world.rank() % 2 * members / 2);
+    for (groups::Group* group : {reversed.get(), same.get(), by_parity.get()}) {
+      sum_of_ranks(*group);
+      const Values mine{group->rank()};
+      Values all(members), up_to(1), block(1), from_all(members);
+      group->run(groups::allgather(mine, all));
+      CHECK(all == Values{0, 1, 2, 3, 4, 5});
+      group->run(groups::scan(mine, up_to, "sum"));
+      CHECK(up_to[0] == mine[0] * (mine[0] + 1) / 2);
+      group->run(groups::scatter(all, block, 2));
+      CHECK(block == mine);
+      group->run(groups::alltoall(all, from_all));
+      CHECK(from_all == Values(members, mine[0]));
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: who has no colour is in none of a split, and a colour is not below 0") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    groups::Group world(thread);
+    CHECK_THROWS_WITH(world.split(-1), Catch::Contains("expected a colour of 0 or more, or none"));
+    const bool is_in = world.rank() != 1;
+    const auto others = world.split(is_in ? std::optional(4) : std::nullopt);
+    CHECK((others != nullptr) == is_in);
+    if (others) sum_of_ranks(*others);
+    CHECK(world.split(std::nullopt) == nullptr);
+    // The name is another one of each split, whoever is in it.
+    const auto all = world.split(4);
+    CHECK(all->size() == members);
+    sum_of_ranks(*all);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: threads may be given in any order, each once, and all members give the same") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    const std::vector<std::uint32_t> order{4, 0, 5, 2, 1, 3};
+    groups::Group group(thread, "mixed", order);
+    CHECK(order[group.rank()] == thread.rank());
+    const Values mine{thread.rank()};
+    Values all(members);
+    group.run(groups::allgather(mine, all));
+    CHECK(all == Values(order.begin(), order.end()));
+    CHECK_THROWS_WITH(groups::Group(thread, "twice", {0, 1, 2, 3, 4, 5, 2}),
+                      Catch::Contains("has number 2 twice"));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+}
+
+TEST_CASE(
+    "groups: hosts that have them in different orders are told, and nothing comes out wrong") {
+  int told = 0;
+  const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
+    if (thread.rank() < 4) return;
+    const bool is_first = thread.rank() == 4;
+    groups::Group pair(thread, "pair", {is_first ? 4u : 5u, is_first ? 5u : 4u});
+    const Values mine{thread.rank()};
+    Values both(2);
+    try {
+      pair.run(groups::allgather(mine, both));
+    } catch (const paths::TravelError& error) {
+      CHECK_THAT(error.what(), Catch::Contains("group pair"));
+      ++told;
+    }
+  });
+  CHECK(result.broke == "");
+  CHECK(told == 2);
+}
+
 TEST_CASE("groups: an operation that was started goes on while its member computes") {
   const std::string two =
       "clusters: {a: {hosts: 2, network: {latency: 50us, bandwidth: "

@@ -3,13 +3,20 @@
 #include "tests/groups/random_operations.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "collectives/algorithms/all.hpp"
 #include "groups/group.hpp"
+#include "groups/layout.hpp"
+#include "groups/local.hpp"
 #include "groups/network_of.hpp"
+#include "pastset/space.hpp"
+#include "pastset/tuple.hpp"
 #include "tests/groups/reference.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/sim.hpp"
@@ -44,8 +51,9 @@ std::uint64_t random_count(std::mt19937_64& random) {
 Drawn draw(std::mt19937_64& random, std::uint32_t members) {
   Drawn drawn;
   drawn.collective = collectives::all_collectives[random() % 11];
-  const char* const operations[] = {"sum", "max", "bitwise_xor", "logical_xor"};
-  drawn.operation = operations[random() % 4];
+  const char* const operations[] = {"sum", "max", "bitwise_xor", "logical_xor",
+                                    test_support::composition};
+  drawn.operation = operations[random() % 5];
   drawn.root = static_cast<std::uint32_t>(random() % members);
   drawn.salt = random();
   const bool is_alltoall = drawn.collective == Collective::alltoall;
@@ -61,29 +69,95 @@ Drawn draw(std::mt19937_64& random, std::uint32_t members) {
   return drawn;
 }
 
-/// In some cases one that is drawn from the list, where it can.
-void draw_algorithm(std::mt19937_64& random, Drawn& drawn, const collectives::Topology& topology) {
+/// In some cases one that is drawn from the list, where it can. `between`: what hosts do.
+void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
+                    const collectives::Topology& topology, std::uint32_t root) {
   if (random() % 2 == 0) return;
+  const bool folds = is_reduction(between) && between != Collective::barrier;
+  const auto worst = drawn.operation == test_support::composition ? collectives::Order::in_order
+                                                                  : collectives::Order::by_block;
+  const bool has_order = drawn.operation == "sum" || drawn.operation == test_support::composition;
   const auto& all = collectives::all_algorithms();
   for (int tries = 0; tries < 50; ++tries) {
     const collectives::Algorithm& one = all[random() % all.size()];
-    if (!one.does(drawn.collective)) continue;
+    if (!one.does(between)) continue;
     const auto task = collectives::make_task(
-        drawn.collective, std::make_shared<const collectives::Topology>(topology), 1, 0);
+        between, std::make_shared<const collectives::Topology>(topology), 1, root);
     const auto parameters = one.read("");
     if (!one.why_not(task, parameters).empty()) continue;
-    if (is_reduction(drawn.collective) && drawn.operation == "sum" &&
-        drawn.collective != Collective::barrier &&
-        one.order(task, parameters) > collectives::Order::by_block)
-      continue;
+    if (folds && has_order && one.order(task, parameters) > worst) continue;
     drawn.algorithm = one.name;
     return;
   }
 }
 
+void draw_all(std::mt19937_64& random, test_support::RandomGroup& group, const paths::Plan& plan,
+              std::size_t operations) {
+  const groups::Layout layout(plan, &group.threads);
+  const auto topology = groups::topology_of(plan, layout.hosts());
+  for (std::size_t i = 0; i < operations; ++i) {
+    Drawn& drawn = group.drawn.emplace_back(draw(random, layout.size()));
+    groups::Call call;
+    call.collective = drawn.collective;
+    call.operation = drawn.operation;
+    draw_algorithm(
+        random, drawn, groups::Local::between_hosts(call, layout), topology,
+        has_root(drawn.collective) ? layout.participant_at(layout.place(drawn.root)) : 0);
+  }
+}
+
+/// Few colours, and none for some; keys that are the same for some.
+void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint32_t threads) {
+  const std::uint64_t colours = 1 + random() % 3;
+  const bool are_reversed = random() % 4 == 0;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    run.colours.emplace_back(random() % 8 == 0 ? std::nullopt
+                                               : std::optional(std::int64_t(random() % colours)));
+    run.keys.push_back(are_reversed ? -std::int64_t{thread} : std::int64_t(random() % 5) - 2);
+  }
+  for (std::int64_t colour = 0; colour < static_cast<std::int64_t>(colours); ++colour) {
+    auto& members = run.groups.emplace_back().threads;
+    for (std::int64_t key = -std::int64_t{threads} - 2; key < 3; ++key)
+      for (std::uint32_t thread = 0; thread < threads; ++thread)
+        if (run.colours[thread] == colour && run.keys[thread] == key) members.push_back(thread);
+  }
+}
+
 struct Arrays {
   std::vector<std::int64_t> in, out, expected;
+  std::shared_ptr<pastset::Element> from, into;  // tuples in place of them; null: none
 };
+
+const pastset::Template numbers = *pastset::Template::parse("i64[]");
+
+/// Lets some of what a member gives and gets be tuples; who gives none has none.
+void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arrays& arrays) {
+  const bool is_broadcast = drawn.collective == Collective::broadcast;
+  if (drawn.collective == Collective::barrier || random() % 4 > 0) return;
+  pastset::Space space;
+  if (is_broadcast || random() % 2 == 0) arrays.from = space.enter("from", numbers);
+  if (is_broadcast || arrays.from == nullptr || random() % 2 == 0)
+    arrays.into = space.enter("into", numbers);
+  const bool gives = is_root || !(is_broadcast || drawn.collective == Collective::scatter);
+  if (!gives || arrays.from == nullptr) return;
+  for (const auto& values : {std::vector<std::int64_t>(3), is_broadcast ? arrays.out : arrays.in})
+    arrays.from->move(
+        pastset::TupleWriter(numbers).put_array(std::span<const std::int64_t>(values)).payload());
+}
+
+/// Of who gets one, and no other.
+bool has_come_right(const Drawn& drawn, std::uint32_t rank, const Arrays& arrays) {
+  if (arrays.into == nullptr) return arrays.out == arrays.expected;
+  const bool has_root = drawn.collective == Collective::reduce ||
+                        drawn.collective == Collective::gather ||
+                        drawn.collective == Collective::broadcast;
+  const bool gets = has_root ? (rank == drawn.root) != (drawn.collective == Collective::broadcast)
+                             : drawn.collective != Collective::exscan || rank > 0;
+  if (!gets) return arrays.into->last() == 0;
+  return arrays.into->last() == 1 &&
+         pastset::TupleReader(numbers, arrays.into->newest().payload).get_array<std::int64_t>(0) ==
+             arrays.expected;
+}
 
 groups::Call call_of(const Drawn& drawn, Arrays& arrays) {
   groups::Call call = groups::call_of(drawn.collective, arrays.in, arrays.out);
@@ -91,6 +165,9 @@ groups::Call call_of(const Drawn& drawn, Arrays& arrays) {
   call.root = drawn.root;
   call.counts = drawn.counts;
   call.algorithm = drawn.algorithm;
+  if (arrays.from) groups::give(call, groups::newest(*arrays.from));
+  if (arrays.into) groups::take(call, groups::into(*arrays.into, arrays.expected.size()));
+  if (arrays.from || arrays.into) return call;
   if (drawn.is_in_place && arrays.in.size() == arrays.out.size() &&
       drawn.collective != Collective::broadcast) {
     arrays.out = arrays.in;
@@ -105,39 +182,105 @@ groups::Call call_of(const Drawn& drawn, Arrays& arrays) {
 
 }  // namespace
 
+void test_support::add_composition() {
+  static const bool is_added = [] {
+    base::ReduceOperation operation;
+    operation.name = composition;
+    operation.accepts = [](base::Scalar scalar) { return scalar == base::Scalar::i64; };
+    operation.combine = [](const base::ReduceShape& shape, std::span<std::byte> left,
+                           std::span<const std::byte> right) {
+      for (std::size_t i = 0; i < shape.count; ++i) {
+        std::int64_t first, second;
+        std::memcpy(&first, left.data() + 8 * i, 8);
+        std::memcpy(&second, right.data() + 8 * i, 8);
+        first = composed(first, second);
+        std::memcpy(left.data() + 8 * i, &first, 8);
+      }
+    };
+    base::add_reduce_operation(operation);
+    return true;
+  }();
+  (void)is_added;
+}
+
 test_support::RandomRun test_support::random_run(std::uint64_t seed, std::size_t operations) {
+  add_composition();
   std::mt19937_64 random(seed);
-  RandomRun run{seed, random_config(random), {}};
+  RandomRun run;
+  run.seed = seed;
+  run.config = random_config(random);
   const Sim sim(run.config);
-  const auto topology = groups::topology_of(sim.plan(), groups::participants_of(sim.plan()));
-  for (std::size_t i = 0; i < operations; ++i) {
-    run.drawn.push_back(draw(random, sim.plan().thread_count()));
-    draw_algorithm(random, run.drawn.back(), topology);
-  }
+  const std::uint32_t threads = sim.plan().thread_count();
+  run.world.threads.resize(threads);
+  std::iota(run.world.threads.begin(), run.world.threads.end(), 0);
+  draw_all(random, run.world, sim.plan(), operations);
+  draw_split(random, run, threads);
+  for (RandomGroup& group : run.groups)
+    if (!group.threads.empty()) draw_all(random, group, sim.plan(), operations / 2);
   return run;
 }
 
+namespace {
+
+/// What a member does in one group, an operation after the other.
+class Member {
+ public:
+  Member(groups::Group& group, const test_support::RandomGroup& all, std::uint64_t seed)
+      : group_(group),
+        all_(all),
+        random_(seed + group.rank()),
+        arrays_(all.drawn.size()),
+        under_way_(all.drawn.size()) {}
+  void operate(paths::Thread& thread, std::size_t index) {
+    const Reference reference(all_.drawn[index], group_.size());
+    arrays_[index] = {reference.in(group_.rank()), reference.out_before(group_.rank()),
+                      reference.out(group_.rank()), nullptr, nullptr};
+    draw_tuples(random_, all_.drawn[index], group_.rank() == all_.drawn[index].root,
+                arrays_[index]);
+    if (random_() % 3 == 0) thread.sleep_for(std::chrono::microseconds(random_() % 3000));
+    const groups::Call call = call_of(all_.drawn[index], arrays_[index]);
+    if (random_() % 2 == 0)
+      group_.run(call);
+    else
+      under_way_[index] = group_.start(call);
+    if (const std::size_t other = random_() % (index + 1); random_() % 2 == 0)
+      under_way_[other] = {};
+  }
+  std::uint64_t wrong() {
+    for (auto& one : under_way_) one = {};
+    std::uint64_t wrong = 0;
+    for (std::size_t index = 0; index < arrays_.size(); ++index)
+      wrong += has_come_right(all_.drawn[index], group_.rank(), arrays_[index]) ? 0 : 1;
+    return wrong;
+  }
+
+ private:
+  groups::Group& group_;
+  const test_support::RandomGroup& all_;
+  std::mt19937_64 random_;
+  std::vector<Arrays> arrays_;
+  std::vector<groups::Started> under_way_;
+};
+
+}  // namespace
+
 std::uint64_t test_support::wrong_operations(paths::Thread& thread, const RandomRun& run) {
   groups::Group world(thread);
-  std::mt19937_64 random(run.seed + world.rank());
-  std::vector<Arrays> arrays(run.drawn.size());
-  std::vector<groups::Started> under_way(run.drawn.size());
-  for (std::size_t index = 0; index < run.drawn.size(); ++index) {
-    const Reference reference(run.drawn[index], world.size());
-    arrays[index] = {reference.in(world.rank()), reference.out_before(world.rank()),
-                     reference.out(world.rank())};
-    if (random() % 3 == 0) thread.sleep_for(std::chrono::microseconds(random() % 3000));
-    const groups::Call call = call_of(run.drawn[index], arrays[index]);
-    if (random() % 2 == 0)
-      world.run(call);
-    else
-      under_way[index] = world.start(call);
-    if (const std::size_t other = random() % (index + 1); random() % 2 == 0) under_way[other] = {};
+  const std::uint32_t me = world.rank();
+  const std::unique_ptr<groups::Group> part = world.split(run.colours[me], run.keys[me]);
+  const RandomGroup* const mine =
+      run.colours[me] ? &run.groups[static_cast<std::size_t>(*run.colours[me])] : nullptr;
+  if ((part == nullptr) != (mine == nullptr)) return 1;
+  if (part && (part->size() != mine->threads.size() || mine->threads[part->rank()] != me)) return 1;
+  Member in_world(world, run.world, run.seed);
+  std::optional<Member> in_part;
+  if (part) in_part.emplace(*part, *mine, run.seed + 1);
+  for (std::size_t index = 0; index < run.world.drawn.size(); ++index) {
+    in_world.operate(thread, index);
+    if (part && index % 2 == 1 && index / 2 < mine->drawn.size())
+      in_part->operate(thread, index / 2);
   }
-  for (auto& one : under_way) one = {};
-  std::uint64_t wrong = 0;
-  for (const Arrays& one : arrays) wrong += one.out != one.expected ? 1 : 0;
-  return wrong;
+  return in_world.wrong() + (in_part ? in_part->wrong() : 0);
 }
 
 void test_support::try_operations(std::uint64_t seed, runtime::ClockKind clock,

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,22 @@
 
 namespace test_support {
 
-/// Up to 3 clusters of up to 4 hosts with up to 3 threads do so many operations: collectives,
-/// sizes, counts, roots and schedules are drawn.
+/// Members, by rank, and what they do together.
+struct RandomGroup {
+  std::vector<std::uint32_t> threads;
+  std::vector<Drawn> drawn;
+};
+
+/// Up to 3 clusters of up to 4 hosts with up to 3 threads do so many operations, all of them and
+/// between these those of some groups that they split into: collectives, sizes, counts, roots and
+/// schedules are drawn, and so are the members of groups and their ranks.
 struct RandomRun {
   std::uint64_t seed = 0;
   std::string config;
-  std::vector<Drawn> drawn;
+  RandomGroup world;
+  std::vector<std::optional<std::int64_t>> colours;  ///< by thread
+  std::vector<std::int64_t> keys;
+  std::vector<RandomGroup> groups;  ///< those of the split
 };
 RandomRun random_run(std::uint64_t seed, std::size_t operations);
 

@@ -34,6 +34,17 @@ inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t 
   return static_cast<std::int64_t>(mixed >> 56) - 128;
 }
 
+/// The least reduction that depends on the order of ranks: a number stands for x -> ax + b, with a
+/// in its lower half and b in its upper one, and two for one after the other.
+inline constexpr const char* composition = "composition_of_test";
+inline std::int64_t composed(std::int64_t first, std::int64_t second) {
+  const auto a = [](std::int64_t one) { return static_cast<std::uint32_t>(one); };
+  const auto b = [](std::int64_t one) { return static_cast<std::uint32_t>(one >> 32); };
+  const std::uint64_t upper = a(second) * b(first) + b(second);
+  return static_cast<std::int64_t>(upper << 32 | std::uint32_t{a(second) * a(first)});
+}
+void add_composition();  ///< once
+
 class Reference {
  public:
   Reference(const Drawn& drawn, std::uint32_t members) : drawn_(drawn), members_(members) {}
@@ -130,10 +141,11 @@ class Reference {
       if (is_logical) all[i] = all[i] != 0 ? 1 : 0;
       for (std::uint32_t rank = first + 1; rank < last; ++rank) {
         const std::int64_t next = value(drawn_, rank, i);
-        all[i] = drawn_.operation == "sum"   ? all[i] + next
-                 : drawn_.operation == "max" ? std::max(all[i], next)
-                 : is_logical                ? all[i] ^ (next != 0 ? 1 : 0)
-                                             : (all[i] ^ next);
+        all[i] = drawn_.operation == "sum"         ? all[i] + next
+                 : drawn_.operation == "max"       ? std::max(all[i], next)
+                 : drawn_.operation == composition ? composed(all[i], next)
+                 : is_logical                      ? all[i] ^ (next != 0 ? 1 : 0)
+                                                   : (all[i] ^ next);
       }
     }
     return all;

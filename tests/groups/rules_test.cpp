@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "base/large_memory.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/verifier.hpp"
 #include "groups/group.hpp"
@@ -82,6 +83,64 @@ TEST_CASE("groups: an exchange of 66 clusters with all others ends without any i
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: where values do not count all takes as long, and nothing is written") {
+  const Sim sim(
+      "clusters:\n"
+      "  a: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "  b: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "links: {all: {latency: 10ms, bandwidth: 100Mbit}}\n"
+      "lanes:\n");
+  const auto times = [&](bool has_values, const std::vector<std::uint32_t>& order) {
+    std::vector<base::Nanos> ends;
+    const SimResult result = sim.run([&](paths::Thread& thread) {
+      groups::Group group(thread, "all", order);
+      for (const Collective collective : collectives::all_collectives) {
+        const std::size_t blocks =
+            collective == Collective::reduce_scatter || collective == Collective::alltoall ? 7 : 1;
+        const std::size_t counts = collective == Collective::barrier ? 0 : 5000;
+        Values in(counts * 7, 1), out(counts * 7, -777);
+        groups::Call call = groups::call_of(collective, in, out);
+        const bool is_scattered = collective == Collective::scatter,
+                   is_gathered =
+                       collective == Collective::gather || collective == Collective::allgather;
+        call.in = call.in.first(8 * counts * (is_scattered ? 7 : blocks));
+        call.out = call.out.first(8 * counts *
+                                  (is_gathered || collective == Collective::alltoall ? 7 : 1));
+        if (is_reduction(collective)) call.operation = "sum";
+        call.counts = {counts};
+        call.root = 3;
+        call.has_values = has_values;
+        group.run(call);
+        if (!has_values) CHECK(out == Values(counts * 7, -777));
+        if (group.rank() == 0) ends.push_back(thread.now());
+      }
+    });
+    CHECK(result.failures == std::vector<std::string>());
+    CHECK(result.broke == "");
+    return ends;
+  };
+  for (const std::vector<std::uint32_t>& order :
+       {std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6}, {6, 0, 5, 1, 4, 2, 3}}) {
+    const auto with = times(true, order);
+    CHECK(with.size() == 11);
+    CHECK(times(false, order) == with);
+  }
+}
+
+TEST_CASE("groups: what several are sent is copied once, and not where it comes") {
+  const Sim sim(
+      "clusters: {a: {hosts: 10, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n");
+  const std::size_t before = base::large_memory().taken;
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    Values values(500'000, world.rank() == 3 ? 7 : 0);
+    world.run(groups::by("tree:shape=flat", groups::broadcast(values, 3)));
+    CHECK(values == Values(500'000, 7));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(base::large_memory().taken - before == 1);
 }
 
 TEST_CASE("groups: a root that runs ahead of all others fills no inbox, and other groups go on") {

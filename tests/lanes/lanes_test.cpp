@@ -81,6 +81,28 @@ std::string thrown(Work&& work) {
 
 }  // namespace
 
+TEST_CASE("lanes: within a process a message in frames comes as it lies at its sender") {
+  for (const bool is_copied : {false, true}) {
+    FourHosts four;
+    const Payload sent = Payload::filled(1'000'000, [](std::span<std::byte> place) {
+      for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
+    });
+    four.run([&](std::uint32_t host, paths::LaneGroup& group) {
+      if (host == 0 && is_copied)  // as where hosts are processes, from the third frame on
+        four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
+                                            LaneFrame& frame) mutable {
+          if (frame.kind == LaneKind::data && ++frames > 2)
+            frame.payload = Payload::copy_of(frame.payload.bytes());
+        };
+      if (host == 0) return group.send(3, 0, sent).wait();
+      if (host != 3) return;
+      const Payload came = group.receive(0, 0).wait();
+      CHECK(came == sent);
+      CHECK(came.shares_bytes_with(sent) != is_copied);
+    });
+  }
+}
+
 TEST_CASE("lanes: a message takes its cluster's network, exit, link, far exit, network") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::LaneGroup& group) {

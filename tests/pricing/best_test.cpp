@@ -5,6 +5,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include <string>
+
+#include "collectives/algorithms/all.hpp"
 
 using namespace collectives;
 using namespace pricing;
@@ -171,6 +174,24 @@ TEST_CASE("best: on 200 networks of any kind", "[.random]") {
     worst = std::max(worst, found.worse);
   }
   WARN(priced << " of " << candidates << " priced; at most " << worst * 100 << "% worse");
+}
+
+TEST_CASE("best: of thousands of participants one is found among few, and is no bad one") {
+  Network network = clusters(std::vector<std::size_t>(206, 10));
+  network.message_cost = 100us;
+  const Task task = make_task(Collective::broadcast, network.topology, 8, 5);
+  const Best best = best_of(task, 1, network);
+  INFO(best.candidate.algorithm->name << ' ' << best.candidate.parameters.text());
+  CHECK(best.priced < 100);
+  CHECK(best.price.time >= bound_of(task, 1, network).time);
+  for (const char* const other : {"tree", "tree:shape=postal,latency=32", "multilevel",
+                                  "multilevel:shapes=kary/chain,arity=8"}) {
+    const std::string text = other;
+    const std::size_t colon = text.find(':');
+    const Algorithm& algorithm = algorithm_named(text.substr(0, colon));
+    const auto parameters = algorithm.read(colon == text.npos ? "" : text.substr(colon + 1));
+    CHECK(best.price.time <= price(algorithm, task, parameters, 1, network).time);
+  }
 }
 
 TEST_CASE("best: sums of another order than asked for are left out") {

@@ -69,6 +69,16 @@ TEST_CASE("bound: a barrier waits for the farthest, by the shortest way") {
   CHECK(bound(Collective::barrier, network, 0) == 20'000'000);
 }
 
+TEST_CASE("bound: of thousands of hosts it is that of fewer, where all are alike") {
+  for (const std::vector<std::size_t>& sizes :
+       {std::vector<std::size_t>(50, 10), std::vector<std::size_t>(1100, 3)}) {
+    CHECK(bound(Collective::broadcast, network_of(sizes), mebibyte, 7) == 93'886'080);
+    CHECK(bound(Collective::barrier, network_of(sizes), 1) == 10'000'000);
+    CHECK(bound(Collective::gather, network_of(sizes), 1, 7) ==
+          bound(Collective::scatter, network_of(sizes), 1, 7));
+  }
+}
+
 TEST_CASE("bound: slots of slow streams are a link's capacity, too") {
   Network network = network_of({4, 4}, 1e9);
   for (Link& link : network.links) link = {link.model, 25e6, 2};

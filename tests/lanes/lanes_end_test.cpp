@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/lanes/lanes_end_test.cpp — hosts stay until the threads of all have ended, however many.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::LaneFrame;
+using paths::LaneKind;
+using namespace std::chrono_literals;
+using namespace test_support;
+
+struct Ending {
+  std::vector<Nanos> ends;       ///< by host; of who died 0
+  std::size_t told_between = 0;  ///< frames by which exits tell each other
+};
+
+/// One host in each cluster, whose threads end at random moments within a second, but for one that
+/// ends after `last` and one that dies at half a second.
+Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last,
+               std::optional<std::uint32_t> victim = {}) {
+  plan->lanes.is_written = true;
+  Ending ending;
+  ending.ends.resize(plan->hosts.size());
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+      ending.told_between += frame.kind == LaneKind::done ? 1 : 0;
+    };
+    std::mt19937_64 random(7);
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      threads.push_back(runtime.spawn(runtime::ContextRole::thread,
+                                      {"thread", plan->hosts[host].name},
+                                      [&, host, at = Nanos(random() % 1'000'000'000)] {
+                                        if (host == victim) {
+                                          runtime.sleep_until(500ms);
+                                          return hosts.kill(host);
+                                        }
+                                        runtime.sleep_until(host == late ? last : at);
+                                        hosts[host].finish();
+                                        ending.ends[host] = runtime.now();
+                                      }));
+    for (auto& one : threads) one.join();
+  });
+  return ending;
+}
+
+}  // namespace
+
+TEST_CASE("lanes: hosts stay until the threads of all clusters have ended, and then no longer") {
+  for (const std::uint32_t clusters : {2, 3, 32, 33, 70, 1100}) {
+    INFO(clusters << " clusters");
+    const bool is_one_round = clusters <= 32, are_two = clusters <= 32 * 32;
+    const auto latencies = is_one_round ? 1 : are_two ? 2 : 3;
+    for (const std::uint32_t late : {clusters / 2, 0u, clusters - 1}) {
+      if (clusters > 100 && late != clusters / 2) continue;  // takes seconds
+      const Ending ending = ends_of(
+          lane_plan(std::vector<std::uint32_t>(clusters, 1), "", "{latency: 10ms}"), late, 2s);
+      for (std::uint32_t host = 0; host < clusters; ++host) {
+        INFO("host " << host << " where " << late << " is late");
+        CHECK(ending.ends[host] > 2s);
+        CHECK(ending.ends[host] <= 2s + latencies * 10ms);
+      }
+      if (is_one_round) CHECK(ending.told_between == clusters * (clusters - 1));
+      CHECK(ending.told_between <= clusters * 64);
+    }
+  }
+}
+
+TEST_CASE(
+    "lanes: where clusters have no way to each other each waits for those that it has one to") {
+  const auto plan = lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}");
+  plan->ways->links.erase({3, 5});
+  plan->ways->links.erase({5, 3});
+  const Ending ending = ends_of(plan, 3, 2s);
+  for (std::uint32_t host = 0; host < 40; ++host) CHECK((ending.ends[host] > 2s) == (host != 5));
+}
+
+TEST_CASE("lanes: a host that dies keeps nobody from ending") {
+  for (const std::uint32_t victim : {0, 1, 20, 39}) {
+    const Ending ending =
+        ends_of(lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}"), 7, 2s, victim);
+    for (std::uint32_t host = 0; host < 40; ++host)
+      if (host != victim) CHECK(ending.ends[host] > 0s);
+  }
+}
