@@ -47,6 +47,7 @@ void SharedListener::rung() {
     threads_->listen_for(std::move(others));
   }
   for (SharedElement* element : elements_) element->rung(wakes);
+  mapping_->arena().give_back();
 }
 
 }  // namespace pastset

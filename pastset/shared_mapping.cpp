@@ -153,18 +153,20 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   base::Descriptor memory(memfd_create(fmt::format("{}{}", memory_prefix, name).c_str(),
                                        MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) fail_with("no shared memory");
+  const std::size_t mapped_bytes = SharedArena::mapped_bytes(options.bytes);
   if (fchmod(memory.get(), S_IRUSR | S_IWUSR) != 0 ||
-      ftruncate(memory.get(), static_cast<off_t>(options.bytes)) != 0)
-    fail_with(fmt::format("no shared memory of {} bytes", options.bytes));
+      ftruncate(memory.get(), static_cast<off_t>(mapped_bytes)) != 0)
+    fail_with(fmt::format("no shared memory of {} bytes", mapped_bytes));
   if (fcntl(memory.get(), F_ADD_SEALS, segment_seals) != 0)
     fail_with("shared memory cannot be sealed");
   std::shared_ptr<SharedMapping> mapping(
-      new SharedMapping(std::move(memory), options.bytes, options));
+      new SharedMapping(std::move(memory), mapped_bytes, options));
   Segment& segment = mapping->segment();
   write_text(segment.name, name);
   segment.version = Segment::right_version;
   segment.layout = Segment::right_layout;
-  segment.bytes = options.bytes;
+  segment.bytes = mapping->bytes();
+  segment.regions_end = shared::segment_head_bytes;
   segment.user = geteuid();
   segment.magic = Segment::right_magic;
   mapping->join();
@@ -216,17 +218,22 @@ std::vector<std::string> SharedMapping::names() {
   return {names.begin(), names.end()};
 }
 
-SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options)
+SharedMapping::SharedMapping(base::Descriptor memory, std::size_t mapped_bytes,
+                             const Options& options)
     : memory_(std::move(memory)),
-      bytes_(bytes),
+      mapped_bytes_(mapped_bytes),
+      bytes_(SharedArena::bytes_of_mapped(mapped_bytes)),
       lock_patience_(options.lock_patience),
       process_name_(options.process.empty() ? program_invocation_short_name : options.process),
       pid_(static_cast<std::uint32_t>(getpid())) {
   runtime::count_forks();
   forks_ = runtime::forks_until_here();
-  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  void* const mapped =
+      mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
+  madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);  // which would fill it
+  arena_ = std::make_unique<SharedArena>(*this);
 }
 
 SharedMapping::~SharedMapping() {
@@ -235,7 +242,7 @@ SharedMapping::~SharedMapping() {
   } catch (const ElementError&) {
     // Whoever maps it next finds that we are gone.
   }
-  munmap(base_, bytes_);
+  munmap(base_, mapped_bytes_);
 }
 
 bool SharedMapping::is_ours() const { return forks_ == runtime::forks_until_here(); }
@@ -253,6 +260,7 @@ void SharedMapping::check_head() const {
   check("layout", it.layout, Segment::right_layout);
   check("user", it.user, geteuid());
   check("size", it.bytes, bytes_);
+  check("memory", SharedArena::mapped_bytes(it.bytes), mapped_bytes_);
 }
 
 std::string SharedMapping::name() const { return read_text(segment().name); }
@@ -369,8 +377,10 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    if (!lives(process.pid))  // nor another that got its number
+    if (!lives(process.pid)) {  // nor another that got its number
+      segment().arena_lock.leave_for(process.pid);
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
+    }
     is_all_cleared &= clear_place(i);
   }
   return is_all_cleared;
@@ -394,6 +404,7 @@ void SharedMapping::leave() {
     is_all_cleared &=
         clear_in(view, me_, "", std::max(end - runtime::steady_now(), brief_patience));
   }
+  arena_->forget(me_);
   const Directory held(*this);
   if (is_all_cleared) free_place_of(me_);
 }
@@ -430,6 +441,7 @@ bool SharedMapping::clear_place(std::uint32_t process) {
     write_text(segment().owner_died, who);
     segment().owner_is_dead = 1;
   }
+  arena_->forget(process);
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
     if (segment().elements[i].state == shared::Element::nothing) continue;
     const auto view = [&] { return std::optional<SharedLog>(SharedLog(*this, i)); };

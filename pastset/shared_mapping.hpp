@@ -12,6 +12,7 @@
 #include "base/descriptor.hpp"
 #include "base/units.hpp"
 #include "pastset/errors.hpp"
+#include "pastset/shared_arena.hpp"
 #include "pastset/shared_layout.hpp"
 #include "runtime/between_processes.hpp"
 
@@ -40,7 +41,8 @@ class ProcessDied : public ElementError {
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
-    std::size_t bytes = std::size_t{64} << 20;  ///< pages cost memory when they are first used
+    /// That it may cost, in whole pages; they do when they are used.
+    std::size_t bytes = std::size_t{64} << 20;
     /// How long a lock may be held, which is for a few instructions and X-functions.
     base::Nanos lock_patience{10'000'000'000};
     std::string process = {};  ///< what others call this one; "": as its program is called
@@ -62,8 +64,9 @@ class SharedMapping final : public runtime::SharedLock::Holders {
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return bytes_; }  ///< that it may cost
   std::byte* at(std::size_t offset) const { return base_ + offset; }
+  SharedArena& arena() const { return *arena_; }
   int descriptor() const { return memory_.get(); }
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
@@ -108,7 +111,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   bool clear(const runtime::ProcessIdentity& process);
 
  private:
-  SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options);
+  SharedMapping(base::Descriptor memory, std::size_t mapped_bytes, const Options& options);
   void check_head() const;
   void join();
   std::uint32_t free_place() const;
@@ -120,10 +123,11 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   void free_place_of(std::uint32_t process);
   void leave();
   base::Descriptor memory_;
-  std::size_t bytes_ = 0;
+  const std::size_t mapped_bytes_, bytes_;
   base::Nanos lock_patience_;
   const std::string process_name_;
   std::byte* base_ = nullptr;
+  std::unique_ptr<SharedArena> arena_;
   const std::uint32_t pid_;
   std::uint32_t forks_ = 0;
   std::uint32_t me_ = shared::processes_max;

@@ -16,11 +16,9 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
       fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
 }
 
-std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-
-/// The arena begins and ends with a line.
-SharedSizes whole_lines(SharedSizes sizes) {
-  sizes.arena_bytes = in_lines(sizes.arena_bytes);
+/// What a tuple takes that is as large as one can be.
+SharedSizes whole_extents(SharedSizes sizes) {
+  sizes.arena_bytes = extent_bytes(sizes.arena_bytes);
   return sizes;
 }
 
@@ -71,8 +69,8 @@ std::unique_ptr<SharedSpace> SharedSpace::map(base::Descriptor memory, const Opt
 std::size_t SharedSpace::bytes_of(std::span<const SharedSizes> elements) {
   std::size_t bytes = shared::segment_head_bytes;
   for (const SharedSizes& one : elements)
-    bytes = in_pages(bytes) + SharedLog::region_bytes(whole_lines(one));
-  return bytes;
+    bytes += in_pages(SharedLog::region_bytes(one)) + whole_extents(one).arena_bytes;
+  return in_pages(bytes);
 }
 
 SharedSpace::SharedSpace(std::shared_ptr<SharedMapping> mapping)
@@ -151,7 +149,7 @@ std::vector<SharedSpace::Shown> SharedSpace::show() {
     shown.blocked_movers = one.line_count;
     shown.slots = one.slots;
     shown.arena_bytes = one.arena_bytes;
-    shown.arena_bytes_used = log.arena_bytes_used();
+    shown.arena_bytes_used = log.share().bytes_used();
     if (one.is_marked != 0) shown.mark = read_text(one.mark);
     for (std::uint32_t process = 0; process < shared::processes_max; ++process)
       if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
@@ -187,7 +185,50 @@ std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction 
                                          *tuple_template, std::move(x_function));
 }
 
-/// Called with the directory held. Memory of a deleted element is used again by one that fits in.
+namespace {
+
+struct Region {
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// Where nothing of a live element is, as far in front as can be.
+Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
+  std::sort(taken.begin(), taken.end(),
+            [](const Region& a, const Region& b) { return a.begin < b.begin; });
+  std::uint64_t begin = shared::segment_head_bytes;
+  for (const Region& one : taken) {
+    if (one.begin >= begin && one.begin - begin >= bytes) break;
+    begin = std::max(begin, in_pages(one.end));
+  }
+  return {begin, begin + bytes};
+}
+
+/// All that is said of one, but that it is there. Whoever dies here leaves what fits.
+void describe(shared::Element& one, const Region& region, const ElementOptions& options,
+              const SharedSizes& sizes) {
+  const std::uint32_t changes = one.changes;
+  one.line = 1;
+  one.slots = 3;
+  one.region = region.begin;
+  one.region_bytes = region.end - region.begin;
+  one.slots = sizes.slots;
+  one.line = sizes.line;
+  one.arena_bytes = sizes.arena_bytes;
+  for (shared::Long* zero :
+       {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.chunk_used, &one.chunk_newest})
+    *zero = 0;
+  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.is_marked, &one.is_guest,
+                             &one.chunk, &one.movers, &one.takers})
+    *zero = 0;
+  for (shared::Who* nobody : {&one.lost_mover, &one.lost_taker}) write_text(*nobody, "");
+  one.changes = changes + 1;
+  one.delta = options.delta;
+  one.keep_newest = options.keep_newest;
+}
+
+}  // namespace
+
+/// A place in the directory and in memory for what is wanted; called with the directory held.
 std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
                                   const ElementOptions& options, const SharedSizes& sizes) {
   if (const auto owner = mapping_->dead_owner())
@@ -195,57 +236,37 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "
                     "died",
                     mapping_->name(), name, *owner));
-  const SharedSizes whole = whole_lines(sizes);
+  const SharedSizes whole = whole_extents(sizes);
   const std::string text = tuple_template.text();
   refuse_what_cannot_be(*mapping_, name, text, options.keep_newest, whole);
-  const std::uint64_t wanted = SharedLog::region_bytes(whole);
-  auto& elements = mapping_->segment().elements;
-  std::uint64_t end = shared::segment_head_bytes;
-  std::uint32_t chosen = shared::elements_max, unused = shared::elements_max;
+  shared::Segment& segment = mapping_->segment();
+  std::vector<Region> taken;
+  std::uint64_t end = 0, arena_bytes = whole.arena_bytes;
+  std::uint32_t chosen = shared::elements_max;
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
-    const shared::Element& one = elements[i];
-    if (one.state == shared::Element::nothing) {
-      unused = std::min(unused, i);
+    const shared::Element& one = segment.elements[i];
+    if (one.state != shared::Element::live) {
+      chosen = std::min(chosen, i);
       continue;
     }
     const SharedLog checked(*mapping_, i);
-    end = std::max<std::uint64_t>(end, one.region + one.region_bytes);
-    if (one.state != shared::Element::deleted || one.region_bytes < wanted) continue;
-    const bool is_better =
-        chosen == shared::elements_max || one.region_bytes < elements[chosen].region_bytes;
-    if (is_better && !checked.is_pinned()) chosen = i;
+    taken.push_back({one.region, one.region + one.region_bytes});
+    end = std::max(end, taken.back().end);
+    arena_bytes += one.arena_bytes;
   }
-  const bool is_new = chosen == shared::elements_max;
-  if (is_new) chosen = unused;
-  end = in_pages(end);
-  if (chosen == shared::elements_max || (is_new && end + wanted > mapping_->bytes()))
+  const Region region = free_region(std::move(taken), SharedLog::region_bytes(whole));
+  end = in_pages(std::max(end, region.end));
+  if (chosen == shared::elements_max || end > mapping_->bytes() ||
+      arena_bytes > mapping_->bytes() - end)
     throw SharedSpaceFull(fmt::format(
-        "shared space '{}' of {} bytes has no room for element '{}' of {} bytes: {} are taken, and "
-        "it has at most {} elements",
-        mapping_->name(), mapping_->bytes(), name, wanted, end, shared::elements_max));
-  shared::Element& one = elements[chosen];
+        "shared space '{}' of {} bytes has no room for element '{}': with it there would be {} for "
+        "slots and places in line and {} for larger tuples, and it has at most {} elements",
+        mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared::elements_max));
+  shared::Element& one = segment.elements[chosen];
   const ElementHeld locked(*mapping_, one, name);  // handles of a deleted one may look
-  const std::uint32_t changes = one.changes;
-  if (is_new) {
-    one.region = end;
-    one.region_bytes = wanted;
-  }
-  // Whoever dies here leaves what fits.
-  one.arena_bytes = 0;
-  one.line = 1;
-  one.slots = whole.slots;
-  one.line = whole.line;
-  one.arena_bytes = whole.arena_bytes;
-  for (shared::Long* zero :
-       {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.arena_next, &one.arena_tail})
-    *zero = 0;
-  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.wants_memory, &one.is_marked,
-                             &one.movers, &one.takers})
-    *zero = 0;
-  for (shared::Who* nobody : {&one.lost_mover, &one.lost_taker}) write_text(*nobody, "");
-  one.changes = changes + 1;
-  one.delta = options.delta;
-  one.keep_newest = options.keep_newest;
+  segment.regions_end = end;
+  describe(one, region, options, whole);
+  mapping_->arena().forget_all(chosen);
   SharedLog(*mapping_, chosen).clear();
   write_text(one.name, name);
   write_text(one.tuple_template, text);

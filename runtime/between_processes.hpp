@@ -85,8 +85,8 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// sleep in the kernel.
 class BellThreads {
  public:
-  /// Both are called on these threads, in no context of a runtime, and must not throw; `ended` not
-  /// before listen_for(), and again after a while when it answers false.
+  /// Both are called on these threads, in no context of a runtime, and must not throw; `rung` also
+  /// every second, `ended` not before listen_for(), and again after a while when it answers false.
   BellThreads(SharedBell& bell, std::function<void()> rung,
               std::function<bool(ProcessIdentity)> ended);
   ~BellThreads();  ///< waits until neither is running; not from them

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
 
 #include "tests/support/sim.hpp"
@@ -55,9 +56,13 @@ elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
 
 TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
   CHECK(sizes_of(", shared: true") == pastset::SharedSizes{1024, 1 << 20, 64});
-  CHECK(sizes_of(", shared: true, keep_newest: 5000") ==
-        pastset::SharedSizes{5002, 5002 * 832, 64});
-  CHECK(sizes_of(", shared: true, delta: 2000") == pastset::SharedSizes{2002, 2002 * 832, 64});
+  for (const auto& [element, tuples] : std::map<std::string, std::uint64_t>{
+           {", shared: true, keep_newest: 5000", 5002}, {", shared: true, delta: 2000", 2002}}) {
+    const pastset::SharedSizes sizes = sizes_of(element);
+    CHECK(sizes.slots == tuples);
+    CHECK(pastset::tuples_in(sizes.arena_bytes, 800) >= tuples);
+    CHECK(sizes.arena_bytes < tuples * 800 * 2);
+  }
   CHECK(sizes_of(", shared: {slots: 16}").slots == 16);
   CHECK(sizes_of(", shared: {memory: 64MiB}") == pastset::SharedSizes{1024, 64 << 20, 64});
   CHECK(sizes_of(", shared: {line: 1000}").line == 1000);
@@ -73,9 +78,9 @@ TEST_CASE("shared config: by itself an element takes what the newest it keeps do
     return sim.plan().elements.at(0).shared->arena_bytes;
   };
   constexpr std::uint64_t mib = 1 << 20;
-  CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 24 * 16 * mib);
+  CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 26 * 16 * mib);
   CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 64 * mib);
-  CHECK(arena_of("template: \"u8[33554432]\"") == 4 * 32 * mib);
+  CHECK(arena_of("template: \"u8[33554432]\"") == 6 * 32 * mib);
   CHECK(arena_of("template: \"u8[64]\"") == mib);
 }
 
