@@ -109,9 +109,7 @@ Stored SharedElement::read(std::uint64_t number) const {
   base::Payload stored = log_.read(number, mapping_);
   if (!x_function_.in && !x_function_.out)
     if (const std::string mismatch = tuple_template().mismatch(stored); !mismatch.empty())
-      throw SharedSpaceError(
-          fmt::format("element '{}' of shared space '{}': tuple {} was overwritten: {}", name(),
-                      mapping_->name(), number, mismatch));
+      throw log_.overwritten(number, mismatch);
   return {number, from_stored(*this, x_function_, std::move(stored))};
 }
 
@@ -270,8 +268,12 @@ void SharedElement::settle_readable(runtime::Wakes& wakes) {
 
 /// Another process has changed something, or perhaps it has. An element at which nobody sleeps is
 /// not even locked, and one that is held for long is come back to, so that it delays no other.
-void SharedElement::rung(runtime::Wakes& wakes) {
-  if (!log_.listens() && !log_.is_deleted()) return;
+bool SharedElement::rung(runtime::Wakes& wakes) {
+  if (log_.listens() || log_.is_deleted()) look_again(wakes);
+  return false;  // who changes it rings
+}
+
+void SharedElement::look_again(runtime::Wakes& wakes) {
   Hold hold(*this, Hold::Of::ours);
   try {
     if (!log_.is_deleted() && !hold.try_take(SharedMapping::brief_patience)) {

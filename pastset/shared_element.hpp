@@ -44,7 +44,7 @@ namespace pastset {
 ///               lets others of its OS thread go on, but for begin(), cancel() and what it
 ///               withdraws.
 /// Steady clock, but for an element that no other process maps.
-class SharedElement final : public Element {
+class SharedElement final : public Element, private SharedListener::Ear {
  public:
   /// Of the directory's element `index`, which is live.
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<SharedListener> listener,
@@ -79,12 +79,11 @@ class SharedElement final : public Element {
   void mark_error(const std::string& error) override;
   std::optional<std::string> error_mark() const override;
 
-  // Of this process, by the listener.
-  void rung(runtime::Wakes& wakes);
-
  private:
   friend class Waiters;
   class Hold;
+  bool rung(runtime::Wakes& wakes) override;
+  void look_again(runtime::Wakes& wakes);
   // Moves.
   /// A tuple on its way, and its place in the space if it has one already.
   struct Incoming {

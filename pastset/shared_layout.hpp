@@ -106,6 +106,7 @@ struct Segment {
   Word version;
   Word layout;  ///< tells sizes of the above apart
   Long bytes;
+  Word is_open;  ///< what is in it from the beginning is there: it may be found
   Word user;
   Word process_changes;
   Word owner;          ///< its number + 1; 0 when it has left properly
@@ -127,6 +128,13 @@ struct Segment {
       sizeof(Slot) + 3 * sizeof(Waiting) + 5 * sizeof(Element) + 7 * sizeof(Process) +
       11 * processes_max + 13 * elements_max + 17 * extents_max + 19 * sizeof(Extent));
 };
+/// Zeros when there is none at its place.
+inline runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
+  const Process& it = segment.processes.at(process);
+  if (it.state == Process::nobody) return {};
+  return {it.pid, it.started};
+}
+
 inline constexpr std::size_t segment_head_bytes = in_pages(sizeof(Segment));
 
 }  // namespace pastset::shared

@@ -252,22 +252,59 @@ std::uint64_t SharedLog::tuples_to_keep() const {
   return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-base::Payload SharedLog::read(std::uint64_t number,
-                              const std::shared_ptr<SharedMapping>& mapping) const {
-  const Slot& slot = slot_of(number);
+/// What a slot says; of a small tuple, a copy.
+SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
     std::uint64_t inside[base::Payload::inline_bytes / sizeof(std::uint64_t)];
     for (std::size_t i = 0; i < std::size(inside); ++i) inside[i] = slot.inside[i].load(relaxed);
-    return base::Payload::copy_of(std::as_bytes(std::span(inside)).first(bytes));
+    return {{}, 0, base::Payload::copy_of(std::as_bytes(std::span(inside)).first(bytes))};
   }
   const std::uint64_t place = slot.inside[its_place].load(relaxed);
   const std::uint32_t extent = extent_of(slot);
   const std::byte* const at = arena().at(place, bytes);
   if (at == nullptr || extent == shared::extents_max)
     fail(fmt::format("a tuple of {} bytes at place {}", bytes, place));
-  arena().hold(extent).keep();
-  return base::Payload::adopt({at, bytes}, [mapping, extent] { mapping->arena().let_go(extent); });
+  return {{at, bytes}, extent, {}};
+}
+
+base::Payload SharedLog::read(std::uint64_t number,
+                              const std::shared_ptr<SharedMapping>& mapping) const {
+  Bytes it = bytes_of(slot_of(number));
+  if (it.large.empty()) return std::move(it.small);
+  arena().hold(it.extent).keep();
+  return base::Payload::adopt(it.large,
+                              [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
+}
+
+/// They change one by one meanwhile; each only grows, and none overtakes the next.
+SharedLog::Numbers SharedLog::numbers_now() const {
+  for (int tried = 0; tried < 1000; ++tried) {
+    const Numbers it{element_.oldest, element_.first, element_.last};
+    if (element_.oldest == it.oldest) return it;
+  }
+  return numbers();
+}
+
+/// What a slot and an extent hold stays as long as the tuple is not older than the oldest.
+std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
+  const auto is_there = [&] { return element_.oldest <= number && !is_deleted(); };
+  if (!is_there()) return std::nullopt;
+  try {
+    Bytes it = bytes_of(slot_of(number));
+    base::Payload copy = it.large.empty() ? std::move(it.small) : base::Payload::copy_of(it.large);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (is_there()) return copy;
+  } catch (const SharedSpaceError&) {
+    if (is_there()) throw;  // else it was another tuple's by then
+  }
+  return std::nullopt;
+}
+
+SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string& mismatch) const {
+  return SharedSpaceError(
+      fmt::format("element '{}' of shared space '{}': tuple {} was overwritten: {}", name(),
+                  mapping_.name(), number, mismatch));
 }
 
 // ---- the line --------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class SharedLog {
   void take_first();  ///< it was observed
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
-  SharedShare& share() { return *share_; }
+  SharedShare& share() const { return *share_; }
   std::uint64_t tuples_to_keep() const;  ///< besides the next one
 
   // ---- the line
@@ -99,6 +99,13 @@ class SharedLog {
   bool admit();
   /// Tries again for one without memory whose turn it is; says whether it has some now.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
+
+  // ---- without holding it, for who may not
+
+  Numbers numbers_now() const;
+  /// A copy; none when it is not there any more, or was going while it was copied.
+  std::optional<base::Payload> glance(std::uint64_t number) const;
+  SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
 
   // ---- what does not come; null when it may
 
@@ -143,6 +150,12 @@ class SharedLog {
   bool store_in_line(shared::Waiting& mine, std::span<const std::byte> tuple,
                      std::optional<Room>& room);
   void remove_from_line(shared::Waiting& one);
+  struct Bytes {
+    std::span<const std::byte> large;  ///< in place, in the extent
+    std::uint32_t extent = 0;
+    base::Payload small;
+  };
+  Bytes bytes_of(const shared::Slot& slot) const;
   bool has_one_without_memory() const;
   std::optional<std::uint32_t> head_of_line() const;
   SharedArena& arena() const { return mapping_.arena(); }
@@ -156,7 +169,7 @@ class SharedLog {
   SharedSizes sizes_;
   shared::Slot* slots_ = nullptr;
   shared::Waiting* line_ = nullptr;
-  std::optional<SharedShare> share_;
+  mutable std::optional<SharedShare> share_;
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
   std::map<std::uint32_t, SharedArena::Held> held_in_line_;  // by place, of this process

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "pastset/shared_element.hpp"
+#include "pastset/shared_onlooker.hpp"
+
 namespace pastset {
 namespace {
 
@@ -55,8 +58,13 @@ void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name
 
 }  // namespace
 
-std::unique_ptr<SharedSpace> SharedSpace::make(const std::string& name, const Options& options) {
-  return std::unique_ptr<SharedSpace>(new SharedSpace(SharedMapping::make(name, options)));
+std::unique_ptr<SharedSpace> SharedSpace::make(const std::string& name, const Options& options,
+                                               std::span<const Entered> elements) {
+  std::unique_ptr<SharedSpace> space(new SharedSpace(SharedMapping::make(name, options)));
+  for (const Entered& one : elements)
+    space->enter(one.name, one.tuple_template, one.options, one.sizes);
+  space->mapping_->open(options.access);
+  return space;
 }
 std::unique_ptr<SharedSpace> SharedSpace::map(const std::string& name, const Options& options) {
   return std::unique_ptr<SharedSpace>(new SharedSpace(SharedMapping::map(name, options)));
@@ -81,9 +89,9 @@ SharedSpace::~SharedSpace() = default;
 std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Template& tuple_template,
                                             const ElementOptions& options,
                                             const SharedSizes& sizes) {
-  std::shared_ptr<SharedElement> replaced;  // perhaps the last handle: ends after our mutex
+  std::shared_ptr<Element> replaced;  // perhaps the last handle: ends after our mutex
   const runtime::Lock lock(mutex_);
-  if (std::shared_ptr<SharedElement> present = handle_of(name)) {
+  if (std::shared_ptr<Element> present = handle_of(name)) {
     if (present->tuple_template() == tuple_template) return present;
     throw wrong_template(name, present->tuple_template().text(), tuple_template);
   }
@@ -95,19 +103,19 @@ std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Templ
   } else {
     index = create(name, tuple_template, options, sizes);
   }
-  std::shared_ptr<SharedElement> element = bind(*index, options.x_function);
+  std::shared_ptr<Element> element = bind(*index, options.x_function);
   replaced = std::exchange(elements_[name], element);
   return element;
 }
 
 std::shared_ptr<Element> SharedSpace::find(std::string_view name) {
-  std::shared_ptr<SharedElement> replaced;
+  std::shared_ptr<Element> replaced;
   const runtime::Lock lock(mutex_);
-  if (std::shared_ptr<SharedElement> present = handle_of(name)) return present;
+  if (std::shared_ptr<Element> present = handle_of(name)) return present;
   const SharedMapping::Directory held(*mapping_);
   const std::optional<std::uint32_t> index = index_of(name);
   if (!index) return nullptr;
-  std::shared_ptr<SharedElement> element = bind(*index, {});
+  std::shared_ptr<Element> element = bind(*index, {});
   replaced = std::exchange(elements_[std::string(name)], element);
   return element;
 }
@@ -125,40 +133,42 @@ std::vector<std::string> SharedSpace::names() const {
   return names;
 }
 
-std::vector<SharedSpace::Shown> SharedSpace::show() {
+std::vector<SharedSpace::Shown> SharedSpace::show() const {
   const SharedMapping::Directory held(*mapping_);
-  const auto processes = mapping_->processes();
   std::vector<Shown> all;
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
-    const shared::Element& one = mapping_->segment().elements[i];
-    if (one.state != shared::Element::live) continue;
-    SharedLog log(*mapping_, i);
-    Shown shown;
-    shown.name = read_text(one.name);
-    shown.tuple_template = read_text(one.tuple_template);
-    while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
-      shown.held_by = one.lock.holder();
-    if (shown.held_by) {
-      all.push_back(std::move(shown));
-      continue;
-    }
-    const SharedLog::Held locked(log, SharedLog::taken);
-    shown.numbers = log.numbers();
-    shown.delta = one.delta;
-    shown.keep_newest = one.keep_newest;
-    shown.blocked_movers = one.line_count;
-    shown.slots = one.slots;
-    shown.arena_bytes = one.arena_bytes;
-    shown.arena_bytes_used = log.share().bytes_used();
-    if (one.is_marked != 0) shown.mark = read_text(one.mark);
-    for (std::uint32_t process = 0; process < shared::processes_max; ++process)
-      if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
-    all.push_back(std::move(shown));
-  }
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i)
+    if (mapping_->segment().elements[i].state == shared::Element::live) all.push_back(shown(i));
   return all;
 }
 
-std::shared_ptr<SharedElement> SharedSpace::handle_of(std::string_view name) const {
+SharedSpace::Shown SharedSpace::shown(std::uint32_t index) const {
+  const shared::Element& one = mapping_->segment().elements[index];
+  SharedLog log(*mapping_, index);
+  Shown shown;
+  shown.name = read_text(one.name);
+  shown.tuple_template = read_text(one.tuple_template);
+  std::optional<SharedLog::Held> locked;
+  if (mapping_->may_write()) {
+    while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
+      shown.held_by = one.lock.holder();
+    if (shown.held_by) return shown;
+    locked.emplace(log, SharedLog::taken);
+  }
+  shown.numbers = log.numbers_now();
+  shown.delta = one.delta;
+  shown.keep_newest = one.keep_newest;
+  shown.blocked_movers = one.line_count;
+  shown.slots = one.slots;
+  shown.arena_bytes = one.arena_bytes;
+  shown.arena_bytes_used = log.share().bytes_used();
+  if (log.is_marked()) shown.mark = log.marked().what();
+  const auto processes = mapping_->processes();
+  for (std::uint32_t process = 0; process < shared::processes_max; ++process)
+    if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
+  return shown;
+}
+
+std::shared_ptr<Element> SharedSpace::handle_of(std::string_view name) const {
   const auto found = elements_.find(name);
   return found != elements_.end() && !found->second->is_deleted() ? found->second : nullptr;
 }
@@ -171,7 +181,7 @@ std::optional<std::uint32_t> SharedSpace::index_of(std::string_view name) const 
   return std::nullopt;
 }
 
-std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction x_function) {
+std::shared_ptr<Element> SharedSpace::bind(std::uint32_t index, XFunction x_function) {
   const shared::Element& one = mapping_->segment().elements[index];
   std::string name = read_text(one.name), wrong;
   const std::optional<Template> tuple_template =
@@ -181,6 +191,9 @@ std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction 
         fmt::format("shared space '{}': the template of element '{}' was "
                     "overwritten: {}",
                     mapping_->name(), name, wrong));
+  if (!mapping_->may_write())
+    return std::make_shared<SharedOnlooker>(mapping_, listener_, index, std::move(name),
+                                            *tuple_template);
   return std::make_shared<SharedElement>(mapping_, listener_, index, std::move(name),
                                          *tuple_template, std::move(x_function));
 }
@@ -231,6 +244,11 @@ void describe(shared::Element& one, const Region& region, const ElementOptions& 
 /// A place in the directory and in memory for what is wanted; called with the directory held.
 std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
                                   const ElementOptions& options, const SharedSizes& sizes) {
+  if (!mapping_->may_write())
+    throw SharedSpaceError(
+        fmt::format("shared space '{}', which may only be read here, has no "
+                    "element '{}'",
+                    mapping_->name(), name));
   if (const auto owner = mapping_->dead_owner())
     throw ProcessDied(
         fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "

@@ -33,7 +33,8 @@ bool sleep_at(std::atomic<std::uint32_t>& word, std::uint32_t seen, Nanos at_mos
   timespec span{};
   span.tv_sec = at_most.count() / 1'000'000'000;
   span.tv_nsec = at_most.count() % 1'000'000'000;
-  return syscall(SYS_futex, &word, FUTEX_WAIT, seen, &span, nullptr, 0) == 0 || errno != ETIMEDOUT;
+  const timespec* const most = at_most == Nanos::max() ? nullptr : &span;
+  return syscall(SYS_futex, &word, FUTEX_WAIT, seen, most, nullptr, 0) == 0 || errno != ETIMEDOUT;
 }
 
 void wake_at(std::atomic<std::uint32_t>& word, int most) {
@@ -305,5 +306,39 @@ void BellThreads::listen_for(std::vector<ProcessIdentity> processes) {
   }
   state_->nudge();
 }
+
+struct LookingThread::State {
+  std::function<bool()> look;
+  std::atomic<std::uint32_t> wanted{0};  // counts, for who sleeps until somebody does
+  std::atomic<bool> is_over{false};
+  OsThread thread;
+
+  void run(Nanos every) {
+    while (!is_over) {
+      const std::uint32_t seen = wanted;
+      while (!is_over && look()) sleep_at(wanted, wanted, every);
+      if (!is_over && wanted == seen) sleep_at(wanted, seen, Nanos::max());
+    }
+  }
+  void tell() {
+    ++wanted;
+    wake_at(wanted, INT_MAX);
+  }
+};
+
+LookingThread::LookingThread(Nanos every, std::function<bool()> look)
+    : state_(std::make_unique<State>()) {
+  State* const state = state_.get();
+  state->look = std::move(look);
+  state->thread = OsThread(service_stack_bytes, [state, every] { state->run(every); });
+}
+
+LookingThread::~LookingThread() {
+  state_->is_over = true;
+  state_->tell();
+  state_->thread.join();
+}
+
+void LookingThread::begin() { state_->tell(); }
 
 }  // namespace runtime

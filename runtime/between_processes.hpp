@@ -100,4 +100,21 @@ class BellThreads {
   const std::unique_ptr<State> state_;
 };
 
+/// Has what nobody tells of looked at, again and again while somebody wants it: an OS thread of
+/// this process.
+class LookingThread {
+ public:
+  /// `look` is called on the thread, in no context of a runtime, and must not throw; it says
+  /// whether anybody still wants it.
+  LookingThread(Nanos every, std::function<bool()> look);
+  ~LookingThread();  ///< not from it
+  LookingThread(const LookingThread&) = delete;
+  LookingThread& operator=(const LookingThread&) = delete;
+  void begin();  ///< somebody wants it; from any thread
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 }  // namespace runtime

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,8 +14,12 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -28,13 +33,13 @@ constexpr int kind = SOCK_SEQPACKET | SOCK_CLOEXEC;
 constexpr int waiting_max = 64;  // who has not been handed it yet; others try again
 constexpr int patience_ms = 1000;
 
-std::string prefix_of(uid_t user) { return fmt::format("paths-door-{}-", user); }
+constexpr std::string_view prefix = "paths-door-";
 
 struct Name {
   sockaddr_un address{};
   socklen_t bytes = 0;
   Name(uid_t user, const std::string& name) {
-    const std::string text = prefix_of(user) + name;
+    const std::string text = fmt::format("{}{}-{}", prefix, user, name);
     address.sun_family = AF_UNIX;  // a name that begins with a zero is in no file system
     const std::size_t letters = std::min(text.size(), sizeof address.sun_path - 1);
     std::copy_n(text.begin(), letters, address.sun_path + 1);
@@ -90,6 +95,8 @@ struct DescriptorDoor::State {
       if (polled[1].revents != 0) return;
       const base::Descriptor who(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (who) send_descriptor(who.get(), handed_out.get());
+      // Without a descriptor for him, he waits until others are free.
+      if (!who && errno != EAGAIN) ::poll(&polled[1], 1, patience_ms);
     }
   }
 };
@@ -113,7 +120,10 @@ DescriptorDoor::DescriptorDoor(const std::string& name, base::Descriptor handed_
   state->thread = OsThread(service_stack_bytes, [state] { state->answer(); });
 }
 
+void DescriptorDoor::leave_to_parent() { state_.release(); }
+
 DescriptorDoor::~DescriptorDoor() {
+  if (!state_) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(state_->wake.get(), &one, sizeof one);
   state_->thread.join();
@@ -121,6 +131,8 @@ DescriptorDoor::~DescriptorDoor() {
 
 base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   const base::Descriptor asking(socket(AF_UNIX, kind, 0));
+  const timeval most{patience_ms / 1000, 0};  // who listens need not answer
+  setsockopt(asking.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const Name address(user, name);
   if (name.size() > name_bytes_max || !asking ||
       connect(asking.get(), address.generic(), address.bytes) != 0)
@@ -134,17 +146,21 @@ base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   return receive_descriptor(asking.get());
 }
 
-/// As the kernel tells anybody: "@" and the name at the end of a line of each socket that has one.
-std::vector<std::string> DescriptorDoor::names(uid_t user) {
-  const std::string before = "@" + prefix_of(user);
-  std::vector<std::string> names;
+/// As the kernel tells anybody: "@" and the name at the end of the line of each socket that has
+/// one.
+std::vector<DescriptorDoor::Named> DescriptorDoor::all() {
+  const std::string before = fmt::format("@{}", prefix);
+  std::set<Named> doors;
   std::ifstream sockets("/proc/net/unix");
-  for (std::string line; std::getline(sockets, line);)
-    if (const std::size_t at = line.find(before); at != line.npos)
-      names.push_back(line.substr(at + before.size()));
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  for (std::string line; std::getline(sockets, line);) {
+    const std::size_t at = line.find(before);
+    if (at == line.npos) continue;
+    const char* const text = line.c_str() + at + before.size();
+    char* end = nullptr;
+    const unsigned long user = std::strtoul(text, &end, 10);
+    if (end != text && *end == '-') doors.insert({static_cast<uid_t>(user), end + 1});
+  }
+  return {doors.begin(), doors.end()};
 }
 
 }  // namespace runtime

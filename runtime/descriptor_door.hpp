@@ -3,9 +3,9 @@
 #pragma once
 #include <sys/types.h>
 
+#include <compare>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,17 +20,24 @@ namespace runtime {
 /// Throws: std::system_error, also when the user has another of that name.
 class DescriptorDoor {
  public:
-  static constexpr std::size_t name_bytes_max = 80;
+  static constexpr std::size_t name_bytes_max = 85;
   DescriptorDoor(const std::string& name, base::Descriptor handed_out);
   ~DescriptorDoor();
+  /// In the child of a fork: it stays the parent's.
+  void leave_to_parent();
   DescriptorDoor(const DescriptorDoor&) = delete;
   DescriptorDoor& operator=(const DescriptorDoor&) = delete;
 
   /// What is handed out at the user's door of that name; none when he has none, or it is another's
   /// who calls himself so, or nothing comes for a second.
   static base::Descriptor knock(uid_t user, const std::string& name);
-  /// Names of the doors that a user says that he has.
-  static std::vector<std::string> names(uid_t user);
+  struct Named {
+    uid_t user = 0;
+    std::string name;
+    friend auto operator<=>(const Named&, const Named&) = default;
+  };
+  /// Those that users say that they have.
+  static std::vector<Named> all();
 
  private:
   struct State;

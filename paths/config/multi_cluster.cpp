@@ -529,8 +529,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
   for (const std::string_view low_level :
-       {"network", "deadline", "stack", "waiting", "shared_memory", "lanes", "groups", "wrappers",
-        "graphs", "paths"})
+       {"network", "deadline", "stack", "waiting", "shared_memory", "shared_spaces", "lanes",
+        "groups", "wrappers", "graphs", "paths"})
     reader.has(low_level);
   if (settings.find("hosts") != nullptr) {
     reader.has("hosts");

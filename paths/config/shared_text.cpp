@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/payload.hpp"
@@ -133,6 +134,25 @@ void give_movers_room(Plan& plan) {
   for (std::size_t i = 0; i < threads.size(); ++i)
     if (auto& sizes = plan.elements[i].shared)
       sizes->line = std::max(sizes->line, 2 * threads[i] + 32);
+}
+
+void read_shared_spaces(base::MapReader& reader, Plan& plan) {
+  if (!reader.has("shared_spaces")) return;
+  const base::Settings written = reader.take("shared_spaces");
+  if (!written.is_map())
+    return reader.mistake(
+        "shared_spaces", "expected {access: ..., lock_patience: ...}, found " + written.describe());
+  base::MapReader spaces(written, reader.mistakes(), "shared_spaces");
+  const std::vector<std::string_view> words(pastset::shared_access_words.begin(),
+                                            pastset::shared_access_words.end());
+  const std::string word = spaces.choice("access", words, std::string(words[0]));
+  const auto found = std::find(words.begin(), words.end(), word);
+  plan.shared_access = static_cast<pastset::SharedAccess>(found - words.begin());
+  plan.lock_patience = spaces.time("lock_patience").value_or(plan.lock_patience);
+  if (plan.lock_patience <= base::Nanos{0})
+    spaces.mistake("lock_patience",
+                   "expected more than 0, found " + spaces.take("lock_patience").describe());
+  spaces.finish();
 }
 
 void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element) {

@@ -79,6 +79,27 @@ void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed
   }
 }
 
+/// The same for one that may only read.
+void look_on(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
+             const std::atomic<bool>& is_over) {
+  alarm(60);
+  const auto space = for_reading(*map_when_there(runtime, name, {.lock_patience = 50ms}, 2s));
+  runtime::Random random(seed);
+  while (!is_over) {
+    try {
+      const auto element = space->find("e");
+      if (element == nullptr) continue;
+      const runtime::Deadline deadline = soon(runtime, 3ms);
+      const std::uint64_t number = element->last() - random.below(3);
+      const pastset::Stored stored =
+          random.chance(0.5) ? element->observe(number, deadline) : element->newest(0, deadline);
+      pastset::format_tuple(values, stored.payload);
+      if (random.chance(0.01)) space->show();
+    } catch (const pastset::ElementError&) {
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("shared space: whatever a process writes into it, others get errors or tuples, and end") {
@@ -98,6 +119,8 @@ TEST_CASE("shared space: whatever a process writes into it, others get errors or
     for (std::uint64_t i = 0; i < 2; ++i)
       workers.emplace_back(
           [&, i](runtime::Runtime& runtime) { work(runtime, name, 10 * seed + i, *is_over); });
+    workers.emplace_back(
+        [&](runtime::Runtime& runtime) { look_on(runtime, name, 10 * seed + 2, *is_over); });
     Forked scribbler([&](runtime::Runtime& runtime) { scribble(runtime, name, seed); });
     // Overwritten enough, it cannot be mapped any more, and that is an error, too.
     scribbler.wait();

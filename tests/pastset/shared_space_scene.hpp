@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/shared_space_scene.hpp — a shared space that several processes of a test act on.
 #pragma once
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,12 @@ inline void pause(base::Nanos span) {
 
 /// A second descriptor of the same memory.
 inline base::Descriptor again(int descriptor) { return base::Descriptor(dup(descriptor)); }
+
+/// The same memory, as one has it who may only read.
+inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
+  const std::string path = "/proc/self/fd/" + std::to_string(space.descriptor());
+  return SharedSpace::map(base::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+}
 
 inline const Template values = *Template::parse("u64[]");
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "tests/support/sim.hpp"
 
@@ -55,11 +56,13 @@ elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
 }
 
 TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
-  CHECK(sizes_of(", shared: true") == pastset::SharedSizes{1024, 1 << 20, 64});
-  for (const auto& [element, tuples] : std::map<std::string, std::uint64_t>{
-           {", shared: true, keep_newest: 5000", 5002}, {", shared: true, delta: 2000", 2002}}) {
+  for (const auto& [element, tuples] :
+       std::map<std::string, std::uint64_t>{{", shared: true", 1024},
+                                            {", shared: true, keep_newest: 5000", 5002},
+                                            {", shared: true, delta: 2000", 2002}}) {
     const pastset::SharedSizes sizes = sizes_of(element);
     CHECK(sizes.slots == tuples);
+    CHECK(sizes.line == 64);
     CHECK(pastset::tuples_in(sizes.arena_bytes, 800) >= tuples);
     CHECK(sizes.arena_bytes < tuples * 800 * 2);
   }
@@ -79,7 +82,7 @@ TEST_CASE("shared config: by itself an element takes what the newest it keeps do
   };
   constexpr std::uint64_t mib = 1 << 20;
   CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 26 * 16 * mib);
-  CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 64 * mib);
+  CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 96 * mib);
   CHECK(arena_of("template: \"u8[33554432]\"") == 6 * 32 * mib);
   CHECK(arena_of("template: \"u8[64]\"") == mib);
 }
@@ -90,6 +93,25 @@ clusters: {a: {hosts: 3, threads: 100}}
 elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
 )");
   CHECK(sim.plan().elements.at(0).shared->line == 2 * 300 + 32);
+}
+
+TEST_CASE("shared config: who may map spaces is said in words, and how long they may be held") {
+  const auto plan_of = [](const std::string& spaces) {
+    const Sim sim(config_of(", space: shared", "", spaces));
+    const Sim again(sim.low_level());
+    CHECK(again.plan().digest == sim.plan().digest);
+    CHECK(again.plan().shared_access == sim.plan().shared_access);
+    CHECK(again.plan().lock_patience == sim.plan().lock_patience);
+    return std::pair(sim.plan().shared_access, sim.plan().lock_patience);
+  };
+  using pastset::SharedAccess;
+  using namespace std::chrono_literals;
+  CHECK(plan_of("") == std::pair(SharedAccess::own_processes, base::Nanos(10s)));
+  CHECK(plan_of("shared_spaces: {}\n") == plan_of(""));
+  CHECK(plan_of("shared_spaces: {access: others may read}\n").first ==
+        SharedAccess::others_may_read);
+  CHECK(plan_of("shared_spaces: {access: others may write, lock_patience: 250ms}\n") ==
+        std::pair(SharedAccess::others_may_write, base::Nanos(250ms)));
 }
 
 TEST_CASE("shared config: a printed plan is read as the same plan") {

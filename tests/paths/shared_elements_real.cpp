@@ -10,6 +10,7 @@
 
 #include "pastset/shared_space.hpp"
 #include "pastset/tuple.hpp"
+#include "runtime/descriptor_door.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
@@ -111,6 +112,35 @@ TEST_CASE(
     REQUIRE(frames.size() == 1);
     CHECK((frames[0] == "0") == (shared != "false"));
   }
+}
+
+TEST_CASE("shared elements: others may map a host's space as far as the config says") {
+  const bool may_write = GENERATE(false, true);
+  const Sim sim(mapped_config("true") + "shared_spaces: {access: others may " +
+                (may_write ? "write" : "read") + "}\n");
+  const auto work = [&](paths::Thread& thread, const Say& say) {
+    thread.path("sums").move_value(0.5 * thread.rank());
+    if (thread.rank() == 0) say("has moved");
+    thread.sleep_for(60s);
+  };
+  auto processes = start_hosts(sim, work);
+  CHECK(processes.at("alpha-0").says("has moved"));
+  const auto pid = processes.at("alpha-0").pid();
+  base::Descriptor memory;
+  for (const auto& door : runtime::DescriptorDoor::all()) {
+    base::Descriptor handed_out = runtime::DescriptorDoor::knock(door.user, door.name);
+    if (!handed_out || !door.name.starts_with("alpha-0.")) continue;
+    const auto space = pastset::SharedSpace::map(base::Descriptor(dup(handed_out.get())));
+    const auto owner = space->mapping().owner();
+    if (owner && space->mapping().processes().at(*owner).pid == static_cast<std::uint32_t>(pid))
+      memory = std::move(handed_out);
+  }
+  REQUIRE(memory);
+  const auto space = pastset::SharedSpace::map(std::move(memory));
+  CHECK(space->mapping().may_write() == may_write);
+  CHECK(space->names() == std::vector<std::string>{"sums", "work"});
+  CHECK(space->find("sums")->newest().payload.size() == sizeof(double));
+  for (auto& [name, process] : processes) process.kill_it();
 }
 
 TEST_CASE("shared elements: who waits when a host is killed gets an error that names it") {
