@@ -55,6 +55,29 @@ elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
   CHECK(is_mapped(two));
 }
 
+TEST_CASE("shared config: of an exchange that is shared, hosts map what they move into") {
+  const auto low_level_of = [](const std::string& exchange, const std::string& more = "") {
+    return Sim("clusters: {a: {hosts: 2, threads: 2, space: shared" + more +
+               "}}\nexchanges: {rows: {template: \"f64[]\"" + exchange + "}}\n")
+        .low_level();
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  };
+  const std::string usual = "{slots: 1024, memory: 1MiB}";
+  const std::string plain = low_level_of(""), shared = low_level_of(", shared: true");
+  CHECK_FALSE(has(plain, "map: "));
+  CHECK_FALSE(has(plain, usual));
+  // Rank 1 is the last of the first host.
+  for (const char* const element : {"rows.2.from_previous", "rows.1.from_next"})
+    CHECK(has(shared, std::string("map: {element: ") + element));
+  for (const char* const element : {"rows.1.from_previous", "rows.2.from_next"})
+    CHECK_FALSE(has(shared, std::string("map: {element: ") + element));
+  CHECK(has(low_level_of(", shared: {slots: 16}"), "slots: 16"));
+  CHECK_FALSE(has(low_level_of(", shared: false"), "map: "));
+  CHECK_FALSE(has(low_level_of(", shared: true", ", network: {latency: 1ms}"), "map: "));
+}
+
 TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
   for (const auto& [element, tuples] :
        std::map<std::string, std::uint64_t>{{", shared: true", 1024},
