@@ -14,6 +14,12 @@ Buffer Buffer::adopt(std::span<std::byte> bytes, std::function<void()> release) 
   return buffer;
 }
 
+Buffer Buffer::adopt_shared(std::span<std::byte> bytes, std::function<void()> release) {
+  Buffer buffer;
+  buffer.payload_ = Payload::adopt(bytes, std::move(release));
+  return buffer;
+}
+
 Buffer Buffer::thaw(Payload payload) {
   Buffer buffer;
   buffer.payload_ =

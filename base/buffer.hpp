@@ -34,6 +34,8 @@ class Buffer {
   /// Bytes of somebody else's, which are not his again until `release` has run: when the buffer, or
   /// the last payload that it was frozen into, goes, on whichever thread drops it.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
+  /// The same of bytes that others may see once they are frozen: thawing those copies them.
+  static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
   /// An array whose owner gives it away.
   template <class T>
   static Buffer of(std::vector<T>&& values) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/descriptor.hpp"
 #include "pastset/local_element.hpp"
 #include "pastset/shared_space.hpp"
@@ -68,6 +70,17 @@ class Other {
   const pid_t pid_;
   bool is_over_ = false;
 };
+
+/// A tuple of zeros, written where the element or the path wants it.
+template <class Where>
+base::Payload built_in(Where& where, std::int64_t bytes) {
+  base::Buffer buffer = where.buffer(static_cast<std::size_t>(bytes));
+  std::memset(buffer.bytes().data(), 0, buffer.size());
+  return std::move(buffer).freeze();
+}
+
+enum Makes : std::int64_t { copied, written_in_place, handed_on };
+constexpr std::array<const char*, 3> made{"copied", "written in place", "handed on"};
 
 /// Every line of it.
 void touch(std::span<const std::byte> bytes) {
@@ -162,14 +175,15 @@ void there_and_back(benchmark::State& state) {
 }
 BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
 
-/// Copied in by one process, read in place by the other, every line of it.
+/// Copied in by one process, written there by it, or only handed on, as where it came from another
+/// element; read in place by the other, every line of it.
 void large_tuples(benchmark::State& state) {
-  const std::int64_t bytes = state.range(0);
+  const std::int64_t makes = state.range(0), bytes = state.range(1);
   const auto any = *pastset::Template::parse("u8[" + std::to_string(bytes) + "]");
   const auto space = make_space(std::size_t{256} << 20);
   const auto element =
       space->enter("e", any, {.delta = 2}, {.slots = 8, .arena_bytes = std::size_t{160} << 20});
-  const base::Payload payload = payload_of(bytes);
+  const base::Payload payload = makes == handed_on ? built_in(*element, bytes) : payload_of(bytes);
   const Other other(*space, runtime::Waiting::adaptive, [&](SharedSpace& own) {
     const auto same = own.enter("e", any);
     for (;;) {
@@ -180,11 +194,16 @@ void large_tuples(benchmark::State& state) {
   });
   runtime::Runtime runtime;
   runtime.run([&] {
-    for (auto _ : state) element->move(payload);
+    for (auto _ : state)
+      element->move(makes == written_in_place ? built_in(*element, bytes) : payload);
   });
   state.SetBytesProcessed(state.iterations() * bytes);
+  state.SetLabel(made.at(static_cast<std::size_t>(makes)));
 }
-BENCHMARK(large_tuples)->Arg(1 << 20)->Arg(32 << 20)->UseRealTime();
+BENCHMARK(large_tuples)
+    ->ArgNames({"made", "bytes"})
+    ->ArgsProduct({{copied, written_in_place, handed_on}, {1 << 20, 32 << 20}})
+    ->UseRealTime();
 
 // ---- paths of two hosts, a process each ---------------------------------------------------------
 
@@ -244,7 +263,7 @@ BENCHMARK(path_there_and_back)
     ->UseRealTime();
 
 void path_of_large_tuples(benchmark::State& state) {
-  const std::int64_t bytes = state.range(1);
+  const std::int64_t makes = state.range(1), bytes = state.range(2);
   const auto plan = two_hosts(state.range(0) != 0, looking_then_sleeping, bytes);
   Other far([&] {
     be_host(plan, 1, [](paths::Thread& thread) {
@@ -260,16 +279,18 @@ void path_of_large_tuples(benchmark::State& state) {
   be_host(plan, 0, [&](paths::Thread& thread) {
     paths::Path& large = thread.path("large");
     const base::Payload payload = payload_of(bytes);
-    for (auto _ : state) large.move(payload);
+    large.first();  // finds the element
+    for (auto _ : state) large.move(makes == written_in_place ? built_in(large, bytes) : payload);
     large.move(base::Payload::copy_of(
         std::vector<std::byte>(static_cast<std::size_t>(bytes), std::byte{1})));
   });
   far.ends_by_itself();
   state.SetBytesProcessed(state.iterations() * bytes);
+  state.SetLabel(made.at(static_cast<std::size_t>(makes)));
 }
 BENCHMARK(path_of_large_tuples)
-    ->ArgNames({"mapped", "bytes"})
-    ->ArgsProduct({{0, 1}, {1 << 20, 32 << 20}})
+    ->ArgNames({"mapped", "made", "bytes"})
+    ->ArgsProduct({{0, 1}, {copied, written_in_place}, {1 << 20, 32 << 20}})
     ->UseRealTime();
 
 // ---- sockets ------------------------------------------------------------------------------------

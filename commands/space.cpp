@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/units.hpp"
 #include "base/visible.hpp"
@@ -53,13 +54,20 @@ std::string whose(const SharedSpace& space) {
   return fmt::format("{}, mapped by {}", owner, fmt::join(others, ", "));
 }
 
+/// "64MiB", and what one may not do.
+std::string what(const SharedSpace& space) {
+  return base::format_bytes(space.mapping().bytes()) +
+         (space.mapping().may_write() ? "" : ", may be read only");
+}
+
 void list_spaces() {
-  for (const std::string& name : pastset::SharedMapping::names()) {
+  std::vector<std::string> names = pastset::SharedMapping::names();
+  for (std::string& name : pastset::SharedMapping::others()) names.push_back(std::move(name));
+  for (const std::string& name : names) {
     try {
       const auto space = SharedSpace::map(name);
       const std::size_t elements = space->names().size();
-      std::cout << fmt::format("{}: {}, {} {}, {}\n", base::visible(name),
-                               base::format_bytes(space->mapping().bytes()), elements,
+      std::cout << fmt::format("{}: {}, {} {}, {}\n", base::visible(name), what(*space), elements,
                                elements == 1 ? "element" : "elements", whose(*space));
     } catch (const pastset::SharedSpaceError& error) {
       std::cout << fmt::format("{}: {}\n", base::visible(name), base::visible(error.what()));
@@ -88,8 +96,7 @@ std::string line_of(const SharedSpace::Shown& one) {
 
 void show_space(const std::string& name) {
   const auto space = SharedSpace::map(name);
-  std::cout << fmt::format("{}: {}, {}\n", base::visible(name),
-                           base::format_bytes(space->mapping().bytes()), whose(*space));
+  std::cout << fmt::format("{}: {}, {}\n", base::visible(name), what(*space), whose(*space));
   for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
 }
 
@@ -149,7 +156,8 @@ void add_space_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("space", "List, show and watch spaces that processes here share");
   command->require_subcommand(1);
-  CLI::App* list = command->add_subcommand("list", "those of this user, and who maps them");
+  CLI::App* list = command->add_subcommand(
+      "list", "those of this user and what others let one map, and who\nmaps them");
   CLI::App* show = command->add_subcommand("show", "the elements of one: how full, who waits");
   CLI::App* watch = command->add_subcommand("watch", "print the tuples of an element as they come");
   CLI::App* remove = command->add_subcommand(
@@ -157,7 +165,8 @@ void add_space_command(CLI::App& app, int& exit_code) {
       "delete all elements of one, whoever waits for them;\nits memory goes with the "
       "last process that maps it");
   for (CLI::App* one : {show, watch, remove})
-    one->add_option("NAME", options->name, "a shared space")->required();
+    one->add_option("NAME", options->name, "a shared space; of another user, USER/NAME")
+        ->required();
   watch->add_option("ELEMENT", options->element, "of the space")->required();
   watch->add_option("--tuples", options->tuples, "end after so many");
   set_examples(*command,

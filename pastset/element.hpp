@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // pastset/element.hpp — a named, sequentially ordered log of tuples of one template.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/buffer.hpp"
 #include "base/payload.hpp"
 #include "pastset/access.hpp"
 #include "pastset/errors.hpp"
@@ -68,6 +70,10 @@ class Element {
   std::uint64_t move(const base::Payload& payload) {
     return move(payload, runtime::Deadline::never());
   }
+  /// Memory for a tuple that is to be moved into this element, to be written, frozen and moved:
+  /// where elements have memory of their own, as shared ones do, that copies nothing. When there is
+  /// none to spare, and for small tuples, it is the process's. Never blocks but as `first()` does.
+  virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
   /// Whether move() never blocks, whatever set_delta() may say, nor runs an X-function.
   virtual bool never_keeps_movers() const = 0;
   /// Whether operations run code of the program's own.

@@ -50,9 +50,9 @@ Stored SharedElement::observe(runtime::Deadline deadline) {
   refuse_x_function(name());
   runtime::Wakes wakes;
   Hold hold(*this);
-  wait_until([&] { return has_unobserved() || why_none_comes(); }, hold, deadline,
+  wait_until([&] { return has_unobserved() || log_.why_none_comes(); }, hold, deadline,
              log_.numbers().last);
-  if (!has_unobserved()) std::rethrow_exception(why_none_comes());
+  if (!has_unobserved()) std::rethrow_exception(log_.why_none_comes());
   Stored oldest = take_oldest();
   settle(wakes);
   return oldest;
@@ -71,17 +71,17 @@ std::optional<Stored> SharedElement::try_observe() {
 Stored SharedElement::observe(std::uint64_t number, runtime::Deadline deadline) {
   refuse_x_function(name());
   Hold hold(*this);
-  wait_until([&] { return has(number) || why_none_comes(); }, hold, deadline, number);
-  if (!has(number)) std::rethrow_exception(why_none_comes());
+  wait_until([&] { return has(number) || log_.why_none_comes(); }, hold, deadline, number);
+  if (!has(number)) std::rethrow_exception(log_.why_none_comes());
   return read_kept(number);
 }
 
 Stored SharedElement::newest(std::uint64_t from, runtime::Deadline deadline) {
   refuse_x_function(name());
   Hold hold(*this);
-  wait_until([&] { return has_newest(from) || why_none_comes(); }, hold, deadline,
+  wait_until([&] { return has_newest(from) || log_.why_none_comes(); }, hold, deadline,
              std::max(from, log_.numbers().last));
-  if (!has_newest(from)) std::rethrow_exception(why_none_comes());
+  if (!has_newest(from)) std::rethrow_exception(log_.why_none_comes());
   return read_newest();
 }
 
@@ -109,9 +109,7 @@ Stored SharedElement::read(std::uint64_t number) const {
   base::Payload stored = log_.read(number, mapping_);
   if (!x_function_.in && !x_function_.out)
     if (const std::string mismatch = tuple_template().mismatch(stored); !mismatch.empty())
-      throw SharedSpaceError(
-          fmt::format("element '{}' of shared space '{}': tuple {} was overwritten: {}", name(),
-                      mapping_->name(), number, mismatch));
+      throw log_.overwritten(number, mismatch);
   return {number, from_stored(*this, x_function_, std::move(stored))};
 }
 
@@ -191,7 +189,7 @@ void SharedElement::mark_error(const std::string& error) {
   refuse_x_function(name());
   runtime::Wakes wakes;
   const Hold hold(*this);
-  if (is_marked()) return;
+  if (log_.is_marked()) return;
   write_text(log_.element().mark, error);
   log_.element().is_marked = 1;
   log_.note_change();
@@ -201,8 +199,8 @@ void SharedElement::mark_error(const std::string& error) {
 std::optional<std::string> SharedElement::error_mark() const {
   refuse_x_function(name());
   const Hold hold(*this);
-  if (!is_marked()) return std::nullopt;
-  return marked().what();
+  if (!log_.is_marked()) return std::nullopt;
+  return log_.marked().what();
 }
 
 // ---- waiting ---------------------------------------------------------------------------------
@@ -263,15 +261,19 @@ void SharedElement::settle_readable(runtime::Wakes& wakes) {
   if (std::exchange(seen_changes_, changes) == changes) return;
   waiters_.tell_changed(wakes);
   if (waiters_.has_begun_reads())
-    if (const auto error = why_none_comes()) waiters_.fail_reads(error, wakes);
+    if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
   if (!waiters_.moves().empty())
-    if (const auto error = why_no_room_comes()) fail_moves(error, wakes);
+    if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
 }
 
 /// Another process has changed something, or perhaps it has. An element at which nobody sleeps is
 /// not even locked, and one that is held for long is come back to, so that it delays no other.
-void SharedElement::rung(runtime::Wakes& wakes) {
-  if (!log_.listens() && !log_.is_deleted()) return;
+bool SharedElement::rung(runtime::Wakes& wakes) {
+  if (log_.listens() || log_.is_deleted()) look_again(wakes);
+  return false;  // who changes it rings
+}
+
+void SharedElement::look_again(runtime::Wakes& wakes) {
   Hold hold(*this, Hold::Of::ours);
   try {
     if (!log_.is_deleted() && !hold.try_take(SharedMapping::brief_patience)) {
@@ -283,7 +285,7 @@ void SharedElement::rung(runtime::Wakes& wakes) {
     }
     held_since_.reset();
     if (log_.is_deleted()) {
-      orphans_.clear();
+      drop_orphans();
       if (!waiters_.is_anybody()) return;
       waiters_.wake_all(wakes);
       waiters_.tell_changed(wakes);
@@ -306,13 +308,13 @@ void SharedElement::begin(Access& access) {
   runtime::Wakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
-      base::Payload stored = to_store(*this, x_function_, access.tuple);
+      Incoming incoming = bring_in(to_store(*this, x_function_, access.tuple));
       const Hold hold(*this);
-      begin_move(access, std::move(stored), wakes);
+      begin_move(access, std::move(incoming), wakes);
     } else {
       const Hold hold(*this);
       if (!waiters_.serve(access, *this, wakes)) {
-        if (const auto error = why_none_comes()) std::rethrow_exception(error);
+        if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
         log_.listen();
         waiters_.begin(access);
       } else if (access.kind == Access::Kind::observe) {
@@ -377,34 +379,8 @@ void SharedElement::unwatch(AnyChange& watcher) {
   waiters_.unwatch(watcher);
 }
 
-// ---- what only the dead could bring ----------------------------------------------------------
-
-ProcessDied SharedElement::died(const std::string& who_and_what) const {
-  return ProcessDied(fmt::format("element '{}' of shared space '{}': {} has died", name(),
-                                 mapping_->name(), who_and_what));
-}
-
 void SharedElement::refuse_orphan() const {
-  if (const auto owner = mapping_->dead_owner()) throw died(*owner + ", which owned the space,");
-}
-
-/// Of a tuple that is not there; null when one may come.
-std::exception_ptr SharedElement::why_none_comes() const {
-  if (is_marked()) return std::make_exception_ptr(marked());
-  if (const auto owner = mapping_->dead_owner())
-    return std::make_exception_ptr(died(*owner + ", which owned the space,"));
-  if (const std::string who = read_text(log_.element().lost_mover); !who.empty())
-    return std::make_exception_ptr(died(who + ", the last that moved tuples into it,"));
-  return nullptr;
-}
-
-/// Of room that is not there; null when some may come.
-std::exception_ptr SharedElement::why_no_room_comes() const {
-  if (const auto owner = mapping_->dead_owner())
-    return std::make_exception_ptr(died(*owner + ", which owned the space,"));
-  if (const std::string who = read_text(log_.element().lost_taker); !who.empty())
-    return std::make_exception_ptr(died(who + ", the last that observed or axed its tuples,"));
-  return nullptr;
+  if (const auto error = log_.why_orphaned()) std::rethrow_exception(error);
 }
 
 std::string SharedElement::no_room() const {

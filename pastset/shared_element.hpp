@@ -23,6 +23,9 @@ namespace pastset {
 ///
 /// How it waits: an OS thread looks at the shared memory for a while; then all wait as in any
 ///               element, and a thread of this process that sleeps in the kernel is rung.
+/// Large tuples: are copied into the shared memory once, before the element is held where there is
+///               memory, and not at all when they were written there (buffer()) or read from there.
+///               Whoever reads them does so in place; the memory is free once all have let go.
 /// Bounded:      a move for which there is no slot or memory blocks when delta > 0, until some is
 ///               freed; else it is a SharedSpaceFull, as is one that never fits and a line that is
 ///               too long.
@@ -41,7 +44,7 @@ namespace pastset {
 ///               lets others of its OS thread go on, but for begin(), cancel() and what it
 ///               withdraws.
 /// Steady clock, but for an element that no other process maps.
-class SharedElement final : public Element {
+class SharedElement final : public Element, private SharedListener::Ear {
  public:
   /// Of the directory's element `index`, which is live.
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<SharedListener> listener,
@@ -54,6 +57,7 @@ class SharedElement final : public Element {
   using Element::newest;
   using Element::observe;
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
+  base::Buffer buffer(std::size_t bytes) override;
   bool never_keeps_movers() const override;
   bool runs_x_functions() const override { return x_function_.in || x_function_.out; }
   bool may_be_held() const override { return true; }
@@ -75,17 +79,22 @@ class SharedElement final : public Element {
   void mark_error(const std::string& error) override;
   std::optional<std::string> error_mark() const override;
 
-  // Of this process, by the listener.
-  void rung(runtime::Wakes& wakes);
-
  private:
   friend class Waiters;
   class Hold;
+  bool rung(runtime::Wakes& wakes) override;
+  void look_again(runtime::Wakes& wakes);
   // Moves.
-  std::uint64_t move_when_admitted(base::Payload stored, Hold& hold, runtime::Deadline deadline);
+  /// A tuple on its way, and its place in the space if it has one already.
+  struct Incoming {
+    base::Payload tuple;
+    std::optional<SharedLog::Room> room;
+  };
+  Incoming bring_in(base::Payload stored) const;
+  std::uint64_t move_when_admitted(Incoming incoming, Hold& hold, runtime::Deadline deadline);
   void wait_for_admission(Waiters::Move& move, Hold& hold, runtime::Deadline deadline);
-  void begin_move(Access& access, base::Payload stored, runtime::Wakes& wakes);
-  bool append(const base::Payload& stored);
+  void begin_move(Access& access, Incoming incoming, runtime::Wakes& wakes);
+  bool append(Incoming& incoming);
   bool answer_moves(runtime::Wakes& wakes);
   void fail_moves(const std::exception_ptr& error, runtime::Wakes& wakes);
   void try_take(Hold& hold, base::Nanos patience) const;
@@ -112,12 +121,7 @@ class SharedElement final : public Element {
                       const runtime::Reason& reason);
   bool look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
             runtime::Deadline deadline, const runtime::Reason& reason);
-  bool is_marked() const { return log_.element().is_marked.load() != 0; }
-  Marked marked() const { return Marked(read_text(log_.element().mark)); }
-  std::exception_ptr why_none_comes() const;
-  std::exception_ptr why_no_room_comes() const;
   void refuse_orphan() const;
-  ProcessDied died(const std::string& who_and_what) const;
   std::string no_room() const;
 
   const std::shared_ptr<SharedMapping> mapping_;

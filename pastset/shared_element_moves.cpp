@@ -2,6 +2,8 @@
 // pastset/shared_element_moves.cpp — moves into shared memory, and those that wait there for room.
 #include <fmt/format.h>
 
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "pastset/shared_element.hpp"
@@ -14,27 +16,65 @@ using shared::Waiting;
 
 std::uint64_t SharedElement::move(const base::Payload& payload, runtime::Deadline deadline) {
   refuse_x_function(name());
-  base::Payload stored = to_store(*this, x_function_, payload);
+  Incoming incoming = bring_in(to_store(*this, x_function_, payload));
   runtime::Wakes wakes;
   Hold hold(*this);
   refuse_orphan();
   log_.note_mover();
-  if (!append(stored)) return move_when_admitted(std::move(stored), hold, deadline);
+  if (!append(incoming)) return move_when_admitted(std::move(incoming), hold, deadline);
   const std::uint64_t number = log_.numbers().last - 1;
   settle(wakes);
   return number;
 }
 
-bool SharedElement::append(const base::Payload& stored) {
-  return log_.is_line_empty() && log_.has_room() && log_.append(stored.bytes());
+base::Buffer SharedElement::buffer(std::size_t bytes) {
+  refuse_x_function(name());
+  std::optional<SharedLog::Room> room;
+  {
+    const Hold hold(*this);
+    room = log_.share().spare_room(bytes, log_.tuples_to_keep());
+  }
+  if (!room) return base::Buffer(bytes);
+  std::byte* const at = mapping_->arena().at(room->place, bytes);
+  if (at == nullptr) return base::Buffer(bytes);
+  const std::uint32_t extent = room->held.extent();
+  base::Buffer buffer = base::Buffer::adopt_shared(
+      {at, bytes}, [mapping = mapping_, extent] { mapping->arena().let_go(extent); });
+  room->held.keep();
+  return buffer;
 }
 
-std::uint64_t SharedElement::move_when_admitted(base::Payload stored, Hold& hold,
+/// Whatever takes time, before anybody has to wait for us.
+SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
+  Incoming incoming{std::move(stored), std::nullopt};
+  const std::span<const std::byte> tuple = incoming.tuple.bytes();
+  if (tuple.size() <= base::Payload::inline_bytes) return incoming;
+  incoming.room = mapping_->arena().find(tuple);
+  if (incoming.room || tuple.size() <= SharedShare::copied_while_held_max) return incoming;
+  {
+    const Hold hold(*this);
+    incoming.room = log_.share().room_ahead(tuple.size(), log_.tuples_to_keep());
+  }
+  if (!incoming.room) return incoming;
+  std::byte* const at = mapping_->arena().at(incoming.room->place, tuple.size());
+  if (at != nullptr)
+    std::memcpy(at, tuple.data(), tuple.size());
+  else
+    incoming.room.reset();
+  return incoming;
+}
+
+bool SharedElement::append(Incoming& incoming) {
+  return log_.is_line_empty() && log_.has_room() &&
+         log_.append(incoming.tuple.bytes(), incoming.room);
+}
+
+std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
                                                 runtime::Deadline deadline) {
   if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
-  if (const auto error = why_no_room_comes()) std::rethrow_exception(error);
-  const std::uint32_t place = log_.join_line(stored.bytes());
-  Waiters::Move move(waiters_, std::move(stored), place);
+  if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
+  const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
+  Waiters::Move move(waiters_, std::move(incoming.tuple), place);
   // Its memory is found here only, by whoever is rung for a change.
   if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
   try {
@@ -69,7 +109,7 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
       throw DeadlinePassed(no_room());  // nobody can give it its turn any more
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
-    } else if (const auto error = why_no_room_comes()) {
+    } else if (const auto error = log_.why_no_room_comes()) {
       std::rethrow_exception(error);  // since we looked, when nobody had to ring for us
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
@@ -98,8 +138,10 @@ void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
 /// Those that gave up; who is behind them goes on. Both locks are held.
 void SharedElement::drop_orphans() const {
   const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
-  if (log_.is_deleted()) return;
-  for (const std::uint32_t place : orphans) log_.leave_line(place);
+  const bool is_deleted = log_.is_deleted();
+  for (const std::uint32_t place : orphans)
+    is_deleted ? log_.forget_line(place) : log_.leave_line(place);
+  if (is_deleted) return;
   try {
     if (log_.admit()) come_back();  // to settle the rest
   } catch (const ElementError&) {
@@ -113,18 +155,19 @@ void SharedElement::come_back() const {
   mapping_->ring(std::uint32_t{1} << mapping_->me());
 }
 
-void SharedElement::begin_move(Access& access, base::Payload stored, runtime::Wakes& wakes) {
+void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Wakes& wakes) {
   refuse_orphan();
   log_.note_mover();
-  if (append(stored)) {
+  if (append(incoming)) {
     waiters_.answer(access, log_.numbers().last - 1, wakes);
     settle(wakes);
     return;
   }
   if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
-  if (const auto error = why_no_room_comes()) std::rethrow_exception(error);
-  const std::uint32_t place = log_.join_line(stored.bytes());
-  waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(stored), place), access);
+  if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
+  const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
+  waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(incoming.tuple), place),
+                 access);
   log_.listen();
   settle(wakes);
 }

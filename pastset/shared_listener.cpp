@@ -4,13 +4,22 @@
 
 #include <utility>
 
-#include "pastset/shared_element.hpp"
-
 namespace pastset {
+namespace {
+
+// A person does not see it, nor do 200 looks a second cost much.
+constexpr base::Nanos between_looks{5'000'000};
+
+}  // namespace
 
 SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
     : mapping_(std::move(mapping)) {
   const runtime::Lock lock(mutex_);  // they may be called before they are here
+  if (!mapping_->may_write()) {
+    looking_ =
+        std::make_unique<runtime::LookingThread>(between_looks, [this] { return tell_all(); });
+    return;
+  }
   threads_ = std::make_unique<runtime::BellThreads>(
       mapping_->segment().processes[mapping_->me()].bell, [this] { rung(); },
       [this](runtime::ProcessIdentity gone) {
@@ -23,30 +32,44 @@ SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
 }
 
 SharedListener::~SharedListener() {
-  if (!mapping_->is_ours()) threads_.release();  // there are none in the child of a fork
+  if (mapping_->is_ours()) return;
+  threads_.release();  // there are none in the child of a fork
+  looking_.release();
 }
 
-void SharedListener::add(SharedElement& element) {
+void SharedListener::add(Ear& element) {
   const runtime::Lock lock(mutex_);
   elements_.push_back(&element);
 }
 
-void SharedListener::remove(SharedElement& element) {
+void SharedListener::remove(Ear& element) {
   const runtime::Lock lock(mutex_);
   std::erase(elements_, &element);
 }
 
-void SharedListener::rung() {
+void SharedListener::look() { looking_->begin(); }
+
+bool SharedListener::tell_all() {
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
-  if (const std::uint32_t now = mapping_->segment().process_changes; now != process_changes_) {
-    process_changes_ = now;
-    std::vector<runtime::ProcessIdentity> others = mapping_->processes();
-    std::erase(others, runtime::ProcessIdentity(others[mapping_->me()]));
-    std::erase(others, runtime::ProcessIdentity{});
-    threads_->listen_for(std::move(others));
+  bool is_anybody = false;
+  for (Ear* element : elements_) is_anybody |= element->rung(wakes);
+  return is_anybody;
+}
+
+void SharedListener::rung() {
+  {
+    const runtime::Lock lock(mutex_);
+    if (const std::uint32_t now = mapping_->segment().process_changes; now != process_changes_) {
+      process_changes_ = now;
+      std::vector<runtime::ProcessIdentity> others = mapping_->processes();
+      std::erase(others, runtime::ProcessIdentity(others[mapping_->me()]));
+      std::erase(others, runtime::ProcessIdentity{});
+      threads_->listen_for(std::move(others));
+    }
   }
-  for (SharedElement* element : elements_) element->rung(wakes);
+  tell_all();
+  mapping_->arena().give_back();
 }
 
 }  // namespace pastset

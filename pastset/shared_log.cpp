@@ -17,13 +17,28 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-constexpr std::uint64_t most_places = std::uint64_t{1} << 62;
+/// Where a larger tuple is said to be: Slot::inside.
+enum Inside : std::size_t { its_place, its_extent };
+
+bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
+
+/// It need not be one that is there.
+std::uint32_t extent_of(const Slot& slot) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
+}
+
+void copy_words(const Slot& from, Slot& to) {
+  for (std::size_t i = 0; i < from.inside.size(); ++i)
+    to.inside[i].store(from.inside[i].load(relaxed), relaxed);
+  to.bytes.store(from.bytes.load(relaxed), relaxed);
+  to.ticket.store(from.ticket.load(relaxed), relaxed);
+}
 
 }  // namespace
 
 std::uint64_t SharedLog::region_bytes(const SharedSizes& sizes) {
-  return sizes.slots * sizeof(Slot) + sizes.line * sizeof(Waiting) +
-         in_lines(shared::processes_max * sizeof(shared::Pins)) + sizes.arena_bytes;
+  return sizes.slots * sizeof(Slot) + sizes.line * sizeof(Waiting);
 }
 
 SharedLog::SharedLog(const SharedMapping& mapping, std::uint32_t index)
@@ -43,22 +58,10 @@ SharedLog::SharedLog(const SharedMapping& mapping, std::uint32_t index)
   slots_ = reinterpret_cast<Slot*>(at);
   at += sizes_.slots * sizeof(Slot);
   line_ = reinterpret_cast<Waiting*>(at);
-  at += sizes_.line * sizeof(Waiting);
-  pins_ = reinterpret_cast<shared::Pins*>(at);
-  arena_ = at + in_lines(shared::processes_max * sizeof(shared::Pins));
+  share_.emplace(mapping.arena(), element_, index_, generation_, sizes_.arena_bytes);
 }
 
-bool SharedLog::is_pinned() const {
-  for (std::size_t process = 0; process < shared::processes_max; ++process)
-    for (const shared::Pin& one : pins_[process])
-      if (one.place != 0) return true;
-  return false;
-}
-
-void SharedLog::clear() {
-  const auto* const begin = reinterpret_cast<const std::byte*>(slots_);
-  std::memset(static_cast<void*>(slots_), 0, static_cast<std::size_t>(arena_ - begin));
-}
+void SharedLog::clear() { std::memset(static_cast<void*>(slots_), 0, region_bytes(sizes_)); }
 
 void SharedLog::fail(const std::string& what) const {
   throw SharedSpaceError(fmt::format("element '{}' of shared space '{}': {} cannot be: overwritten",
@@ -123,6 +126,7 @@ void SharedLog::mend_present() {
 void SharedLog::mend() {
   if (element_.first < element_.oldest) element_.first = element_.oldest.load();
   const Numbers it = numbers();
+  share_->mend(it.last);
   drop_beyond_newest();
   // Of the line, at most the one of the last tuple was appended and not yet told.
   const std::uint64_t newest = it.last > 0 ? slot_of(it.last - 1).ticket.load() : 0;
@@ -156,23 +160,22 @@ std::string SharedLog::why_no_room() const {
   return fmt::format(
       "element '{}' of shared space '{}' is full: {} tuples in {} slots, {} of {} bytes for larger "
       "ones, besides what is being read; axe some",
-      name(), mapping_.name(), it.last - it.oldest, sizes_.slots - 1, arena_bytes_used(),
+      name(), mapping_.name(), it.last - it.oldest, sizes_.slots - 1, share_->bytes_used(),
       sizes_.arena_bytes);
 }
 
-std::uint64_t SharedLog::arena_bytes_used() const {
-  const std::uint64_t next = element_.arena_next;
-  return next - std::min(oldest_place(next), next);
-}
-
-bool SharedLog::append(std::span<const std::byte> tuple) {
+bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& room) {
   const std::uint64_t last = numbers().last;
+  const std::optional<SharedShare::Place> placed = place(tuple, room);
+  if (!placed) return false;
   Slot& slot = slot_of(last);
-  if (!store(slot, tuple)) return false;
+  fill(slot, tuple, *placed);
+  note_tuple(slot, last);
   const std::uint64_t ticket = element_.next_ticket.load(relaxed) + 1;
   element_.next_ticket.store(ticket, relaxed);
   slot.ticket.store(ticket, relaxed);
   element_.last.store(last + 1, std::memory_order_release);
+  room.reset();  // before others look for memory
   drop_beyond_newest();
   note_change();
   return true;
@@ -184,7 +187,7 @@ void SharedLog::drop_beyond_newest() {
   Numbers it = numbers();
   for (; it.last - it.oldest > keep; ++it.oldest) {
     if (it.first == it.oldest) element_.first.store(++it.first, relaxed);
-    element_.oldest.store(it.oldest + 1, std::memory_order_release);
+    store_oldest(it.oldest + 1);
   }
 }
 
@@ -193,127 +196,115 @@ void SharedLog::take_first() { element_.first.store(numbers().first + 1, relaxed
 void SharedLog::free_to(std::uint64_t number) {
   const Numbers it = numbers();
   const std::uint64_t beyond = number < it.first ? number + 1 : it.first;
-  if (beyond > it.oldest) element_.oldest.store(beyond, relaxed);
+  if (beyond > it.oldest) store_oldest(beyond);
 }
 
-bool SharedLog::store(Slot& slot, std::span<const std::byte> tuple) {
+void SharedLog::store_oldest(std::uint64_t number) {
+  element_.oldest.store(number, std::memory_order_release);
+  share_->note_gone();
+}
+
+void SharedLog::fill(Slot& slot, std::span<const std::byte> tuple,
+                     const SharedShare::Place& place) {
   std::uint64_t inside[base::Payload::inline_bytes / sizeof(std::uint64_t)] = {};
-  if (tuple.size() <= sizeof inside) {
-    if (!tuple.empty()) std::memcpy(inside, tuple.data(), tuple.size());
-  } else {
-    const std::optional<std::uint64_t> place = take_arena(tuple.size());
-    if (!place) return false;
-    inside[0] = *place;
-    std::memcpy(arena_ + *place % sizes_.arena_bytes, tuple.data(), tuple.size());
+  if (tuple.size() > sizeof inside) {
+    inside[its_place] = place.at;
+    inside[its_extent] = place.extent;
+  } else if (!tuple.empty()) {
+    std::memcpy(inside, tuple.data(), tuple.size());
   }
   for (std::size_t i = 0; i < std::size(inside); ++i) slot.inside[i].store(inside[i], relaxed);
   slot.bytes.store(tuple.size(), relaxed);
-  return true;
 }
 
-/// A place is taken before it is written to: one that dies leaves a gap, which is free again with
-/// what was before it.
-std::optional<std::uint64_t> SharedLog::take_arena(std::size_t bytes) {
-  const std::uint64_t size = sizes_.arena_bytes, wanted = in_lines(bytes);
-  if (wanted > size)
+/// Before it is one: who dies in between leaves what mend() finds.
+void SharedLog::note_tuple(const Slot& slot, std::uint64_t number) {
+  if (is_large(slot) && !share_->note_tuple(extent_of(slot), number)) fail("the extent of a tuple");
+}
+
+// ---- their memory ----------------------------------------------------------------------------
+
+void SharedLog::refuse_what_never_fits(std::size_t bytes) const {
+  if (share_->never_fits(bytes))
     throw SharedSpaceFull(
         fmt::format("element '{}' of shared space '{}' has {} bytes for larger tuples; one has {}",
-                    name(), mapping_.name(), size, bytes));
-  std::uint64_t place = element_.arena_next.load(relaxed);
-  if (place % line_bytes != 0 || place >= most_places)
-    fail(fmt::format("place {} in its arena", place));
-  const auto fits = [&](std::uint64_t tail) {
-    if (place % size + wanted > size) place += size - place % size;
-    return tail <= place && place - tail <= size - wanted;
-  };
-  if (!fits(element_.arena_tail.load(relaxed))) {
-    const std::uint64_t tail = oldest_place(place);
-    element_.arena_tail.store(std::min(tail, oldest_pinned(place)), relaxed);
-    do {
-      if (!fits(tail)) return std::nullopt;
-    } while (step_over_pinned(place, wanted));
-  }
-  element_.arena_next.store(place + wanted, relaxed);
+                    name(), mapping_.name(), sizes_.arena_bytes, bytes));
+}
+
+/// Where it is from now on, copied there when it is not yet; a room as SharedShare::place() says.
+std::optional<SharedShare::Place> SharedLog::place(std::span<const std::byte> tuple,
+                                                   std::optional<Room>& room) {
+  if (tuple.size() <= base::Payload::inline_bytes) return SharedShare::Place{};
+  if (room) return SharedShare::Place{room->place, room->held.extent()};
+  refuse_what_never_fits(tuple.size());
+  const std::optional<SharedShare::Place> place = share_->place(tuple.size(), room);
+  if (!place) return std::nullopt;
+  std::byte* const at = arena().at(place->at, tuple.size());
+  if (at == nullptr) fail("an extent");
+  std::memcpy(at, tuple.data(), tuple.size());
   return place;
 }
 
-/// Of those in slots and in line; `next` when there is none.
-std::uint64_t SharedLog::oldest_place(std::uint64_t next) const {
-  std::uint64_t oldest = next;
-  const auto look = [&](const Slot& slot) {
-    if (slot.bytes <= base::Payload::inline_bytes) return false;
-    oldest = std::min(oldest, slot.inside[0].load());
-    return true;
-  };
+/// Those that it is yet to keep besides the next one.
+std::uint64_t SharedLog::tuples_to_keep() const {
   const Numbers it = numbers();
-  for (std::uint64_t number = it.oldest; number < it.last; ++number)
-    if (look(slot_of(number))) break;
-  for (std::uint64_t i = 0; element_.line_count > 0 && i < sizes_.line; ++i)
-    if (line_[i].state == Waiting::ready) look(line_[i].slot);
-  return oldest;
+  const std::uint64_t keeps = std::min(element_.keep_newest.load(relaxed), sizes_.slots);
+  return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-std::uint64_t SharedLog::oldest_pinned(std::uint64_t next) const {
-  std::uint64_t oldest = next;
-  for (std::size_t process = 0; process < shared::processes_max; ++process)
-    for (const shared::Pin& one : pins_[process])
-      if (const std::uint64_t place = one.place; place != 0) oldest = std::min(oldest, place - 1);
-  return oldest;
-}
-
-/// A tuple may be read for long after it is gone from the log: what comes later goes around it.
-bool SharedLog::step_over_pinned(std::uint64_t& place, std::uint64_t wanted) const {
-  const std::uint64_t size = sizes_.arena_bytes, at = place % size;
-  for (std::size_t process = 0; process < shared::processes_max; ++process)
-    for (const shared::Pin& one : pins_[process]) {
-      const std::uint64_t pinned = one.place.load();
-      if (pinned == 0) continue;
-      const std::uint64_t from = (pinned - 1) % size;
-      const std::uint64_t to = from + in_lines(std::min<std::uint64_t>(one.bytes, size));
-      if (from >= at + wanted || to <= at) continue;
-      place += to - at;
-      return true;
-    }
-  return false;
-}
-
-std::span<const std::byte> SharedLog::large(const Slot& slot) const {
-  const std::uint64_t bytes = slot.bytes.load(relaxed), place = slot.inside[0].load(relaxed);
-  const std::uint64_t at = place % std::max<std::uint64_t>(sizes_.arena_bytes, 1);
-  if (bytes > sizes_.arena_bytes || at + bytes > sizes_.arena_bytes)
-    fail(fmt::format("a tuple of {} bytes at place {} of an arena of {}", bytes, place,
-                     sizes_.arena_bytes));
-  return {arena_ + at, bytes};
-}
-
-std::atomic<std::uint64_t>* SharedLog::pin(const Slot& slot) const {
-  for (shared::Pin& one : pins_[mapping_.me()]) {
-    if (one.place.load(relaxed) != 0) continue;
-    one.bytes.store(slot.bytes.load(relaxed), relaxed);
-    one.place.store(slot.inside[0].load(relaxed) + 1);
-    return &one.place;
-  }
-  return nullptr;
-}
-
-base::Payload SharedLog::read(std::uint64_t number,
-                              const std::shared_ptr<SharedMapping>& mapping) const {
-  const Slot& slot = slot_of(number);
+/// What a slot says; of a small tuple, a copy.
+SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
     std::uint64_t inside[base::Payload::inline_bytes / sizeof(std::uint64_t)];
     for (std::size_t i = 0; i < std::size(inside); ++i) inside[i] = slot.inside[i].load(relaxed);
-    return base::Payload::copy_of(std::as_bytes(std::span(inside)).first(bytes));
+    return {{}, 0, base::Payload::copy_of(std::as_bytes(std::span(inside)).first(bytes))};
   }
-  const std::span<const std::byte> tuple = large(slot);
-  std::atomic<std::uint64_t>* const pinned = pin(slot);
-  if (pinned == nullptr) return base::Payload::copy_of(tuple);  // too many are pinned
-  // Whoever waits for memory says so before he looks at the pins.
-  return base::Payload::adopt(tuple, [pinned, mapping, element = &element_] {
-    if (!mapping->is_ours()) return;
-    pinned->store(0);
-    if (element->wants_memory != 0) mapping->ring(element->listeners);
-  });
+  const std::uint64_t place = slot.inside[its_place].load(relaxed);
+  const std::uint32_t extent = extent_of(slot);
+  const std::byte* const at = arena().at(place, bytes);
+  if (at == nullptr || extent == shared::extents_max)
+    fail(fmt::format("a tuple of {} bytes at place {}", bytes, place));
+  return {{at, bytes}, extent, {}};
+}
+
+base::Payload SharedLog::read(std::uint64_t number,
+                              const std::shared_ptr<SharedMapping>& mapping) const {
+  Bytes it = bytes_of(slot_of(number));
+  if (it.large.empty()) return std::move(it.small);
+  arena().hold(it.extent).keep();
+  return base::Payload::adopt(it.large,
+                              [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
+}
+
+/// They change one by one meanwhile; each only grows, and none overtakes the next.
+SharedLog::Numbers SharedLog::numbers_now() const {
+  for (int tried = 0; tried < 1000; ++tried) {
+    const Numbers it{element_.oldest, element_.first, element_.last};
+    if (element_.oldest == it.oldest) return it;
+  }
+  return numbers();
+}
+
+/// What a slot and an extent hold stays as long as the tuple is not older than the oldest.
+std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
+  const auto is_there = [&] { return element_.oldest <= number && !is_deleted(); };
+  if (!is_there()) return std::nullopt;
+  try {
+    Bytes it = bytes_of(slot_of(number));
+    base::Payload copy = it.large.empty() ? std::move(it.small) : base::Payload::copy_of(it.large);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (is_there()) return copy;
+  } catch (const SharedSpaceError&) {
+    if (is_there()) throw;  // else it was another tuple's by then
+  }
+  return std::nullopt;
+}
+
+SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string& mismatch) const {
+  return SharedSpaceError(
+      fmt::format("element '{}' of shared space '{}': tuple {} was overwritten: {}", name(),
+                  mapping_.name(), number, mismatch));
 }
 
 // ---- the line --------------------------------------------------------------------------------
@@ -333,11 +324,8 @@ std::optional<std::uint32_t> SharedLog::head_of_line() const {
   return head;
 }
 
-std::uint32_t SharedLog::join_line(std::span<const std::byte> tuple) {
+std::uint32_t SharedLog::join_line(std::span<const std::byte> tuple, std::optional<Room>& room) {
   std::uint32_t place = 0;
-  bool is_one_without = false;
-  for (std::uint32_t i = 0; i < sizes_.line; ++i)
-    is_one_without |= line_[i].state == Waiting::needs_memory;
   while (place < sizes_.line && line_[place].state != Waiting::nobody) ++place;
   if (place == sizes_.line)
     throw SharedSpaceFull(
@@ -345,20 +333,42 @@ std::uint32_t SharedLog::join_line(std::span<const std::byte> tuple) {
                     "as can",
                     name(), mapping_.name(), place));
   Waiting& mine = line_[place];
-  const bool is_stored = !is_one_without && store(mine.slot, tuple);
+  const bool is_stored = !has_one_without_memory() && store_in_line(mine, tuple, room);
   const std::uint64_t ticket = element_.next_ticket + 1;
   element_.next_ticket = ticket;
   mine.slot.ticket = ticket;
   mine.process = mapping_.me();
   mine.state = is_stored ? Waiting::ready : Waiting::needs_memory;
-  if (!is_stored) element_.wants_memory = 1;
+  if (!is_stored) arena().want_memory(index_, true);
   ++element_.line_count;
   return place;
 }
 
+bool SharedLog::store_in_line(Waiting& mine, std::span<const std::byte> tuple,
+                              std::optional<Room>& room) {
+  mine.slot.bytes = 0;
+  const std::optional<SharedShare::Place> placed = place(tuple, room);
+  if (!placed) return false;
+  fill(mine.slot, tuple, *placed);
+  if (!is_large(mine.slot)) return true;
+  if (!room) room = Room{arena().hold(placed->extent), placed->at};
+  held_in_line_.insert_or_assign(static_cast<std::uint32_t>(&mine - line_), std::move(room->held));
+  room.reset();
+  return true;
+}
+
 void SharedLog::leave_line(std::uint32_t place) {
-  Waiting& mine = line_[place];
-  const std::uint32_t was = mine.state.exchange(Waiting::nobody);
+  remove_from_line(line_[place]);
+  held_in_line_.erase(place);
+}
+
+/// Those that are still in line keep what they have: others may yet move them.
+SharedLog::~SharedLog() {
+  for (auto& [place, held] : held_in_line_) held.keep();
+}
+
+void SharedLog::remove_from_line(Waiting& one) {
+  const std::uint32_t was = one.state.exchange(Waiting::nobody);
   if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
   --element_.line_count;
   note_change();  // who is next may have been kept by it
@@ -367,8 +377,9 @@ void SharedLog::leave_line(std::uint32_t place) {
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
   Waiting& mine = line_[place];
   if (mine.state != Waiting::needs_memory || head_of_line() != place) return false;
-  element_.wants_memory = 1;
-  if (!store(mine.slot, tuple)) return false;
+  arena().want_memory(index_, true);
+  std::optional<Room> room = arena().find(tuple);
+  if (!store_in_line(mine, tuple, room)) return false;
   mine.state = Waiting::ready;
   return true;
 }
@@ -383,12 +394,14 @@ bool SharedLog::admit() {
     }
     Waiting& one = line_[*head];
     if (one.state != Waiting::ready) break;
+    if (is_large(one.slot) && !arena().holds(one.process, extent_of(one.slot))) {
+      remove_from_line(one);  // its process has died, and its memory may be another's
+      continue;
+    }
     const std::uint64_t last = numbers().last;
     Slot& slot = slot_of(last);
-    for (std::size_t word = 0; word < one.slot.inside.size(); ++word)
-      slot.inside[word].store(one.slot.inside[word].load(relaxed), relaxed);
-    slot.bytes.store(one.slot.bytes.load(relaxed), relaxed);
-    slot.ticket.store(one.slot.ticket.load(relaxed), relaxed);
+    copy_words(one.slot, slot);
+    note_tuple(slot, last);
     one.number = last;
     element_.last.store(last + 1, std::memory_order_release);
     one.state = Waiting::admitted;
@@ -397,10 +410,41 @@ bool SharedLog::admit() {
     note_change();
     has_admitted = true;
   }
-  if (element_.line_count.load(relaxed) == 0 && element_.wants_memory.load(relaxed) != 0)
-    element_.wants_memory = 0;
+  if (arena().wants_memory(index_)) arena().want_memory(index_, has_one_without_memory());
   return has_admitted;
 }
+
+bool SharedLog::has_one_without_memory() const {
+  return std::any_of(line_, line_ + sizes_.line,
+                     [](const Waiting& one) { return one.state == Waiting::needs_memory; });
+}
+
+// ---- what only the dead could bring ----------------------------------------------------------
+
+std::exception_ptr SharedLog::died(const std::string& who, const char* what) const {
+  return std::make_exception_ptr(ProcessDied(fmt::format(
+      "element '{}' of shared space '{}': {}, {}, has died", name(), mapping_.name(), who, what)));
+}
+
+std::exception_ptr SharedLog::why_orphaned() const {
+  const auto owner = mapping_.dead_owner();
+  return owner ? died(*owner, "which owned the space") : nullptr;
+}
+
+std::exception_ptr SharedLog::why_none_comes() const {
+  if (is_marked()) return std::make_exception_ptr(marked());
+  if (const auto error = why_orphaned()) return error;
+  const std::string who = read_text(element_.lost_mover);
+  return who.empty() ? nullptr : died(who, "the last that moved tuples into it");
+}
+
+std::exception_ptr SharedLog::why_no_room_comes() const {
+  if (const auto error = why_orphaned()) return error;
+  const std::string who = read_text(element_.lost_taker);
+  return who.empty() ? nullptr : died(who, "the last that observed or axed its tuples");
+}
+
+// ---- who maps it -----------------------------------------------------------------------------
 
 void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
   all |= my_bit();
@@ -409,8 +453,7 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
   if (element_.generation != generation_) return;  // another one, which it has never seen
-  for (shared::Pin& one : pins_[process]) one.place = 0;
-  if (is_deleted()) return;  // its memory may be used again
+  if (is_deleted()) return;                        // its memory may be used again
   const auto leave = [&](shared::Word& all, shared::Who& lost) {
     const std::uint32_t bit = std::uint32_t{1} << process;
     if (all == bit) write_text(lost, who);
@@ -419,7 +462,8 @@ void SharedLog::forget(std::uint32_t process, const std::string& who) {
   leave(element_.movers, element_.lost_mover);
   leave(element_.takers, element_.lost_taker);
   for (std::uint32_t i = 0; i < sizes_.line; ++i)
-    if (line_[i].state != Waiting::nobody && line_[i].process == process) leave_line(i);
+    if (line_[i].state != Waiting::nobody && line_[i].process == process)
+      remove_from_line(line_[i]);
   element_.listeners &= ~(std::uint32_t{1} << process);
   admit();
   note_change();

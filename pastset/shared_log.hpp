@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 
 #include "base/payload.hpp"
 #include "pastset/shared_mapping.hpp"
+#include "pastset/shared_share.hpp"
 #include "pastset/shared_sizes.hpp"
 
 namespace pastset {
@@ -26,17 +29,17 @@ class SharedSpaceFull : public ElementError {
 /// Why:     every change becomes true by one store, so that a process may die between any two, and
 ///          the next one finds the state before or after it (mend()).
 /// Shapes:  slots hold tuples oldest .. last - 1 and those that wait in line their own; larger
-///          tuples are in the arena, one behind the other in the order of moves, and around those
-///          that are being read.
+///          tuples are in the element's share of the space's arena.
 /// Sharing: a view, one thread's at a time; a Held first, unless said otherwise.
 /// Throws:  SharedSpaceError when something in the memory cannot be.
 class SharedLog {
  public:
   SharedLog(const SharedMapping& mapping, std::uint32_t index);
+  SharedLog(SharedLog&&) = default;
+  ~SharedLog();
   static std::uint64_t region_bytes(const SharedSizes& sizes);
 
-  bool is_pinned() const;
-  void clear();  ///< all but the arena, which is read only where something was written
+  void clear();  ///< whatever another element has left in its slots and its line
 
   struct Taken {};
   static constexpr Taken taken{};
@@ -71,26 +74,46 @@ class SharedLog {
   bool has_room() const;
   /// May one wait for room? Else there is none for ever, or it is to be refused.
   bool may_wait() const;
-  /// False when there is no memory for it now. Throws SharedSpaceFull when there never is.
-  bool append(std::span<const std::byte> tuple);
-  /// Pinned until its last copy goes, when it is not small.
+  using Room = SharedArena::Room;
+  /// Copied from where it is, unless it is in the space already; false when there is no memory for
+  /// it now. Throws SharedSpaceFull when there never is.
+  bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
+  /// Held until its last copy goes, when it is not small.
   base::Payload read(std::uint64_t number, const std::shared_ptr<SharedMapping>& mapping) const;
   void take_first();  ///< it was observed
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
-  std::uint64_t arena_bytes_used() const;
+  SharedShare& share() const { return *share_; }
+  std::uint64_t tuples_to_keep() const;  ///< besides the next one
 
   // ---- the line
 
-  /// Answers the place in line. Throws SharedSpaceFull when that is too long.
-  std::uint32_t join_line(std::span<const std::byte> tuple);
-  void leave_line(std::uint32_t place);
+  /// Answers the place in line, which keeps the room. Throws SharedSpaceFull when that is too long.
+  std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
+  void leave_line(std::uint32_t place);  ///< of this process's own
+  /// The same once it is deleted.
+  void forget_line(std::uint32_t place) { held_in_line_.erase(place); }
   shared::Waiting& in_line(std::uint32_t place) const { return line_[place]; }
   bool is_line_empty() const { return element_.line_count == 0; }
   /// Appends those for whom there is room; says whether there were any.
   bool admit();
   /// Tries again for one without memory whose turn it is; says whether it has some now.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
+
+  // ---- without holding it, for who may not
+
+  Numbers numbers_now() const;
+  /// A copy; none when it is not there any more, or was going while it was copied.
+  std::optional<base::Payload> glance(std::uint64_t number) const;
+  SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
+
+  // ---- what does not come; null when it may
+
+  std::exception_ptr why_none_comes() const;     ///< of a tuple that is not there
+  std::exception_ptr why_no_room_comes() const;  ///< of room that is not there
+  std::exception_ptr why_orphaned() const;       ///< no more is moved once the owner has died
+  bool is_marked() const { return element_.is_marked.load() != 0; }
+  Marked marked() const { return Marked(read_text(element_.mark)); }
 
   // ---- others
 
@@ -117,14 +140,26 @@ class SharedLog {
   void mend_present();
   void mend();
   void drop_beyond_newest();
-  bool store(shared::Slot& slot, std::span<const std::byte> tuple);
-  std::optional<std::uint64_t> take_arena(std::size_t bytes);
-  std::uint64_t oldest_place(std::uint64_t next) const;
-  std::uint64_t oldest_pinned(std::uint64_t next) const;
-  bool step_over_pinned(std::uint64_t& place, std::uint64_t wanted) const;
+  std::optional<SharedShare::Place> place(std::span<const std::byte> tuple,
+                                          std::optional<Room>& room);
+  void refuse_what_never_fits(std::size_t bytes) const;
+  static void fill(shared::Slot& slot, std::span<const std::byte> tuple,
+                   const SharedShare::Place& place);
+  void note_tuple(const shared::Slot& slot, std::uint64_t number);
+  void store_oldest(std::uint64_t number);
+  bool store_in_line(shared::Waiting& mine, std::span<const std::byte> tuple,
+                     std::optional<Room>& room);
+  void remove_from_line(shared::Waiting& one);
+  struct Bytes {
+    std::span<const std::byte> large;  ///< in place, in the extent
+    std::uint32_t extent = 0;
+    base::Payload small;
+  };
+  Bytes bytes_of(const shared::Slot& slot) const;
+  bool has_one_without_memory() const;
   std::optional<std::uint32_t> head_of_line() const;
-  std::span<const std::byte> large(const shared::Slot& slot) const;
-  std::atomic<std::uint64_t>* pin(const shared::Slot& slot) const;
+  SharedArena& arena() const { return mapping_.arena(); }
+  std::exception_ptr died(const std::string& who, const char* what) const;
   [[noreturn]] void fail(const std::string& what) const;
   std::string name() const { return read_text(element_.name); }
 
@@ -134,10 +169,10 @@ class SharedLog {
   SharedSizes sizes_;
   shared::Slot* slots_ = nullptr;
   shared::Waiting* line_ = nullptr;
-  shared::Pins* pins_ = nullptr;
-  std::byte* arena_ = nullptr;
+  mutable std::optional<SharedShare> share_;
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
+  std::map<std::uint32_t, SharedArena::Held> held_in_line_;  // by place, of this process
 };
 
 }  // namespace pastset

@@ -11,117 +11,26 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
-#include <iterator>
 #include <new>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "pastset/shared_log.hpp"
+#include "pastset/shared_names.hpp"
 #include "runtime/moment.hpp"
 #include "runtime/process_end.hpp"
 
 namespace pastset {
 namespace {
 
+using shared::identity_in;
 using shared::Segment;
 
 constexpr int segment_seals = F_SEAL_SHRINK | F_SEAL_GROW;
-constexpr std::string_view memory_prefix = "paths-space-";
 
 [[noreturn]] void fail_with(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
-}
-
-struct Found {
-  ino_t memory = 0;
-  std::string name, path;
-};
-
-/// A space in `/proc/PID/fd`: its memory's name begins with our prefix.
-void look_into(const std::filesystem::path& descriptors, std::vector<Found>& found) {
-  const std::string before = fmt::format("/memfd:{}", memory_prefix);
-  constexpr std::string_view after = " (deleted)";
-  std::error_code no;
-  for (std::filesystem::directory_iterator at(descriptors, no), end; !no && at != end;
-       at.increment(no)) {
-    std::error_code gone;
-    const std::string target = std::filesystem::read_symlink(at->path(), gone).string();
-    if (gone || !target.starts_with(before) || !target.ends_with(after)) continue;
-    struct stat status {};
-    if (stat(at->path().c_str(), &status) != 0 || status.st_uid != geteuid()) continue;
-    const auto is_it = [&](const Found& one) { return one.memory == status.st_ino; };
-    if (std::any_of(found.begin(), found.end(), is_it)) continue;
-    found.push_back({status.st_ino,
-                     target.substr(before.size(), target.size() - before.size() - after.size()),
-                     at->path().string()});
-  }
-}
-
-/// Asking the kernel, not a list of our own: nothing has to be cleaned up after anybody.
-std::vector<Found> find_spaces() {
-  std::vector<Found> found;
-  std::error_code no;
-  for (std::filesystem::directory_iterator at("/proc", no), end; !no && at != end;
-       at.increment(no)) {
-    const std::string pid = at->path().filename().string();
-    if (std::all_of(pid.begin(), pid.end(), [](char c) { return c >= '0' && c <= '9'; }))
-      look_into(at->path() / "fd", found);
-  }
-  return found;
-}
-
-/// Those of the name, or, if there is none, whose names go on with a dot behind it.
-std::vector<Found> find_named(const std::string& name) {
-  const std::vector<Found> all = find_spaces();
-  std::vector<Found> found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-               [&](const Found& one) { return one.name == name; });
-  if (!found.empty()) return found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-               [&](const Found& one) { return one.name.starts_with(name + "."); });
-  return found;
-}
-
-/// None when it is another file by now.
-base::Descriptor open_found(const Found& found, int how) {
-  base::Descriptor opened(open(found.path.c_str(), how | O_CLOEXEC));
-  struct stat status {};
-  if (opened && (fstat(opened.get(), &status) != 0 || status.st_ino != found.memory))
-    opened.close();
-  return opened;
-}
-
-runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
-  const shared::Process& it = segment.processes.at(process);
-  if (it.state == shared::Process::nobody) return {};
-  return {it.pid, it.started};
-}
-
-/// Whose owner has died, perhaps before anybody was told, or has left nothing in it: another one
-/// may have its name.
-bool is_orphan(const Found& one) {
-  const base::Descriptor memory = open_found(one, O_RDONLY);
-  struct stat status {};
-  if (!memory || fstat(memory.get(), &status) != 0 ||
-      static_cast<std::size_t>(status.st_size) < shared::segment_head_bytes)
-    return false;
-  void* const mapped =
-      mmap(nullptr, shared::segment_head_bytes, PROT_READ, MAP_SHARED, memory.get(), 0);
-  if (mapped == MAP_FAILED) return false;
-  const auto& segment = *static_cast<const Segment*>(mapped);
-  const auto is_live = [](const shared::Element& element) {
-    return element.state == shared::Element::live;
-  };
-  const std::uint32_t owner = segment.owner;
-  bool is_dead = segment.owner_is_dead != 0;
-  if (owner != 0 && owner <= shared::processes_max)
-    is_dead |= !identity_in(segment, owner - 1).is_alive();
-  const bool is_left =
-      owner == 0 && std::none_of(segment.elements.begin(), segment.elements.end(), is_live);
-  munmap(mapped, shared::segment_head_bytes);
-  return is_dead || is_left;
 }
 
 void check_name(const std::string& name) {
@@ -134,37 +43,47 @@ void check_name(const std::string& name) {
                     name, shared::name_bytes - 1));
 }
 
+void check_bytes(const std::string& name, std::size_t bytes) {
+  if (bytes < shared::segment_head_bytes)
+    throw SharedSpaceError(
+        fmt::format("shared space '{}' is to have {} bytes; it takes {} at least", name, bytes,
+                    shared::segment_head_bytes));
+  if (bytes > shared_bytes_max)
+    throw SharedSpaceError(fmt::format("shared space '{}' is to have {} bytes; it can have {}",
+                                       name, bytes, shared_bytes_max));
+}
+
+bool may_be_written(const base::Descriptor& memory) {
+  return (fcntl(memory.get(), F_GETFL) & O_ACCMODE) == O_RDWR;
+}
+
 }  // namespace
 
 std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
                                                    const Options& options) {
   check_name(name);
-  for (const Found& one : find_spaces())
-    if (one.name == name && !is_orphan(one))
+  for (const shared::Found& one : shared::find_spaces())
+    if (one.name == name && !shared::is_orphan(one))
       throw SharedSpaceError(
           fmt::format("there is a shared space '{}' already: {}", name, one.path));
-  if (options.bytes < shared::segment_head_bytes)
-    throw SharedSpaceError(
-        fmt::format("shared space '{}' is to have {} bytes; it takes {} at least", name,
-                    options.bytes, shared::segment_head_bytes));
-  if (options.bytes > shared_bytes_max)
-    throw SharedSpaceError(fmt::format("shared space '{}' is to have {} bytes; it can have {}",
-                                       name, options.bytes, shared_bytes_max));
-  base::Descriptor memory(memfd_create(fmt::format("{}{}", memory_prefix, name).c_str(),
+  check_bytes(name, options.bytes);
+  base::Descriptor memory(memfd_create(fmt::format("{}{}", shared::memory_prefix, name).c_str(),
                                        MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) fail_with("no shared memory");
+  const std::size_t mapped_bytes = SharedArena::mapped_bytes(options.bytes);
   if (fchmod(memory.get(), S_IRUSR | S_IWUSR) != 0 ||
-      ftruncate(memory.get(), static_cast<off_t>(options.bytes)) != 0)
-    fail_with(fmt::format("no shared memory of {} bytes", options.bytes));
+      ftruncate(memory.get(), static_cast<off_t>(mapped_bytes)) != 0)
+    fail_with(fmt::format("no shared memory of {} bytes", mapped_bytes));
   if (fcntl(memory.get(), F_ADD_SEALS, segment_seals) != 0)
     fail_with("shared memory cannot be sealed");
   std::shared_ptr<SharedMapping> mapping(
-      new SharedMapping(std::move(memory), options.bytes, options));
+      new SharedMapping(std::move(memory), mapped_bytes, options));
   Segment& segment = mapping->segment();
   write_text(segment.name, name);
   segment.version = Segment::right_version;
   segment.layout = Segment::right_layout;
-  segment.bytes = options.bytes;
+  segment.bytes = mapping->bytes();
+  segment.regions_end = shared::segment_head_bytes;
   segment.user = geteuid();
   segment.magic = Segment::right_magic;
   mapping->join();
@@ -172,18 +91,41 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   return mapping;
 }
 
+void SharedMapping::open(SharedAccess access) {
+  if (access != SharedAccess::own_processes) {
+    const std::string path = fmt::format("/proc/self/fd/{}", memory_.get());
+    const int how = access == SharedAccess::others_may_write ? O_RDWR : O_RDONLY;
+    base::Descriptor for_others(::open(path.c_str(), how | O_CLOEXEC));
+    if (!for_others) fail_with(path);
+    door_ = std::make_unique<runtime::DescriptorDoor>(name(), std::move(for_others));
+  }
+  segment().is_open = 1;
+}
+
 std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const Options& options) {
+  const auto others = shared::parse_others_name(name);
+  if (others && others->number != geteuid()) {
+    base::Descriptor memory = shared::ask_for(*others);
+    if (memory) return map(std::move(memory), others->number, options);
+    throw SharedSpaceError(fmt::format("user '{}' has no shared space '{}' that others may map",
+                                       others->user, others->name));
+  }
+  return map_own(others ? others->name : name, options);
+}
+
+std::shared_ptr<SharedMapping> SharedMapping::map_own(const std::string& name,
+                                                      const Options& options) {
   for (int tried = 0;; ++tried) {
-    std::vector<Found> found = find_named(name);
+    std::vector<shared::Found> found = shared::find_named(name);
     if (found.empty())
       throw SharedSpaceError(fmt::format("there is no shared space '{}' of this user", name));
-    if (found.size() > 1 && !std::all_of(found.begin(), found.end(), is_orphan))
-      std::erase_if(found, is_orphan);
+    if (found.size() > 1 && !std::all_of(found.begin(), found.end(), shared::is_orphan))
+      std::erase_if(found, shared::is_orphan);
     if (found.size() > 1)
       throw SharedSpaceError(fmt::format("there are {} shared spaces '{}': {} ({}) and {} ({})",
                                          found.size(), name, found[0].name, found[0].path,
                                          found[1].name, found[1].path));
-    base::Descriptor memory = open_found(found[0], O_RDWR);
+    base::Descriptor memory = shared::open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
     // Who had it may have ended just now, and others have it still.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
@@ -191,11 +133,16 @@ std::shared_ptr<SharedMapping> SharedMapping::map(const std::string& name, const
 }
 
 std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, const Options& options) {
+  return map(std::move(memory), geteuid(), options);
+}
+
+std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, uid_t user,
+                                                  const Options& options) {
   struct stat status {};
   if (fstat(memory.get(), &status) != 0) fail_with("a shared space");
-  if (status.st_uid != geteuid())
+  if (status.st_uid != user)
     throw SharedSpaceError(
-        fmt::format("a shared space of user {}; this is user {}", status.st_uid, geteuid()));
+        fmt::format("a shared space of user {}; expected one of user {}", status.st_uid, user));
   const int found = fcntl(memory.get(), F_GET_SEALS);
   // Memory that may shrink would end whoever reads it.
   if (found < 0 || (found & segment_seals) != segment_seals)
@@ -205,42 +152,52 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, const
     throw SharedSpaceError(fmt::format("a shared space of {} bytes; it takes {} at least", bytes,
                                        shared::segment_head_bytes));
   std::shared_ptr<SharedMapping> mapping(new SharedMapping(std::move(memory), bytes, options));
-  mapping->check_head();
-  mapping->join();
+  mapping->check_head(user);
+  if (mapping->may_write()) mapping->join();
   return mapping;
 }
 
 std::vector<std::string> SharedMapping::names() {
   std::set<std::string> names;
-  for (Found& one : find_spaces()) names.insert(std::move(one.name));
+  for (shared::Found& one : shared::find_spaces())
+    if (shared::is_open(one)) names.insert(std::move(one.name));
   return {names.begin(), names.end()};
 }
 
-SharedMapping::SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options)
+std::vector<std::string> SharedMapping::others() { return shared::others_names(); }
+
+SharedMapping::SharedMapping(base::Descriptor memory, std::size_t mapped_bytes,
+                             const Options& options)
     : memory_(std::move(memory)),
-      bytes_(bytes),
+      may_write_(may_be_written(memory_)),
+      mapped_bytes_(mapped_bytes),
+      bytes_(SharedArena::bytes_of_mapped(mapped_bytes)),
       lock_patience_(options.lock_patience),
       process_name_(options.process.empty() ? program_invocation_short_name : options.process),
       pid_(static_cast<std::uint32_t>(getpid())) {
   runtime::count_forks();
   forks_ = runtime::forks_until_here();
-  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  const int how = may_write_ ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* const mapped = mmap(nullptr, mapped_bytes_, how, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
+  madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);  // which would fill it
+  arena_ = std::make_unique<SharedArena>(*this);
 }
 
 SharedMapping::~SharedMapping() {
+  if (!is_ours() && door_) door_->leave_to_parent();
   try {
     if (me_ < shared::processes_max && is_ours()) leave();
   } catch (const ElementError&) {
     // Whoever maps it next finds that we are gone.
   }
-  munmap(base_, bytes_);
+  munmap(base_, mapped_bytes_);
 }
 
 bool SharedMapping::is_ours() const { return forks_ == runtime::forks_until_here(); }
 
-void SharedMapping::check_head() const {
+void SharedMapping::check_head(uid_t user) const {
   const Segment& it = segment();
   if (it.magic != Segment::right_magic)
     throw SharedSpaceError("memory that is no shared space: it does not begin as one");
@@ -251,8 +208,9 @@ void SharedMapping::check_head() const {
   };
   check("version", it.version, Segment::right_version);
   check("layout", it.layout, Segment::right_layout);
-  check("user", it.user, geteuid());
+  check("user", it.user, user);
   check("size", it.bytes, bytes_);
+  check("memory", SharedArena::mapped_bytes(it.bytes), mapped_bytes_);
 }
 
 std::string SharedMapping::name() const { return read_text(segment().name); }
@@ -321,8 +279,18 @@ std::optional<std::uint32_t> SharedMapping::owner() const {
 }
 
 std::optional<std::string> SharedMapping::dead_owner() const {
-  if (segment().owner_is_dead.load(std::memory_order_acquire) == 0) return std::nullopt;
-  return read_text(segment().owner_died);
+  if (segment().owner_is_dead.load(std::memory_order_acquire) != 0)
+    return read_text(segment().owner_died);
+  if (may_write_) return std::nullopt;
+  // Who only reads is told by nobody, and may be all that is left.
+  const std::optional<std::uint32_t> owner = this->owner();
+  if (!owner || identity_in(segment(), *owner).is_alive()) return std::nullopt;
+  return who(*owner);
+}
+
+std::string SharedMapping::who(std::uint32_t process) const {
+  return fmt::format("process {} ({})", segment().processes[process].pid.load(),
+                     process_name(process));
 }
 
 void SharedMapping::ring(std::uint32_t processes) const {
@@ -353,10 +321,12 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
 
 /// Nothing to mend: a place and an element are there once their state says so.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
-  mapping_.take(mapping_.segment().lock, "the space");
+  if (mapping_.may_write()) mapping_.take(mapping_.segment().lock, "the space");
 }
 
-SharedMapping::Directory::~Directory() { mapping_.segment().lock.unlock(); }
+SharedMapping::Directory::~Directory() {
+  if (mapping_.may_write()) mapping_.segment().lock.unlock();
+}
 
 /// With the directory held from the first look, so that the place is nobody else's meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
@@ -369,8 +339,10 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    if (!lives(process.pid))  // nor another that got its number
+    if (!lives(process.pid)) {  // nor another that got its number
+      segment().arena_lock.leave_for(process.pid);
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
+    }
     is_all_cleared &= clear_place(i);
   }
   return is_all_cleared;
@@ -394,6 +366,7 @@ void SharedMapping::leave() {
     is_all_cleared &=
         clear_in(view, me_, "", std::max(end - runtime::steady_now(), brief_patience));
   }
+  arena_->forget(me_);
   const Directory held(*this);
   if (is_all_cleared) free_place_of(me_);
 }
@@ -424,16 +397,16 @@ void SharedMapping::free_place_of(std::uint32_t process) {
 /// cleared: who dies on the way, or finds an element held by others, leaves it to be done again.
 bool SharedMapping::clear_place(std::uint32_t process) {
   bool is_all_cleared = true;
-  const std::string who = fmt::format("process {} ({})", segment().processes[process].pid.load(),
-                                      process_name(process));
+  const std::string name = who(process);
   if (segment().owner == process + 1 && segment().owner_is_dead == 0) {
-    write_text(segment().owner_died, who);
+    write_text(segment().owner_died, name);
     segment().owner_is_dead = 1;
   }
+  arena_->forget(process);
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
     if (segment().elements[i].state == shared::Element::nothing) continue;
     const auto view = [&] { return std::optional<SharedLog>(SharedLog(*this, i)); };
-    is_all_cleared &= clear_in(view, process, who, brief_patience);
+    is_all_cleared &= clear_in(view, process, name, brief_patience);
   }
   if (is_all_cleared) free_place_of(process);
   return is_all_cleared;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // pastset/shared_mapping.hpp — a space in memory, as one process has it.
 #pragma once
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,8 +14,11 @@
 #include "base/descriptor.hpp"
 #include "base/units.hpp"
 #include "pastset/errors.hpp"
+#include "pastset/shared_access.hpp"
+#include "pastset/shared_arena.hpp"
 #include "pastset/shared_layout.hpp"
 #include "runtime/between_processes.hpp"
+#include "runtime/descriptor_door.hpp"
 
 namespace pastset {
 
@@ -40,30 +45,40 @@ class ProcessDied : public ElementError {
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
-    std::size_t bytes = std::size_t{64} << 20;  ///< pages cost memory when they are first used
-    /// How long a lock may be held, which is for a few instructions and X-functions.
-    base::Nanos lock_patience{10'000'000'000};
+    /// That it may cost, in whole pages; they do when they are used.
+    std::size_t bytes = std::size_t{64} << 20;
+    /// For how long others may hold a lock that this process waits for.
+    base::Nanos lock_patience = usual_lock_patience;
     std::string process = {};  ///< what others call this one; "": as its program is called
+    SharedAccess access = SharedAccess::own_processes;  ///< of who makes it
   };
-  /// A new one, which this process owns until it leaves. Throws SharedSpaceError when one of this
-  /// user's has that name, but for one whose owner has died or left nothing in it;
-  /// std::system_error.
+  /// A new one, which this process owns until it leaves, and nobody finds before open(). Throws
+  /// SharedSpaceError when one of this user's has that name, but for one whose owner has died or
+  /// left nothing in it; std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
+  /// From now on it is found, by those who may.
+  void open(SharedAccess access);
   /// One that is there: of that name, or the only one whose name has a dot and more behind it, as
-  /// those of runs do. Throws SharedSpaceError when there is none, when it is another version's or
-  /// user's, and when as many processes map it as can.
+  /// those of runs do; "alice/solver" is another user's, who lets others map it. Throws
+  /// SharedSpaceError when there is none, when it is another version's or user's, and when as many
+  /// processes map it as can.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
   /// Of this user's that processes which live map now.
   static std::vector<std::string> names();
+  /// "alice/solver": other users', who let one map them.
+  static std::vector<std::string> others();
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
   SharedMapping& operator=(const SharedMapping&) = delete;
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  std::size_t bytes() const { return bytes_; }
+  /// Else nothing of it may be written: only what reads may be called.
+  bool may_write() const { return may_write_; }
+  std::size_t bytes() const { return bytes_; }  ///< that it may cost
   std::byte* at(std::size_t offset) const { return base_ + offset; }
+  SharedArena& arena() const { return *arena_; }
   int descriptor() const { return memory_.get(); }
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
@@ -82,7 +97,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Those of the bits.
   void ring(std::uint32_t processes) const;
 
-  /// Holds what the segment's own lock guards.
+  /// Holds what the segment's own lock guards, but for who may only read.
   class Directory {
    public:
     explicit Directory(const SharedMapping& mapping);
@@ -108,8 +123,12 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   bool clear(const runtime::ProcessIdentity& process);
 
  private:
-  SharedMapping(base::Descriptor memory, std::size_t bytes, const Options& options);
-  void check_head() const;
+  SharedMapping(base::Descriptor memory, std::size_t mapped_bytes, const Options& options);
+  static std::shared_ptr<SharedMapping> map_own(const std::string& name, const Options& options);
+  static std::shared_ptr<SharedMapping> map(base::Descriptor memory, uid_t user,
+                                            const Options& options);
+  void check_head(uid_t user) const;
+  std::string who(std::uint32_t process) const;
   void join();
   std::uint32_t free_place() const;
   bool clear_all_of(const runtime::ProcessIdentity& process);
@@ -120,10 +139,13 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   void free_place_of(std::uint32_t process);
   void leave();
   base::Descriptor memory_;
-  std::size_t bytes_ = 0;
+  const bool may_write_;
+  const std::size_t mapped_bytes_, bytes_;
   base::Nanos lock_patience_;
   const std::string process_name_;
   std::byte* base_ = nullptr;
+  std::unique_ptr<SharedArena> arena_;
+  std::unique_ptr<runtime::DescriptorDoor> door_;
   const std::uint32_t pid_;
   std::uint32_t forks_ = 0;
   std::uint32_t me_ = shared::processes_max;

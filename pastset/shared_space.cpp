@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "pastset/shared_element.hpp"
+#include "pastset/shared_onlooker.hpp"
+
 namespace pastset {
 namespace {
 
@@ -16,11 +19,9 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
       fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
 }
 
-std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-
-/// The arena begins and ends with a line.
-SharedSizes whole_lines(SharedSizes sizes) {
-  sizes.arena_bytes = in_lines(sizes.arena_bytes);
+/// What a tuple takes that is as large as one can be.
+SharedSizes whole_extents(SharedSizes sizes) {
+  sizes.arena_bytes = extent_bytes(sizes.arena_bytes);
   return sizes;
 }
 
@@ -57,8 +58,13 @@ void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name
 
 }  // namespace
 
-std::unique_ptr<SharedSpace> SharedSpace::make(const std::string& name, const Options& options) {
-  return std::unique_ptr<SharedSpace>(new SharedSpace(SharedMapping::make(name, options)));
+std::unique_ptr<SharedSpace> SharedSpace::make(const std::string& name, const Options& options,
+                                               std::span<const Entered> elements) {
+  std::unique_ptr<SharedSpace> space(new SharedSpace(SharedMapping::make(name, options)));
+  for (const Entered& one : elements)
+    space->enter(one.name, one.tuple_template, one.options, one.sizes);
+  space->mapping_->open(options.access);
+  return space;
 }
 std::unique_ptr<SharedSpace> SharedSpace::map(const std::string& name, const Options& options) {
   return std::unique_ptr<SharedSpace>(new SharedSpace(SharedMapping::map(name, options)));
@@ -71,8 +77,8 @@ std::unique_ptr<SharedSpace> SharedSpace::map(base::Descriptor memory, const Opt
 std::size_t SharedSpace::bytes_of(std::span<const SharedSizes> elements) {
   std::size_t bytes = shared::segment_head_bytes;
   for (const SharedSizes& one : elements)
-    bytes = in_pages(bytes) + SharedLog::region_bytes(whole_lines(one));
-  return bytes;
+    bytes += in_pages(SharedLog::region_bytes(one)) + whole_extents(one).arena_bytes;
+  return in_pages(bytes);
 }
 
 SharedSpace::SharedSpace(std::shared_ptr<SharedMapping> mapping)
@@ -83,9 +89,9 @@ SharedSpace::~SharedSpace() = default;
 std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Template& tuple_template,
                                             const ElementOptions& options,
                                             const SharedSizes& sizes) {
-  std::shared_ptr<SharedElement> replaced;  // perhaps the last handle: ends after our mutex
+  std::shared_ptr<Element> replaced;  // perhaps the last handle: ends after our mutex
   const runtime::Lock lock(mutex_);
-  if (std::shared_ptr<SharedElement> present = handle_of(name)) {
+  if (std::shared_ptr<Element> present = handle_of(name)) {
     if (present->tuple_template() == tuple_template) return present;
     throw wrong_template(name, present->tuple_template().text(), tuple_template);
   }
@@ -97,19 +103,19 @@ std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Templ
   } else {
     index = create(name, tuple_template, options, sizes);
   }
-  std::shared_ptr<SharedElement> element = bind(*index, options.x_function);
+  std::shared_ptr<Element> element = bind(*index, options.x_function);
   replaced = std::exchange(elements_[name], element);
   return element;
 }
 
 std::shared_ptr<Element> SharedSpace::find(std::string_view name) {
-  std::shared_ptr<SharedElement> replaced;
+  std::shared_ptr<Element> replaced;
   const runtime::Lock lock(mutex_);
-  if (std::shared_ptr<SharedElement> present = handle_of(name)) return present;
+  if (std::shared_ptr<Element> present = handle_of(name)) return present;
   const SharedMapping::Directory held(*mapping_);
   const std::optional<std::uint32_t> index = index_of(name);
   if (!index) return nullptr;
-  std::shared_ptr<SharedElement> element = bind(*index, {});
+  std::shared_ptr<Element> element = bind(*index, {});
   replaced = std::exchange(elements_[std::string(name)], element);
   return element;
 }
@@ -127,40 +133,42 @@ std::vector<std::string> SharedSpace::names() const {
   return names;
 }
 
-std::vector<SharedSpace::Shown> SharedSpace::show() {
+std::vector<SharedSpace::Shown> SharedSpace::show() const {
   const SharedMapping::Directory held(*mapping_);
-  const auto processes = mapping_->processes();
   std::vector<Shown> all;
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
-    const shared::Element& one = mapping_->segment().elements[i];
-    if (one.state != shared::Element::live) continue;
-    SharedLog log(*mapping_, i);
-    Shown shown;
-    shown.name = read_text(one.name);
-    shown.tuple_template = read_text(one.tuple_template);
-    while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
-      shown.held_by = one.lock.holder();
-    if (shown.held_by) {
-      all.push_back(std::move(shown));
-      continue;
-    }
-    const SharedLog::Held locked(log, SharedLog::taken);
-    shown.numbers = log.numbers();
-    shown.delta = one.delta;
-    shown.keep_newest = one.keep_newest;
-    shown.blocked_movers = one.line_count;
-    shown.slots = one.slots;
-    shown.arena_bytes = one.arena_bytes;
-    shown.arena_bytes_used = log.arena_bytes_used();
-    if (one.is_marked != 0) shown.mark = read_text(one.mark);
-    for (std::uint32_t process = 0; process < shared::processes_max; ++process)
-      if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
-    all.push_back(std::move(shown));
-  }
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i)
+    if (mapping_->segment().elements[i].state == shared::Element::live) all.push_back(shown(i));
   return all;
 }
 
-std::shared_ptr<SharedElement> SharedSpace::handle_of(std::string_view name) const {
+SharedSpace::Shown SharedSpace::shown(std::uint32_t index) const {
+  const shared::Element& one = mapping_->segment().elements[index];
+  SharedLog log(*mapping_, index);
+  Shown shown;
+  shown.name = read_text(one.name);
+  shown.tuple_template = read_text(one.tuple_template);
+  std::optional<SharedLog::Held> locked;
+  if (mapping_->may_write()) {
+    while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
+      shown.held_by = one.lock.holder();
+    if (shown.held_by) return shown;
+    locked.emplace(log, SharedLog::taken);
+  }
+  shown.numbers = log.numbers_now();
+  shown.delta = one.delta;
+  shown.keep_newest = one.keep_newest;
+  shown.blocked_movers = one.line_count;
+  shown.slots = one.slots;
+  shown.arena_bytes = one.arena_bytes;
+  shown.arena_bytes_used = log.share().bytes_used();
+  if (log.is_marked()) shown.mark = log.marked().what();
+  const auto processes = mapping_->processes();
+  for (std::uint32_t process = 0; process < shared::processes_max; ++process)
+    if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
+  return shown;
+}
+
+std::shared_ptr<Element> SharedSpace::handle_of(std::string_view name) const {
   const auto found = elements_.find(name);
   return found != elements_.end() && !found->second->is_deleted() ? found->second : nullptr;
 }
@@ -173,7 +181,7 @@ std::optional<std::uint32_t> SharedSpace::index_of(std::string_view name) const 
   return std::nullopt;
 }
 
-std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction x_function) {
+std::shared_ptr<Element> SharedSpace::bind(std::uint32_t index, XFunction x_function) {
   const shared::Element& one = mapping_->segment().elements[index];
   std::string name = read_text(one.name), wrong;
   const std::optional<Template> tuple_template =
@@ -183,69 +191,100 @@ std::shared_ptr<SharedElement> SharedSpace::bind(std::uint32_t index, XFunction 
         fmt::format("shared space '{}': the template of element '{}' was "
                     "overwritten: {}",
                     mapping_->name(), name, wrong));
+  if (!mapping_->may_write())
+    return std::make_shared<SharedOnlooker>(mapping_, listener_, index, std::move(name),
+                                            *tuple_template);
   return std::make_shared<SharedElement>(mapping_, listener_, index, std::move(name),
                                          *tuple_template, std::move(x_function));
 }
 
-/// Called with the directory held. Memory of a deleted element is used again by one that fits in.
-std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
-                                  const ElementOptions& options, const SharedSizes& sizes) {
-  if (const auto owner = mapping_->dead_owner())
-    throw ProcessDied(
-        fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "
-                    "died",
-                    mapping_->name(), name, *owner));
-  const SharedSizes whole = whole_lines(sizes);
-  const std::string text = tuple_template.text();
-  refuse_what_cannot_be(*mapping_, name, text, options.keep_newest, whole);
-  const std::uint64_t wanted = SharedLog::region_bytes(whole);
-  auto& elements = mapping_->segment().elements;
-  std::uint64_t end = shared::segment_head_bytes;
-  std::uint32_t chosen = shared::elements_max, unused = shared::elements_max;
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
-    const shared::Element& one = elements[i];
-    if (one.state == shared::Element::nothing) {
-      unused = std::min(unused, i);
-      continue;
-    }
-    const SharedLog checked(*mapping_, i);
-    end = std::max<std::uint64_t>(end, one.region + one.region_bytes);
-    if (one.state != shared::Element::deleted || one.region_bytes < wanted) continue;
-    const bool is_better =
-        chosen == shared::elements_max || one.region_bytes < elements[chosen].region_bytes;
-    if (is_better && !checked.is_pinned()) chosen = i;
+namespace {
+
+struct Region {
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// Where nothing of a live element is, as far in front as can be.
+Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
+  std::sort(taken.begin(), taken.end(),
+            [](const Region& a, const Region& b) { return a.begin < b.begin; });
+  std::uint64_t begin = shared::segment_head_bytes;
+  for (const Region& one : taken) {
+    if (one.begin >= begin && one.begin - begin >= bytes) break;
+    begin = std::max(begin, in_pages(one.end));
   }
-  const bool is_new = chosen == shared::elements_max;
-  if (is_new) chosen = unused;
-  end = in_pages(end);
-  if (chosen == shared::elements_max || (is_new && end + wanted > mapping_->bytes()))
-    throw SharedSpaceFull(fmt::format(
-        "shared space '{}' of {} bytes has no room for element '{}' of {} bytes: {} are taken, and "
-        "it has at most {} elements",
-        mapping_->name(), mapping_->bytes(), name, wanted, end, shared::elements_max));
-  shared::Element& one = elements[chosen];
-  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted one may look
+  return {begin, begin + bytes};
+}
+
+/// All that is said of one, but that it is there. Whoever dies here leaves what fits.
+void describe(shared::Element& one, const Region& region, const ElementOptions& options,
+              const SharedSizes& sizes) {
   const std::uint32_t changes = one.changes;
-  if (is_new) {
-    one.region = end;
-    one.region_bytes = wanted;
-  }
-  // Whoever dies here leaves what fits.
-  one.arena_bytes = 0;
   one.line = 1;
-  one.slots = whole.slots;
-  one.line = whole.line;
-  one.arena_bytes = whole.arena_bytes;
+  one.slots = 3;
+  one.region = region.begin;
+  one.region_bytes = region.end - region.begin;
+  one.slots = sizes.slots;
+  one.line = sizes.line;
+  one.arena_bytes = sizes.arena_bytes;
   for (shared::Long* zero :
-       {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.arena_next, &one.arena_tail})
+       {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.chunk_used, &one.chunk_newest})
     *zero = 0;
-  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.wants_memory, &one.is_marked,
-                             &one.movers, &one.takers})
+  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.is_marked, &one.is_guest,
+                             &one.chunk, &one.movers, &one.takers})
     *zero = 0;
   for (shared::Who* nobody : {&one.lost_mover, &one.lost_taker}) write_text(*nobody, "");
   one.changes = changes + 1;
   one.delta = options.delta;
   one.keep_newest = options.keep_newest;
+}
+
+}  // namespace
+
+/// A place in the directory and in memory for what is wanted; called with the directory held.
+std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
+                                  const ElementOptions& options, const SharedSizes& sizes) {
+  if (!mapping_->may_write())
+    throw SharedSpaceError(
+        fmt::format("shared space '{}', which may only be read here, has no "
+                    "element '{}'",
+                    mapping_->name(), name));
+  if (const auto owner = mapping_->dead_owner())
+    throw ProcessDied(
+        fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "
+                    "died",
+                    mapping_->name(), name, *owner));
+  const SharedSizes whole = whole_extents(sizes);
+  const std::string text = tuple_template.text();
+  refuse_what_cannot_be(*mapping_, name, text, options.keep_newest, whole);
+  shared::Segment& segment = mapping_->segment();
+  std::vector<Region> taken;
+  std::uint64_t end = 0, arena_bytes = whole.arena_bytes;
+  std::uint32_t chosen = shared::elements_max;
+  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+    const shared::Element& one = segment.elements[i];
+    if (one.state != shared::Element::live) {
+      chosen = std::min(chosen, i);
+      continue;
+    }
+    const SharedLog checked(*mapping_, i);
+    taken.push_back({one.region, one.region + one.region_bytes});
+    end = std::max(end, taken.back().end);
+    arena_bytes += one.arena_bytes;
+  }
+  const Region region = free_region(std::move(taken), SharedLog::region_bytes(whole));
+  end = in_pages(std::max(end, region.end));
+  if (chosen == shared::elements_max || end > mapping_->bytes() ||
+      arena_bytes > mapping_->bytes() - end)
+    throw SharedSpaceFull(fmt::format(
+        "shared space '{}' of {} bytes has no room for element '{}': with it there would be {} for "
+        "slots and places in line and {} for larger tuples, and it has at most {} elements",
+        mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared::elements_max));
+  shared::Element& one = segment.elements[chosen];
+  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted one may look
+  segment.regions_end = end;
+  describe(one, region, options, whole);
+  mapping_->arena().forget_all(chosen);
   SharedLog(*mapping_, chosen).clear();
   write_text(one.name, name);
   write_text(one.tuple_template, text);

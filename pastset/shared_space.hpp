@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pastset/shared_element.hpp"
+#include "pastset/shared_listener.hpp"
+#include "pastset/shared_log.hpp"
 #include "pastset/space.hpp"
 
 namespace pastset {
@@ -26,9 +27,19 @@ namespace pastset {
 class SharedSpace {
  public:
   using Options = SharedMapping::Options;
-  /// A new one; there is none of that name. It is gone when no process maps it any more.
-  static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {});
-  /// One that is there.
+  /// An element that a space has from the beginning.
+  struct Entered {
+    std::string name;
+    Template tuple_template;
+    ElementOptions options = {};
+    SharedSizes sizes = {};
+  };
+  /// A new one; there is none of that name. It is gone when no process maps it any more. Whoever
+  /// finds it finds these elements in it, as they are said to be here.
+  static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {},
+                                           std::span<const Entered> elements = {});
+  /// One that is there. Another user's may be one that can only be read: its elements are
+  /// SharedOnlookers then, and enter() makes none.
   static std::unique_ptr<SharedSpace> map(const std::string& name, const Options& options = {});
   /// The same of a descriptor that was handed over (descriptor()).
   static std::unique_ptr<SharedSpace> map(base::Descriptor memory, const Options& options = {});
@@ -58,20 +69,21 @@ class SharedSpace {
     std::vector<std::uint32_t> listeners;  ///< processes that wait, by pid
     std::optional<std::uint32_t> held_by;  ///< a pid, for so long that nothing more can be told
   };
-  std::vector<Shown> show();
+  std::vector<Shown> show() const;
 
  private:
   explicit SharedSpace(std::shared_ptr<SharedMapping> mapping);
   std::optional<std::uint32_t> index_of(std::string_view name) const;
-  std::shared_ptr<SharedElement> handle_of(std::string_view name) const;
-  std::shared_ptr<SharedElement> bind(std::uint32_t index, XFunction x_function);
+  std::shared_ptr<Element> handle_of(std::string_view name) const;
+  std::shared_ptr<Element> bind(std::uint32_t index, XFunction x_function);
+  Shown shown(std::uint32_t index) const;
   std::uint32_t create(const std::string& name, const Template& tuple_template,
                        const ElementOptions& options, const SharedSizes& sizes);
 
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<SharedListener> listener_;
   mutable runtime::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<SharedElement>, std::less<>> elements_;  // entered here
+  std::map<std::string, std::shared_ptr<Element>, std::less<>> elements_;  // entered here
 };
 
 }  // namespace pastset

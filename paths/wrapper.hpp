@@ -10,6 +10,10 @@
 #include "paths/ascent.hpp"
 #include "paths/operation.hpp"
 
+namespace pastset {
+class Element;
+}
+
 namespace paths {
 
 class Wiring;
@@ -63,6 +67,9 @@ class Wrapper {
   /// Joins, forwards and whatever keeps state per round see failed contributions (operation.failure
   /// set); all others are skipped by them.
   virtual bool takes_failures() const { return false; }
+  /// The element in which whatever is moved here ends as it is, where this process has it; null, or
+  /// not known yet.
+  virtual pastset::Element* element_here() { return nullptr; }
   /// A join turns several slots into one; everything else keeps contributors apart.
   virtual bool joins() const { return false; }
   /// What never waits in operate(), leaving aside what is below: where all stages of this host say

@@ -28,13 +28,13 @@
 namespace runtime {
 namespace {
 
-/// Not at once false after `at_most` only: whoever waits looks at what for.
-void sleep_at(std::atomic<std::uint32_t>& word, std::uint32_t seen, Nanos at_most) {
+/// False when it was for so long; whoever waits looks at what for, however it ends.
+bool sleep_at(std::atomic<std::uint32_t>& word, std::uint32_t seen, Nanos at_most) {
   timespec span{};
   span.tv_sec = at_most.count() / 1'000'000'000;
   span.tv_nsec = at_most.count() % 1'000'000'000;
-  syscall(SYS_futex, &word, FUTEX_WAIT, seen, at_most == Nanos::max() ? nullptr : &span, nullptr,
-          0);
+  const timespec* const most = at_most == Nanos::max() ? nullptr : &span;
+  return syscall(SYS_futex, &word, FUTEX_WAIT, seen, most, nullptr, 0) == 0 || errno != ETIMEDOUT;
 }
 
 void wake_at(std::atomic<std::uint32_t>& word, int most) {
@@ -77,6 +77,8 @@ constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{
 constexpr Nanos doubt{20'000'000};
 // After how long one tries again what a process had no descriptor for, or could not clear.
 constexpr int again_ms = 200;
+// How often who answers a bell looks, though nobody rings.
+constexpr Nanos at_least_every{1'000'000'000};
 
 }  // namespace
 
@@ -217,7 +219,7 @@ struct BellThreads::State {
       }
       bell.is_asleep.store(1, std::memory_order_seq_cst);
       // Not for ever: somebody may have overwritten what says that we sleep.
-      sleep_at(bell.rings, seen, Nanos{1'000'000'000});
+      if (!sleep_at(bell.rings, seen, at_least_every)) answered = seen - 1;
       bell.is_asleep.store(0, std::memory_order_relaxed);
     }
   }
@@ -304,5 +306,39 @@ void BellThreads::listen_for(std::vector<ProcessIdentity> processes) {
   }
   state_->nudge();
 }
+
+struct LookingThread::State {
+  std::function<bool()> look;
+  std::atomic<std::uint32_t> wanted{0};  // counts, for who sleeps until somebody does
+  std::atomic<bool> is_over{false};
+  OsThread thread;
+
+  void run(Nanos every) {
+    while (!is_over) {
+      const std::uint32_t seen = wanted;
+      while (!is_over && look()) sleep_at(wanted, wanted, every);
+      if (!is_over && wanted == seen) sleep_at(wanted, seen, Nanos::max());
+    }
+  }
+  void tell() {
+    ++wanted;
+    wake_at(wanted, INT_MAX);
+  }
+};
+
+LookingThread::LookingThread(Nanos every, std::function<bool()> look)
+    : state_(std::make_unique<State>()) {
+  State* const state = state_.get();
+  state->look = std::move(look);
+  state->thread = OsThread(service_stack_bytes, [state, every] { state->run(every); });
+}
+
+LookingThread::~LookingThread() {
+  state_->is_over = true;
+  state_->tell();
+  state_->thread.join();
+}
+
+void LookingThread::begin() { state_->tell(); }
 
 }  // namespace runtime

@@ -85,8 +85,8 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// sleep in the kernel.
 class BellThreads {
  public:
-  /// Both are called on these threads, in no context of a runtime, and must not throw; `ended` not
-  /// before listen_for(), and again after a while when it answers false.
+  /// Both are called on these threads, in no context of a runtime, and must not throw; `rung` also
+  /// every second, `ended` not before listen_for(), and again after a while when it answers false.
   BellThreads(SharedBell& bell, std::function<void()> rung,
               std::function<bool(ProcessIdentity)> ended);
   ~BellThreads();  ///< waits until neither is running; not from them
@@ -98,6 +98,23 @@ class BellThreads {
  private:
   struct State;
   const std::unique_ptr<State> state_;
+};
+
+/// Has what nobody tells of looked at, again and again while somebody wants it: an OS thread of
+/// this process.
+class LookingThread {
+ public:
+  /// `look` is called on the thread, in no context of a runtime, and must not throw; it says
+  /// whether anybody still wants it.
+  LookingThread(Nanos every, std::function<bool()> look);
+  ~LookingThread();  ///< not from it
+  LookingThread(const LookingThread&) = delete;
+  LookingThread& operator=(const LookingThread&) = delete;
+  void begin();  ///< somebody wants it; from any thread
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace runtime

@@ -59,6 +59,11 @@ paths::Result Map::operate(paths::Operation operation, paths::Next next) {
   return paths::operate_on(*mapped, operation, next.wiring().deadline());
 }
 
+pastset::Element* Map::element_here() {
+  const runtime::Lock lock(mutex_);
+  return element_ ? element_->get() : nullptr;
+}
+
 /// Null: by the path. Its host has made it when it answers whatever is asked; that is counted
 /// among what a run does to be measured.
 std::shared_ptr<pastset::Element> Map::element(const paths::Operation& operation,

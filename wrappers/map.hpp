@@ -29,6 +29,7 @@ class Map final : public paths::Wrapper {
  public:
   explicit Map(std::string element) : name_of_element_(std::move(element)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
+  pastset::Element* element_here() override;
 
  private:
   std::shared_ptr<pastset::Element> element(const paths::Operation& operation,

@@ -149,6 +149,7 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   const std::string word = reader.choice("waiting", {"adaptive", "sleep"}, "adaptive");
   plan.waiting = word == "sleep" ? runtime::Waiting::sleep : runtime::Waiting::adaptive;
   plan.shared_memory = reader.flag("shared_memory", true);
+  read_shared_spaces(reader, plan);
 }
 
 }  // namespace
@@ -157,7 +158,8 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes) {
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
-    for (const std::string_view key : {"deadline", "stack", "waiting", "shared_memory"})
+    for (const std::string_view key :
+         {"deadline", "stack", "waiting", "shared_memory", "shared_spaces"})
       if (entry.first.text() == key) entries.push_back(entry);
   Plan plan;
   base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");

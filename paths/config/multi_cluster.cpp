@@ -425,9 +425,10 @@ void read_exchange(const Settings& name, const Settings& value, const WrapperKin
   std::vector<std::string_view> on_the_way;  // that it leads through
   for (const WrapperKind& kind : kinds.all())
     if (kind.ends() || kind.crosses() || kind.job == Job::link) on_the_way.emplace_back(kind.name);
+  const Settings shared = reader.take("shared");
   const auto instrumented = read_instrument(reader, overrides, on_the_way);
   all.exchanges.push_back(
-      {name, Settings::scalar(text, reader.position_of("template")), instrumented});
+      {name, Settings::scalar(text, reader.position_of("template")), shared, instrumented});
   reader.finish();
 }
 
@@ -529,8 +530,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
   const Settings elements = section(reader, "elements", Settings::Kind::map);
   for (const std::string_view low_level :
-       {"network", "deadline", "stack", "waiting", "shared_memory", "lanes", "groups", "wrappers",
-        "graphs", "paths"})
+       {"network", "deadline", "stack", "waiting", "shared_memory", "shared_spaces", "lanes",
+        "groups", "wrappers", "graphs", "paths"})
     reader.has(low_level);
   if (settings.find("hosts") != nullptr) {
     reader.has("hosts");

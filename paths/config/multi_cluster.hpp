@@ -56,6 +56,7 @@ struct MultiCluster {
   /// Neighbours in order of rank send each other tuples.
   struct Exchange {
     base::Settings name, tuple_template;
+    base::Settings shared;                  ///< of elements that other hosts move into; null
     std::vector<std::string> instrumented;  ///< as of a collective
   };
   struct Element {

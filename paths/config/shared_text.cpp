@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/payload.hpp"
@@ -20,24 +21,34 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// What so many tuples of the element take besides their slots, or more than can be; nothing when
-/// they are of any size.
-std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
+/// Of tuples that are not in their slots; nothing when they are, or are of any size.
+std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
-  if (bytes <= base::Payload::inline_bytes) return 0;
-  const std::uint64_t one = pastset::in_lines(std::min(bytes, memory_max));
-  return tuples > memory_max / one ? memory_max + 1 : one * tuples;
+  return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
+}
+
+/// Enough for so many tuples of the element besides their slots, or more than can be.
+std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
+  const std::uint64_t one = large_bytes_of(element);
+  if (one == 0) return 0;
+  const bool is_too_much = tuples > memory_max / pastset::extent_bytes(one);
+  return is_too_much ? memory_max + 1 : pastset::arena_bytes_for(tuples, one);
 }
 
 /// One is stored before the oldest is dropped.
-std::uint64_t least_arena_bytes(const Plan::PlanElement& element) {
-  return arena_bytes_of(element, element.keep_newest + 1);
+std::uint64_t least_tuples(const Plan::PlanElement& element) { return element.keep_newest + 1; }
+
+bool has_least(const Plan::PlanElement& element) {
+  const std::uint64_t one = large_bytes_of(element);
+  const std::uint64_t arena = pastset::extent_bytes(element.shared->arena_bytes);
+  return one == 0 || pastset::tuples_in(arena, one) >= least_tuples(element);
 }
 
-/// As many tuples as the element says that it has, a spare one among them; and a few of the large
-/// ones besides those that it keeps, which cost memory when they are written.
+/// As many tuples as the element says that it has, a spare one among them; and some large ones
+/// besides those that it keeps, which cost memory when they are written: two that wait, and one
+/// each that is written, is read, comes next and is to spare.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
-  constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 4;
+  constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;
   const std::uint64_t kept = std::max(element.keep_newest, element.delta);
   sizes.slots = std::max(sizes.slots, std::min(kept, usual_slots_max) + 2);
@@ -72,12 +83,13 @@ std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   if (element.keep_newest == 0 && element.delta > element.shared->slots - 2)
     return fmt::format("an element of delta {} needs {} slots, found {}", element.delta,
                        element.delta + 2, element.shared->slots);
-  if (const std::uint64_t least = least_arena_bytes(element); element.shared->arena_bytes < least)
+  if (!has_least(element))
     return fmt::format(
         "tuples of {} bytes, of which it keeps {}, need {} of memory, found {}",
         *element.tuple_template.fixed_bytes(),
         element.keep_newest > 0 ? fmt::format("{}", element.keep_newest) : "one at least",
-        base::format_bytes(least), base::format_bytes(element.shared->arena_bytes));
+        base::format_bytes(arena_bytes_of(element, least_tuples(element))),
+        base::format_bytes(element.shared->arena_bytes));
   if (element.name.size() > pastset::shared_name_bytes_max)
     return fmt::format("names of shared elements have at most {} letters, found {}",
                        pastset::shared_name_bytes_max, element.name.size());
@@ -122,6 +134,25 @@ void give_movers_room(Plan& plan) {
   for (std::size_t i = 0; i < threads.size(); ++i)
     if (auto& sizes = plan.elements[i].shared)
       sizes->line = std::max(sizes->line, 2 * threads[i] + 32);
+}
+
+void read_shared_spaces(base::MapReader& reader, Plan& plan) {
+  if (!reader.has("shared_spaces")) return;
+  const base::Settings written = reader.take("shared_spaces");
+  if (!written.is_map())
+    return reader.mistake(
+        "shared_spaces", "expected {access: ..., lock_patience: ...}, found " + written.describe());
+  base::MapReader spaces(written, reader.mistakes(), "shared_spaces");
+  const std::vector<std::string_view> words(pastset::shared_access_words.begin(),
+                                            pastset::shared_access_words.end());
+  const std::string word = spaces.choice("access", words, std::string(words[0]));
+  const auto found = std::find(words.begin(), words.end(), word);
+  plan.shared_access = static_cast<pastset::SharedAccess>(found - words.begin());
+  plan.lock_patience = spaces.time("lock_patience").value_or(plan.lock_patience);
+  if (plan.lock_patience <= base::Nanos{0})
+    spaces.mistake("lock_patience",
+                   "expected more than 0, found " + spaces.take("lock_patience").describe());
+  spaces.finish();
 }
 
 void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element) {

@@ -145,6 +145,22 @@ Result Path::run(Operation operation) {
                         [&] { return run_stage(*wiring_, *first_stage_, std::move(operation)); });
 }
 
+/// What is wrong with the element, whoever moves into it is told.
+base::Buffer Path::buffer(std::size_t bytes) {
+  const Owner::Use used = use("buffer");
+  for (const Stage* stage = first_stage_; stage != nullptr && !stage->wrapper->joins();
+       stage = stage->below) {
+    pastset::Element* const element = stage->wrapper->element_here();
+    if (element == nullptr) continue;
+    try {
+      return element->buffer(bytes);
+    } catch (const pastset::ElementError&) {
+      break;
+    }
+  }
+  return base::Buffer(bytes);
+}
+
 Result Path::move(base::Payload payload) {
   return operate(OperationKind::move, 0, std::move(payload));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/host/path.hpp — one thread's way through wrappers to an element.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "pastset/element.hpp"
 #include "paths/host/owner.hpp"
 #include "paths/host/wiring.hpp"
@@ -54,6 +56,10 @@ class Path {
   Path(const Path&) = delete;  // a copy would number its moves alike
   Path& operator=(const Path&) = delete;
 
+  /// Memory for a tuple that is to be moved down this path, to be written and frozen. Where the
+  /// path ends in an element that this process maps, and that has some to spare, moving it copies
+  /// nothing; else it is as any other. The first operation of a path may have to find the element.
+  base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
   /// The same with the bytes of the result, if one comes up, in the caller's memory and not in the

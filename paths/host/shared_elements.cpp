@@ -28,22 +28,33 @@ std::string SharedElements::space_of(std::uint32_t host) const {
                      base::digest_of(name).text().substr(0, 8), run_);
 }
 
-std::size_t SharedElements::bytes_of(std::uint32_t host) const {
+pastset::SharedSpace::Options SharedElements::options() const {
+  return {.lock_patience = plan_.lock_patience,
+          .process = plan_.hosts[host_].name,
+          .access = plan_.shared_access};
+}
+
+std::unique_ptr<pastset::SharedSpace> SharedElements::make_space() const {
+  std::vector<pastset::SharedSpace::Entered> elements;
   std::vector<pastset::SharedSizes> sizes;
-  for (const Plan::PlanElement& element : plan_.elements)
-    if (element.host == host && element.shared) sizes.push_back(*element.shared);
-  return pastset::SharedSpace::bytes_of(sizes);
+  for (const Plan::PlanElement& one : plan_.elements) {
+    if (one.host != host_ || !one.shared) continue;
+    elements.push_back({one.name,
+                        one.tuple_template,
+                        {.delta = one.delta, .keep_newest = one.keep_newest},
+                        *one.shared});
+    sizes.push_back(*one.shared);
+  }
+  auto options = this->options();
+  options.bytes = pastset::SharedSpace::bytes_of(sizes);
+  return pastset::SharedSpace::make(space_of(host_), options, elements);
 }
 
 std::shared_ptr<pastset::Element> SharedElements::make(const Plan::PlanElement& element) {
   const runtime::Lock lock(mutex_);
   auto& space = spaces_[host_];
-  if (!space)
-    space = pastset::SharedSpace::make(
-        space_of(host_), {.bytes = bytes_of(host_), .process = plan_.hosts[host_].name});
-  return space->enter(element.name, element.tuple_template,
-                      {.delta = element.delta, .keep_newest = element.keep_newest},
-                      *element.shared);
+  if (!space) space = make_space();
+  return space->enter(element.name, element.tuple_template);
 }
 
 std::shared_ptr<pastset::Element> SharedElements::map(const Plan::PlanElement& element) {
@@ -51,9 +62,7 @@ std::shared_ptr<pastset::Element> SharedElements::map(const Plan::PlanElement& e
   std::string why;
   try {
     auto& space = spaces_[element.host];
-    if (!space)
-      space =
-          pastset::SharedSpace::map(space_of(element.host), {.process = plan_.hosts[host_].name});
+    if (!space) space = pastset::SharedSpace::map(space_of(element.host), options());
     auto found = space->find(element.name);
     if (found != nullptr && found->tuple_template() == element.tuple_template) return found;
     why =

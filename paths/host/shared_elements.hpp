@@ -26,7 +26,7 @@ class SharedElements {
                  const Peers& peers);
   /// Whether hosts of this run share any: they are processes, which the plan lets share memory.
   bool are_shared() const { return are_shared_; }
-  /// Made when the first of them is.
+  /// All of them are made when the first is asked for, so that nobody else makes one otherwise.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);
   /// One of another host, which has made it; null, after a warning, when it cannot be mapped, as
   /// when it is not on this machine after all.
@@ -34,7 +34,8 @@ class SharedElements {
 
  private:
   std::string space_of(std::uint32_t host) const;
-  std::size_t bytes_of(std::uint32_t host) const;
+  pastset::SharedSpace::Options options() const;
+  std::unique_ptr<pastset::SharedSpace> make_space() const;
 
   const Plan& plan_;
   const std::uint32_t host_;

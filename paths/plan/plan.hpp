@@ -12,6 +12,7 @@
 
 #include "base/digest.hpp"
 #include "base/settings.hpp"
+#include "pastset/shared_access.hpp"
 #include "pastset/shared_sizes.hpp"
 #include "pastset/template.hpp"
 #include "paths/operation.hpp"
@@ -131,6 +132,8 @@ struct Plan {
   std::uint64_t stack_bytes = 0;  ///< of a thread; 0: not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
   bool shared_memory = true;  ///< between processes of one machine
+  pastset::SharedAccess shared_access = pastset::SharedAccess::own_processes;
+  base::Nanos lock_patience = pastset::usual_lock_patience;  ///< of shared spaces
   /// Of every config at the high level; printed, and so part of the digest, with `lanes` only.
   std::optional<Ways> ways;
   LaneSettings lanes;

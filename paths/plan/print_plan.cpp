@@ -46,6 +46,17 @@ Settings print_hosts(const Plan& plan) {
   return hosts.done();
 }
 
+Settings print_shared_spaces(const Plan& plan) {
+  Map map;
+  if (plan.shared_access != pastset::SharedAccess::own_processes)
+    map.add(
+        "access",
+        std::string(pastset::shared_access_words.at(static_cast<std::size_t>(plan.shared_access))));
+  if (plan.lock_patience != pastset::usual_lock_patience)
+    map.add("lock_patience", base::format_time(plan.lock_patience));
+  return map.done();
+}
+
 Settings print_sizes(const pastset::SharedSizes& sizes) {
   Map map;
   map.add("slots", std::to_string(sizes.slots));
@@ -188,6 +199,8 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
   if (plan.waiting == runtime::Waiting::sleep) all.add("waiting", "sleep");
   if (!plan.shared_memory) all.add("shared_memory", "false");
+  if (const Settings spaces = print_shared_spaces(plan); !spaces.entries().empty())
+    all.add("shared_spaces", spaces);
   if (plan.lanes.is_written) all.add("lanes", print_lanes(plan));
   all.add("hosts", print_hosts(plan));
   if (plan.lanes.is_written && plan.ways) all.add("ways", print_ways(plan));

@@ -137,6 +137,19 @@ TEST_CASE("buffer: bytes that were lent for reading are never written, but copie
   CHECK(again.bytes().data() == given.data());
 }
 
+TEST_CASE("buffer: bytes that others may see are written once, and copied when they are thawed") {
+  std::vector<std::byte> place(100);
+  bool is_released = false;
+  Buffer buffer = Buffer::adopt_shared(place, [&] { is_released = true; });
+  CHECK(buffer.bytes().data() == place.data());
+  fill(buffer, 3);
+  Buffer again = Buffer::thaw(std::move(buffer).freeze());
+  CHECK(is_released);
+  CHECK(again.bytes().data() != place.data());
+  fill(again, 4);
+  CHECK(holds(Payload::copy_of(place), 3));
+}
+
 TEST_CASE("buffer: bytes are values only where they are whole ones that begin where they may") {
   Buffer buffer(20);
   CHECK(buffer.as<float>().size() == 5);

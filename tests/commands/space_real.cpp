@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/commands/space_real.cpp — `paths space` beside a process that has one.
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "pastset/shared_space.hpp"
 #include "tests/commands/command_outcome.hpp"
 #include "tests/support/forked.hpp"
 
 using command_test::run;
+
+namespace {
+
+bool says(const std::vector<std::string>& command, const std::string& text) {
+  for (int tried = 0; tried < 5000; ++tried)
+    if (run(command).out.find(text) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
 
 TEST_CASE("command space: says what is in a space of other processes, watches it and ends it") {
   const std::string name = "commands-" + std::to_string(getpid());
@@ -46,4 +59,33 @@ TEST_CASE("command space: says what is in a space of other processes, watches it
   CHECK(owner.wait() == 0);
   CHECK_THAT(run({"space", "show", name}).err,
              Catch::Contains("there is no shared space '" + name + "' of this user"));
+}
+
+TEST_CASE("command space: says what is in a space of another user who lets others read it") {
+  if (geteuid() != 0) {
+    WARN("only root can be another user");
+    return;
+  }
+  const std::string name = "commands-of-" + std::to_string(getpid());
+  const auto number = *pastset::Template::parse("u64");
+  test_support::Forked owner([&](runtime::Runtime& runtime) {
+    // Whoever has changed his user does not see his own descriptors before he says so.
+    if (setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
+      throw std::runtime_error("no other user");
+    const auto space = pastset::SharedSpace::make(
+        name, {.access = pastset::SharedAccess::others_may_read},
+        std::vector<pastset::SharedSpace::Entered>{{"residual", number, {.keep_newest = 4}}});
+    for (std::uint64_t i = 0;; ++i) {
+      space->find("residual")->move(base::Payload::of(i));
+      runtime.sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const std::string full = "nobody/" + name;
+  CHECK(says({"space", "list"}, full + ": 64MiB, may be read only, 1 element, owned by " +
+                                    std::to_string(owner.pid()) + " ("));
+  CHECK_THAT(run({"space", "show", full}).out,
+             Catch::Contains("residual \"u64\": first ") && Catch::Contains("keeps the newest 4"));
+  const std::string watched = run({"space", "watch", full, "residual", "--tuples", "3"}).out;
+  CHECK_THAT(watched, Catch::Contains(": (" + std::to_string(std::stoull(watched)) + ")\n"));
+  CHECK_THAT(run({"space", "remove", full}).err, Catch::Contains("which may only be read here"));
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "pastset/element.hpp"
 #include "runtime/random.hpp"
 
@@ -36,14 +37,26 @@ inline std::string letters(std::uint64_t value, std::size_t size) {
   return text;
 }
 
-/// A tuple of small or large size, which its value says.
-inline Payload tuple_of(const std::string& text) {
+/// Its bytes, of a small tuple or a large one; some are written where the element wants them.
+inline Payload tuple_of(const std::string& text, Element& element) {
   const auto length = static_cast<std::uint32_t>(text.size());
-  std::vector<std::byte> bytes(sizeof length + text.size());
-  std::memcpy(bytes.data(), &length, sizeof length);
-  std::memcpy(bytes.data() + sizeof length, text.data(), text.size());
-  return Payload::copy_of(bytes);
+  const std::size_t size = sizeof length + text.size();
+  const bool is_there = size % 2 == 0 && !element.is_deleted();
+  base::Buffer bytes = is_there ? element.buffer(size) : base::Buffer(size);
+  std::memcpy(bytes.bytes().data(), &length, sizeof length);
+  std::memcpy(bytes.bytes().data() + sizeof length, text.data(), text.size());
+  return std::move(bytes).freeze();
 }
+
+/// Of the three places for tuples of a shared element that has so much, and room for all of a test.
+inline constexpr std::uint64_t arena_bytes = 1 << 20;
+inline std::size_t some_size(runtime::Random& random) {
+  const std::uint64_t dice = random.below(100);
+  if (dice < 50) return 8;
+  if (dice < 95) return random.below(600);
+  return 14'000 + random.below(6'000);
+}
+inline constexpr std::size_t text_bytes_max = 20'020;
 
 inline Outcome outcome_of(const pastset::Stored& stored) {
   const auto bytes = stored.payload.bytes().subspan(sizeof(std::uint32_t));
@@ -206,9 +219,9 @@ class InThisProcess final : public Subject {
   explicit InThisProcess(Element& element) : element_(element) {}
   void begin(std::uint64_t id, const Model::Begun& begun) override {
     is_move_[id] = begun.kind == Access::Kind::move;
-    begun_[id] =
-        StartedAccess(element_, begun.kind, begun.number,
-                      begun.kind == Access::Kind::move ? tuple_of(begun.moved) : Payload());
+    begun_[id] = StartedAccess(
+        element_, begun.kind, begun.number,
+        begun.kind == Access::Kind::move ? tuple_of(begun.moved, element_) : Payload());
   }
   bool cancel(std::uint64_t id) override { return begun_.at(id).cancel(); }
   bool is_done(std::uint64_t id, bool) override { return begun_.at(id).completion()->done(); }
@@ -307,7 +320,7 @@ class Pair {
     both.id = ids_++;
     both.model.kind = kind;
     if (kind == Access::Kind::move)
-      both.model.moved = letters(both.id, random_.chance(0.5) ? 8 : random_.below(600));
+      both.model.moved = letters(both.id, some_size(random_));
     else if (kind != Access::Kind::observe)
       both.model.number = near();
     subject_.begin(both.id, both.model);

@@ -23,7 +23,7 @@ void with_local(const ElementOptions& options, const WithElement& act) {
 
 void with_shared(const ElementOptions& options, const WithElement& act) {
   const auto space = pastset::SharedSpace::make("model-" + std::to_string(getpid()));
-  act(*space->enter("e", any_bytes, options, {.slots = 4096, .arena_bytes = 4 << 20}));
+  act(*space->enter("e", any_bytes, options, {.slots = 4096, .arena_bytes = arena_bytes}));
 }
 
 std::uint64_t seeds() {

@@ -226,33 +226,30 @@ TEST_CASE("shared space: who dies while an element is held for long leaves nothi
   });
 }
 
-TEST_CASE("shared space: what a killed reader has pinned in a deleted element is used again") {
+TEST_CASE("shared space: what a killed reader holds of a deleted element is used again") {
   const std::string name = own_name();
-  Between<std::atomic<bool>> is_pinned;
+  Between<std::atomic<bool>> is_held;
   Forked reader([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name);
     while (space->find("e") == nullptr) runtime.sleep_for(1ms);
-    const pastset::Stored pinned = space->find("e")->newest(0, soon(runtime));
-    *is_pinned = true;
+    const pastset::Stored held = space->find("e")->newest(0, soon(runtime));
+    *is_held = true;
     runtime.sleep_for(60s);
   });
   runtime::Runtime runtime;
   runtime.run([&] {
-    const auto space = SharedSpace::make(name, {.bytes = pastset::shared::segment_head_bytes +
-                                                         pastset::SharedLog::region_bytes(small)});
-    space->enter("e", values, {}, small)->move(tuple_of(1, 500));
-    wait_until(runtime, [&] { return is_pinned->load(); });
+    const auto space =
+        SharedSpace::make(name, {.bytes = SharedSpace::bytes_of(std::vector(1, small))});
+    space->enter("e", values, {}, small)->move(tuple_of(1, 1000));
+    wait_until(runtime, [&] { return is_held->load(); });
     space->delete_element("e");
-    CHECK_THROWS_AS(space->enter("e", values, {}, small), pastset::SharedSpaceFull);
+    const auto next = space->enter("e", values, {.delta = 4}, small);
+    // The whole space has no more than one element may have, and a little.
+    CHECK_THROWS_AS(next->move(tuple_of(2, 1000), soon(runtime, 20ms)), pastset::DeadlinePassed);
+    auto moved = next->start_move(tuple_of(2, 1000));
     reader.kill(SIGKILL);
     reader.wait();
-    wait_until(runtime, [&] {
-      try {
-        return space->enter("e", values, {}, small)->last() == 0;
-      } catch (const pastset::SharedSpaceFull&) {
-        return false;
-      }
-    });
+    CHECK(moved.take(soon(runtime)).number == 0);
   });
 }
 
@@ -344,11 +341,18 @@ TEST_CASE("shared space: what the dead left half done is mended, whoever takes t
   const auto element = space->enter("e", values);  // at the same place
   pastset::shared::Element& left = space->mapping().segment().elements[0];
   constexpr std::uint32_t nobody = (1 << 30) - 2;
+  element->move(tuple_of(0, 20'000));
+  element->observe();
+  element->axe(0);
+  CHECK(space->show().at(0).arena_bytes_used == 0);
   CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
   left.line_count = 5;
+  // It was about to move one; or to have others move into the extent.
+  space->mapping().segment().newest[0][0] = GENERATE(2ULL, ~0ULL);
   left.lock.leave_for(nobody);
   CHECK_THROWS_AS(before->last(), pastset::Deleted);
-  CHECK(element->move(tuple_of(1)) == 0);
+  CHECK(element->move(tuple_of(1)) == 1);
+  CHECK(space->show().at(0).arena_bytes_used == 0);
 }
 
 TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead") {
@@ -392,15 +396,28 @@ TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead
   });
 }
 
-TEST_CASE("shared space: a place beyond all that can be is refused, not written to") {
+TEST_CASE("shared space: an extent that cannot be where it is said to be is not written to") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
-    const auto element = space->enter("e", values, {}, {.slots = 8, .arena_bytes = 64 * 100});
-    auto& next = space->mapping().segment().elements[0].arena_next;
-    for (std::uint64_t below = 64; below < 64 * 300; below += 64) {
-      next = ~std::uint64_t{0} - below + 1;
-      CHECK_THROWS_AS(element->move(tuple_of(1, 700)), SharedSpaceError);
+    const auto element =
+        space->enter("e", values, {.keep_newest = 1}, {.slots = 8, .arena_bytes = 64 << 10});
+    pastset::shared::Segment& segment = space->mapping().segment();
+    runtime::Random random(5);
+    std::uint64_t moved = 0;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+      try {
+        element->move(tuple_of(i, 1 + random.below(900)));
+        pastset::format_tuple(values, element->newest().payload);
+        ++moved;
+      } catch (const pastset::ElementError&) {
+      }
+      auto& extent = segment.extents[random.below(8)];
+      const std::uint64_t wild[] = {random.next(), 64 * random.next(), ~random.below(4096),
+                                    space->mapping().bytes() - 64 * random.below(64)};
+      (random.chance(0.5) ? extent.place : extent.bytes) = wild[random.below(4)];
+      if (random.chance(0.1)) segment.extents_known = static_cast<std::uint32_t>(random.next());
     }
+    CHECK(moved > 0);
   });
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "tests/pastset/shared_space_scene.hpp"
 
@@ -20,9 +21,12 @@ struct Tally {
 };
 
 /// Whoever comes first makes it.
+inline constexpr pastset::SharedSizes sizes{.slots = 64, .arena_bytes = 64 << 10};
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
-  return space.enter("e", values, {.delta = 8}, {.slots = 64, .arena_bytes = 64 << 10});
+  return space.enter("e", values, {.delta = 8}, sizes);
 }
+/// So that memory of extents that are free is soon needed for others.
+inline std::size_t bytes_of_space() { return SharedSpace::bytes_of(std::span(&sizes, 1)); }
 
 /// When nobody else is left; the memory is there for as long as anybody maps it.
 inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
@@ -36,11 +40,12 @@ inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name,
 
 /// Of the memory, as a process that maps it has it; none while it does not yet.
 inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
+  const auto mapped = static_cast<off_t>(pastset::SharedArena::mapped_bytes(bytes_of_space()));
   std::error_code gone;
   for (const auto& descriptor :
        std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
     struct stat one {};
-    if (stat(descriptor.path().c_str(), &one) == 0 && one.st_size == 64 << 20) return one.st_blocks;
+    if (stat(descriptor.path().c_str(), &one) == 0 && one.st_size == mapped) return one.st_blocks;
   }
   return std::nullopt;
 }
@@ -61,7 +66,9 @@ inline void move_until_end(runtime::Runtime& runtime, const std::string& name, T
   while (!tally.movers_end) {
     const std::uint64_t value = tally.next++;
     if (value >= values_max) throw std::runtime_error("too many values");
-    while (!with_others([&] { element->move(tuple_of(value), soon(runtime)); })) {
+    base::Payload tuple = tuple_of(value);
+    if (value % 3 == 0) tuple = built_in(*element, tuple);
+    while (!with_others([&] { element->move(tuple, soon(runtime)); })) {
     }
   }
 }
@@ -114,7 +121,7 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
   Between<Tally> tally;
   runtime::Random random(seed);
   Forked keeper([&](runtime::Runtime& runtime) {
-    const auto space = SharedSpace::make(name);
+    const auto space = SharedSpace::make(name, {.bytes = bytes_of_space()});
     enter(*space);
     while (!tally->keeper_ends) runtime.sleep_for(1ms);
   });

@@ -17,12 +17,12 @@ struct Asked {
   Access::Kind kind = Access::Kind::move;
   Subject::AtOnce at_once = Subject::AtOnce::numbers;
   std::uint32_t bytes = 0;
-  char text[1024];
+  char text[text_bytes_max + 20];
 };
 struct Answered {
   bool is_so = false;
   std::uint32_t bytes = 0;
-  char text[1024];
+  char text[text_bytes_max + 20];
 };
 
 template <class To>
@@ -53,7 +53,7 @@ class Remote {
           const auto space = makes_it ? pastset::SharedSpace::make(name)
                                       : shared_space_scene::map_when_there(runtime, name);
           const auto element =
-              space->enter("e", any_bytes, options, {.slots = 4096, .arena_bytes = 4 << 20});
+              space->enter("e", any_bytes, options, {.slots = 4096, .arena_bytes = arena_bytes});
           InThisProcess subject(*element);
           for (Asked asked{}; recv(ends_[1], &asked, sizeof asked, 0) == sizeof asked;) {
             const Answered answered = answer(subject, asked);

@@ -8,16 +8,30 @@ using namespace shared_space_scene;
 
 namespace {
 
-/// Overwrites words, most of them where something is.
+constexpr pastset::SharedSizes sizes{.slots = 32, .arena_bytes = 32 << 10};
+
+/// The place of a word, mostly where something is: the head with its first elements, what is behind
+/// it, and the arena's extents with what elements have in them.
+std::size_t some_place(const SharedSpace& space, runtime::Random& random) {
+  const pastset::shared::Segment& segment = space.mapping().segment();
+  const auto place_of = [&](const auto& what) {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&what) -
+                                    space.mapping().at(0));
+  };
+  const std::size_t behind = sizeof segment + random.below(160'000);
+  const std::size_t places[] = {random.below(65'536), random.below(sizeof segment), behind,
+                                place_of(segment.arena_lock) + random.below(2048),
+                                place_of(segment.newest) + random.below(256)};
+  return places[random.below(std::size(places))] / 8 * 8;
+}
+
 void scribble(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed) {
   alarm(60);  // a hang is a failure
   const auto space = map_when_there(runtime, name, {.lock_patience = 50ms}, 2s);
   runtime::Random random(seed);
-  const std::size_t head = sizeof(pastset::shared::Segment) / 8;
   for (int i = 0; i < 400; ++i) {
-    const std::size_t area = random.chance(0.7) ? 8192 : head + 20'000;
     auto* const word = reinterpret_cast<std::atomic<std::uint64_t>*>(
-        space->mapping().at(8 * random.below(random.chance(0.2) ? head : area)));
+        space->mapping().at(some_place(*space, random)));
     const std::uint64_t choices[] = {random.next(), random.below(100), ~random.below(100),
                                      word->load() ^ 1ULL << random.below(64)};
     *word = choices[random.below(4)];
@@ -27,14 +41,18 @@ void scribble(runtime::Runtime& runtime, const std::string& name, std::uint64_t 
 
 void act_on(pastset::Element& element, runtime::Runtime& runtime, runtime::Random& random) {
   const runtime::Deadline deadline = soon(runtime, 3ms);
+  const auto tuple = [&] {
+    const base::Payload one = tuple_of(random.below(1000));
+    return random.chance(0.3) ? built_in(element, one) : one;
+  };
   switch (random.below(8)) {
     case 0:
-    case 1: element.move(tuple_of(random.below(1000)), deadline); return;
+    case 1: element.move(tuple(), deadline); return;
     case 2:
     case 3: pastset::format_tuple(values, element.observe(deadline).payload); return;
     case 4: pastset::format_tuple(values, element.newest(0, deadline).payload); return;
     case 5: element.axe(random.below(2000)); return;
-    case 6: element.start_move(tuple_of(random.below(1000))).cancel(); return;
+    case 6: element.start_move(tuple()).cancel(); return;
     default:
       const std::uint64_t last = element.last();
       pastset::format_tuple(values, element.observe(last - random.below(3), deadline).payload);
@@ -50,12 +68,33 @@ void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed
   runtime::Random random(seed);
   while (!is_over) {
     try {
-      const auto element = space->enter("e", values, {.delta = 4}, {.slots = 32});
+      const auto element = space->enter("e", values, {.delta = 4}, sizes);
       while (!is_over) {
         act_on(*element, runtime, random);
         if (random.chance(0.01)) space->show();
         if (random.chance(0.002)) element->delete_element();
       }
+    } catch (const pastset::ElementError&) {
+    }
+  }
+}
+
+/// The same for one that may only read.
+void look_on(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
+             const std::atomic<bool>& is_over) {
+  alarm(60);
+  const auto space = for_reading(*map_when_there(runtime, name, {.lock_patience = 50ms}, 2s));
+  runtime::Random random(seed);
+  while (!is_over) {
+    try {
+      const auto element = space->find("e");
+      if (element == nullptr) continue;
+      const runtime::Deadline deadline = soon(runtime, 3ms);
+      const std::uint64_t number = element->last() - random.below(3);
+      const pastset::Stored stored =
+          random.chance(0.5) ? element->observe(number, deadline) : element->newest(0, deadline);
+      pastset::format_tuple(values, stored.payload);
+      if (random.chance(0.01)) space->show();
     } catch (const pastset::ElementError&) {
     }
   }
@@ -73,13 +112,15 @@ TEST_CASE("shared space: whatever a process writes into it, others get errors or
     Forked owner([&](runtime::Runtime& runtime) {
       alarm(60);
       const auto space = SharedSpace::make(name, {.bytes = 4 << 20, .lock_patience = 50ms});
-      space->enter("e", values, {.delta = 4}, {.slots = 32, .arena_bytes = 16 << 10});
+      space->enter("e", values, {.delta = 4}, sizes);
       while (!*is_over) runtime.sleep_for(1ms);
     });
     std::vector<Forked> workers;
     for (std::uint64_t i = 0; i < 2; ++i)
       workers.emplace_back(
           [&, i](runtime::Runtime& runtime) { work(runtime, name, 10 * seed + i, *is_over); });
+    workers.emplace_back(
+        [&](runtime::Runtime& runtime) { look_on(runtime, name, 10 * seed + 2, *is_over); });
     Forked scribbler([&](runtime::Runtime& runtime) { scribble(runtime, name, seed); });
     // Overwritten enough, it cannot be mapped any more, and that is an error, too.
     scribbler.wait();

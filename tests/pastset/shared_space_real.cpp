@@ -246,8 +246,8 @@ TEST_CASE("shared space: one of another version, layout, user or size is refused
   };
   CHECK(refusal() == "no error");
   segment.version = 9;
-  CHECK_THAT(refusal(), Catch::EndsWith("has version 9; this program expects 2"));
-  segment.version = 2;
+  CHECK_THAT(refusal(), Catch::EndsWith("has version 9; this program expects 3"));
+  segment.version = 3;
   segment.layout = 5;
   CHECK_THAT(refusal(), Catch::Contains("has layout 5; this program expects "));
   segment.layout = pastset::shared::Segment::right_layout;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/shared_space_scene.hpp — a shared space that several processes of a test act on.
 #pragma once
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,15 +47,29 @@ inline void pause(base::Nanos span) {
 /// A second descriptor of the same memory.
 inline base::Descriptor again(int descriptor) { return base::Descriptor(dup(descriptor)); }
 
+/// The same memory, as one has it who may only read.
+inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
+  const std::string path = "/proc/self/fd/" + std::to_string(space.descriptor());
+  return SharedSpace::map(base::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
 inline const Template values = *Template::parse("u64[]");
 
-/// One value, or up to 500 of the same: tuples in their slots and in the arena.
+/// One value, or up to 900 of the same: tuples in their slots, in extents that they share and,
+/// where an element has little memory, in their own.
 inline base::Payload tuple_of(std::uint64_t value, std::size_t count) {
   const std::vector<std::uint64_t> all(count, value);
   return pastset::TupleWriter(values).put_array<std::uint64_t>(all).payload();
 }
 inline base::Payload tuple_of(std::uint64_t value) {
-  return tuple_of(value, value % 4 == 0 ? 1 + value % 500 : 1);
+  return tuple_of(value, value % 4 == 0 ? 1 + value % 900 : 1);
+}
+
+/// The same, written where the element wants it.
+inline base::Payload built_in(pastset::Element& element, const base::Payload& tuple) {
+  base::Buffer buffer = element.buffer(tuple.size());
+  std::memcpy(buffer.bytes().data(), tuple.bytes().data(), tuple.size());
+  return std::move(buffer).freeze();
 }
 
 /// Throws when it is not a tuple that was moved.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "tests/support/sim.hpp"
 
@@ -53,11 +55,40 @@ elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
   CHECK(is_mapped(two));
 }
 
+TEST_CASE("shared config: of an exchange that is shared, hosts map what they move into") {
+  const auto low_level_of = [](const std::string& exchange, const std::string& more = "") {
+    return Sim("clusters: {a: {hosts: 2, threads: 2, space: shared" + more +
+               "}}\nexchanges: {rows: {template: \"f64[]\"" + exchange + "}}\n")
+        .low_level();
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  };
+  const std::string usual = "{slots: 1024, memory: 1MiB}";
+  const std::string plain = low_level_of(""), shared = low_level_of(", shared: true");
+  CHECK_FALSE(has(plain, "map: "));
+  CHECK_FALSE(has(plain, usual));
+  // Rank 1 is the last of the first host.
+  for (const char* const element : {"rows.2.from_previous", "rows.1.from_next"})
+    CHECK(has(shared, std::string("map: {element: ") + element));
+  for (const char* const element : {"rows.1.from_previous", "rows.2.from_next"})
+    CHECK_FALSE(has(shared, std::string("map: {element: ") + element));
+  CHECK(has(low_level_of(", shared: {slots: 16}"), "slots: 16"));
+  CHECK_FALSE(has(low_level_of(", shared: false"), "map: "));
+  CHECK_FALSE(has(low_level_of(", shared: true", ", network: {latency: 1ms}"), "map: "));
+}
+
 TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
-  CHECK(sizes_of(", shared: true") == pastset::SharedSizes{1024, 1 << 20, 64});
-  CHECK(sizes_of(", shared: true, keep_newest: 5000") ==
-        pastset::SharedSizes{5002, 5002 * 832, 64});
-  CHECK(sizes_of(", shared: true, delta: 2000") == pastset::SharedSizes{2002, 2002 * 832, 64});
+  for (const auto& [element, tuples] :
+       std::map<std::string, std::uint64_t>{{", shared: true", 1024},
+                                            {", shared: true, keep_newest: 5000", 5002},
+                                            {", shared: true, delta: 2000", 2002}}) {
+    const pastset::SharedSizes sizes = sizes_of(element);
+    CHECK(sizes.slots == tuples);
+    CHECK(sizes.line == 64);
+    CHECK(pastset::tuples_in(sizes.arena_bytes, 800) >= tuples);
+    CHECK(sizes.arena_bytes < tuples * 800 * 2);
+  }
   CHECK(sizes_of(", shared: {slots: 16}").slots == 16);
   CHECK(sizes_of(", shared: {memory: 64MiB}") == pastset::SharedSizes{1024, 64 << 20, 64});
   CHECK(sizes_of(", shared: {line: 1000}").line == 1000);
@@ -73,9 +104,9 @@ TEST_CASE("shared config: by itself an element takes what the newest it keeps do
     return sim.plan().elements.at(0).shared->arena_bytes;
   };
   constexpr std::uint64_t mib = 1 << 20;
-  CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 24 * 16 * mib);
-  CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 64 * mib);
-  CHECK(arena_of("template: \"u8[33554432]\"") == 4 * 32 * mib);
+  CHECK(arena_of("template: \"u8[16777216]\", keep_newest: 20") == 26 * 16 * mib);
+  CHECK(arena_of("template: \"u8[16777216]\", delta: 20") == 96 * mib);
+  CHECK(arena_of("template: \"u8[33554432]\"") == 6 * 32 * mib);
   CHECK(arena_of("template: \"u8[64]\"") == mib);
 }
 
@@ -85,6 +116,25 @@ clusters: {a: {hosts: 3, threads: 100}}
 elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
 )");
   CHECK(sim.plan().elements.at(0).shared->line == 2 * 300 + 32);
+}
+
+TEST_CASE("shared config: who may map spaces is said in words, and how long they may be held") {
+  const auto plan_of = [](const std::string& spaces) {
+    const Sim sim(config_of(", space: shared", "", spaces));
+    const Sim again(sim.low_level());
+    CHECK(again.plan().digest == sim.plan().digest);
+    CHECK(again.plan().shared_access == sim.plan().shared_access);
+    CHECK(again.plan().lock_patience == sim.plan().lock_patience);
+    return std::pair(sim.plan().shared_access, sim.plan().lock_patience);
+  };
+  using pastset::SharedAccess;
+  using namespace std::chrono_literals;
+  CHECK(plan_of("") == std::pair(SharedAccess::own_processes, base::Nanos(10s)));
+  CHECK(plan_of("shared_spaces: {}\n") == plan_of(""));
+  CHECK(plan_of("shared_spaces: {access: others may read}\n").first ==
+        SharedAccess::others_may_read);
+  CHECK(plan_of("shared_spaces: {access: others may write, lock_patience: 250ms}\n") ==
+        std::pair(SharedAccess::others_may_write, base::Nanos(250ms)));
 }
 
 TEST_CASE("shared config: a printed plan is read as the same plan") {

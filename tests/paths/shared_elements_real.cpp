@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "pastset/shared_space.hpp"
 #include "pastset/tuple.hpp"
+#include "runtime/descriptor_door.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
@@ -111,6 +113,118 @@ TEST_CASE(
     REQUIRE(frames.size() == 1);
     CHECK((frames[0] == "0") == (shared != "false"));
   }
+}
+
+TEST_CASE("shared elements: a tuple written in memory of its path is read where it was written") {
+  const bool is_shared = GENERATE(true, false);
+  const Sim sim(network_line("ipc", 2) + fmt::format(R"(
+deadline: 20s
+clusters: {{alpha: {{hosts: 2, threads: 1}}}}
+elements:
+  large: {{host: alpha-0, template: "u8[1048576]", shared: {}, reach: all}}
+)",
+                                                     is_shared));
+  const auto work = [](paths::Thread& thread, const Say& say) {
+    paths::Path& large = thread.path("large");
+    large.first();  // finds the element
+    base::Buffer buffer = large.buffer(1 << 20);
+    std::memset(buffer.bytes().data(), 7, buffer.size());
+    const base::Payload written = std::move(buffer).freeze();  // nothing else comes to be there
+    const pastset::Stored stored = large.observe(large.move(written).number);
+    const auto bytes = stored.payload.bytes();
+    const bool is_there = bytes.data() == written.bytes().data();
+    say(fmt::format("it is {}{}", is_there ? "where it was" : "elsewhere",
+                    bytes.back() == std::byte{7} ? "" : ", and wrong"));
+  };
+  auto processes = start_hosts(sim, work);
+  for (auto& [name, process] : processes) {
+    CHECK(process.end() == 0);
+    INFO(name << ": " << process.text());
+    const bool is_in_place = is_shared || name == "alpha-0";
+    CHECK(process.lines("it is ") ==
+          std::vector<std::string>{is_in_place ? "where it was" : "elsewhere"});
+  }
+}
+
+TEST_CASE("shared elements: neighbours send each other tuples without frames, and hear of ends") {
+  const bool is_shared = GENERATE(true, false);
+  const Sim sim(network_line("ipc", 3) +
+                "deadline: 20s\nclusters: {alpha: {hosts: 3, threads: 1}}\n" +
+                "exchanges: {rows: {template: u64" + (is_shared ? ", shared: true}}\n" : "}}\n"));
+  constexpr std::uint64_t rounds = 2000;
+  const auto work = [](paths::Thread& thread, const Say& say) {
+    const std::uint64_t rank = thread.rank(), last = thread.threads() - 1;
+    const auto path = [&](std::uint64_t into, const char* from) -> paths::Path& {
+      return thread.path(fmt::format("rows.{}.from_{}", into, from));
+    };
+    std::uint64_t sum = 0;
+    const auto take = [&](const char* from) {
+      const pastset::Stored stored = path(rank, from).observe();
+      path(rank, from).axe(stored.number);
+      sum += stored.payload.read<std::uint64_t>();
+    };
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      if (rank < last) path(rank + 1, "previous").push(base::Payload::of(i * (rank + 1)));
+      if (rank > 0) path(rank - 1, "next").push(base::Payload::of(i * (rank + 1)));
+      if (rank > 0) take("previous");
+      if (rank < last) take("next");
+    }
+    say(fmt::format("sum {}", sum));
+    if (rank != 0) return;
+    try {
+      path(0, "next").observe();
+    } catch (const paths::TravelError& error) {
+      say(fmt::format("told {}", error.what()));
+    }
+  };
+  auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
+    for (const paths::Host* host : run.hosts)
+      for (const char* const element : {"rows.1.from_previous", "rows.1.from_next"})
+        say(fmt::format("frames {}", host->wiring().traffic(element).messages));
+  });
+  const std::uint64_t all = rounds * (rounds - 1) / 2;
+  const std::vector<std::uint64_t> sums = {2 * all, 4 * all, 2 * all};
+  std::uint64_t frames = 0;
+  for (std::size_t rank = 0; rank < sums.size(); ++rank) {
+    HostProcess& process = processes.at(fmt::format("alpha-{}", rank));
+    CHECK(process.end() == 0);
+    INFO(process.text());
+    CHECK(process.lines("sum ") == std::vector<std::string>{std::to_string(sums[rank])});
+    for (const std::string& count : process.lines("frames ")) frames += std::stoull(count);
+  }
+  CHECK((frames == 0) == is_shared);
+  const auto told = processes.at("alpha-0").lines("told ");
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told[0], Catch::Contains("alpha-1") && Catch::Contains("has ended"));
+}
+
+TEST_CASE("shared elements: others may map a host's space as far as the config says") {
+  const bool may_write = GENERATE(false, true);
+  const Sim sim(mapped_config("true") + "shared_spaces: {access: others may " +
+                (may_write ? "write" : "read") + "}\n");
+  const auto work = [&](paths::Thread& thread, const Say& say) {
+    thread.path("sums").move_value(0.5 * thread.rank());
+    if (thread.rank() == 0) say("has moved");
+    thread.sleep_for(60s);
+  };
+  auto processes = start_hosts(sim, work);
+  CHECK(processes.at("alpha-0").says("has moved"));
+  const auto pid = processes.at("alpha-0").pid();
+  base::Descriptor memory;
+  for (const auto& door : runtime::DescriptorDoor::all()) {
+    base::Descriptor handed_out = runtime::DescriptorDoor::knock(door.user, door.name);
+    if (!handed_out || !door.name.starts_with("alpha-0.")) continue;
+    const auto space = pastset::SharedSpace::map(base::Descriptor(dup(handed_out.get())));
+    const auto owner = space->mapping().owner();
+    if (owner && space->mapping().processes().at(*owner).pid == static_cast<std::uint32_t>(pid))
+      memory = std::move(handed_out);
+  }
+  REQUIRE(memory);
+  const auto space = pastset::SharedSpace::map(std::move(memory));
+  CHECK(space->mapping().may_write() == may_write);
+  CHECK(space->names() == std::vector<std::string>{"sums", "work"});
+  CHECK(space->find("sums")->newest().payload.size() == sizeof(double));
+  for (auto& [name, process] : processes) process.kill_it();
 }
 
 TEST_CASE("shared elements: who waits when a host is killed gets an error that names it") {

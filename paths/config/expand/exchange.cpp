@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 namespace paths::expansion {
 namespace {
@@ -15,26 +16,46 @@ using Exchange = MultiCluster::Exchange;
 /// An exchange has elements for every thread, and a million threads may be a typing error.
 constexpr std::uint64_t exchanging_threads_max = 100'000;
 
-/// `element` is where `receiver` gets what `mover` sends.
-void write_passing(const MultiCluster& all, const Exchange& exchange, const std::string& element,
-                   const Threads& mover, const Threads& receiver, Writer& writer, Routes& routes) {
-  const base::Position& position = exchange.name.position();
-  const Settings name = word(element, position);
-  writer.element(name, Settings::map({entry("host", word(all.host_name(receiver.host), position)),
-                                      entry("template", exchange.tuple_template)},
-                                     position));
-  writer.graph(name, {entry("kind", word("exchange", position)), entry("of", exchange.name)});
-  Way way;
-  routes.route(way, mover.host, receiver.host, exchange.name);
-  way.push_back(marked_store(element, "true", position));  // its end is told
-  writer.path(name, mover, std::move(way), exchange.instrumented);
-  writer.path(name, receiver, {store(element, position)}, exchange.instrumented);
-}
+class Passing {
+ public:
+  Passing(const MultiCluster& all, const Exchange& exchange, const Machines& machines,
+          Writer& writer, Routes& routes)
+      : all_(all), exchange_(exchange), machines_(machines), writer_(writer), routes_(routes) {}
+
+  /// `element` is where `receiver` gets what `mover` sends.
+  void write(const std::string& element, const Threads& mover, const Threads& receiver) {
+    const base::Position& position = exchange_.name.position();
+    const Settings name = word(element, position);
+    std::vector<Settings::Entry> settings{
+        entry("host", word(all_.host_name(receiver.host), position)),
+        entry("template", exchange_.tuple_template)};
+    // Only what another host moves into, and not because others of the receiver's are shared.
+    if (!exchange_.shared.is_null() && mover.host != receiver.host)
+      settings.push_back(entry("shared", exchange_.shared));
+    else if (all_.hosts[receiver.host].space.text() == "shared")
+      settings.push_back(entry("shared", word("false", position)));
+    writer_.element(name, Settings::map(std::move(settings), position));
+    writer_.graph(name, {entry("kind", word("exchange", position)), entry("of", exchange_.name)});
+    Way way;
+    routes_.route(way, mover.host, receiver.host, exchange_.name);
+    machines_.map_if_near(way, mover.host, exchange_, name, receiver.host);
+    way.push_back(marked_store(element, "true", position));  // its end is told
+    writer_.path(name, mover, std::move(way), exchange_.instrumented);
+    writer_.path(name, receiver, {store(element, position)}, exchange_.instrumented);
+  }
+
+ private:
+  const MultiCluster& all_;
+  const Exchange& exchange_;
+  const Machines& machines_;
+  Writer& writer_;
+  Routes& routes_;
+};
 
 }  // namespace
 
-void write_exchange(const MultiCluster& all, const Exchange& exchange, Writer& writer,
-                    Routes& routes, base::Mistakes& mistakes) {
+void write_exchange(const MultiCluster& all, const Exchange& exchange, const Machines& machines,
+                    Writer& writer, Routes& routes, base::Mistakes& mistakes) {
   const std::uint64_t count = all.thread_count();
   if (count > exchanging_threads_max) {
     mistakes.add(exchange.name.position(),
@@ -46,9 +67,10 @@ void write_exchange(const MultiCluster& all, const Exchange& exchange, Writer& w
   for (std::uint32_t host = 0; host < all.hosts.size(); ++host)
     for (std::uint32_t thread = 0; thread < all.hosts[host].threads; ++thread)
       ranks.push_back({host, thread, 1});
+  Passing passing(all, exchange, machines, writer, routes);
   const auto pass = [&](std::size_t from, std::size_t into, std::string_view where) {
     const std::string element = fmt::format("{}.{}.{}", exchange.name.text(), into, where);
-    write_passing(all, exchange, element, ranks[from], ranks[into], writer, routes);
+    passing.write(element, ranks[from], ranks[into]);
   };
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (rank > 0) pass(rank - 1, rank, "from_previous");

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/expand/exchange.hpp — the elements between neighbours, and the paths to them.
 #pragma once
+#include "paths/config/expand/machines.hpp"
 #include "paths/config/expand/routes.hpp"
 #include "paths/config/expand/writer.hpp"
 
 namespace paths::expansion {
 
 /// Writes one exchange between all threads; too many of them are a mistake.
-void write_exchange(const MultiCluster& all, const MultiCluster::Exchange& exchange, Writer& writer,
-                    Routes& routes, base::Mistakes& mistakes);
+void write_exchange(const MultiCluster& all, const MultiCluster::Exchange& exchange,
+                    const Machines& machines, Writer& writer, Routes& routes,
+                    base::Mistakes& mistakes);
 
 }  // namespace paths::expansion

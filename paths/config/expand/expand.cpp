@@ -73,9 +73,9 @@ base::Settings expand(const base::Settings& settings, const WrapperKinds& kinds,
     expansion::CollectiveExpansion(all, collective, *kinds.find(collective.kind)->collective,
                                    writer, routes)
         .write(mistakes);
-  for (const MultiCluster::Exchange& exchange : all.exchanges)
-    expansion::write_exchange(all, exchange, writer, routes, mistakes);
   const expansion::Machines machines(all, settings, writer, overrides);
+  for (const MultiCluster::Exchange& exchange : all.exchanges)
+    expansion::write_exchange(all, exchange, machines, writer, routes, mistakes);
   for (const MultiCluster::Element& element : all.elements)
     write_element(all, element, machines, writer, routes);
   return writer.finish(settings);

@@ -12,6 +12,12 @@ namespace paths::expansion {
 
 using base::Settings;
 
+namespace {
+
+bool says_so(const Settings& shared) { return shared.is_map() || shared.text() == "true"; }
+
+}  // namespace
+
 /// What is wrong with the hosts is said when the low level is read. There may be a million of them:
 /// they are looked at only if it matters.
 Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
@@ -21,7 +27,10 @@ Machines::Machines(const MultiCluster& all, const Settings& settings, const Writ
     const auto home = all.host_named(element.host.text());
     return home && is_shared(element, *home);
   };
-  if (std::none_of(all.elements.begin(), all.elements.end(), is_one_shared)) return;
+  const auto is_shared_one = [](const MultiCluster::Exchange& one) { return says_so(one.shared); };
+  if (std::none_of(all.elements.begin(), all.elements.end(), is_one_shared) &&
+      std::none_of(all.exchanges.begin(), all.exchanges.end(), is_shared_one))
+    return;
   const Settings* const network = settings.find("network");
   const Settings* const memory = settings.find("shared_memory");
   hosts_.shared_memory = memory == nullptr || memory->text() != "false";
@@ -39,19 +48,27 @@ bool Machines::are_near(std::uint32_t host, std::uint32_t other) const {
 }
 
 bool Machines::is_shared(const MultiCluster::Element& element, std::uint32_t home) const {
-  if (const Settings* const shared = element.settings.find("shared"))
-    return shared->is_map() || shared->text() == "true";
+  if (const Settings* const shared = element.settings.find("shared")) return says_so(*shared);
   return all_.hosts[home].space.text() == "shared";
 }
 
 void Machines::map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                            std::uint32_t home) const {
+  if (is_shared(element, home)) map_if_near(way, from, element.name, home);
+}
+
+void Machines::map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
+                           const Settings& element, std::uint32_t home) const {
+  if (says_so(exchange.shared)) map_if_near(way, from, element, home);
+}
+
+void Machines::map_if_near(Way& way, std::uint32_t from, const Settings& element,
+                           std::uint32_t home) const {
   const bool delays = std::any_of(way.begin(), way.end(), [](const Settings& item) {
     return kind_in_way(item, {}) != "forward";
   });
-  if (delays || !is_shared(element, home) || !are_near(from, home)) return;
-  way.insert(way.begin(),
-             in_place("map", {entry("element", element.name)}, element.name.position()));
+  if (delays || !are_near(from, home)) return;
+  way.insert(way.begin(), in_place("map", {entry("element", element)}, element.position()));
 }
 
 }  // namespace paths::expansion

@@ -21,9 +21,14 @@ class Machines {
            const Overrides& overrides);
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                    std::uint32_t home) const;
+  /// The same of an exchange's element of that name.
+  void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
+                   const base::Settings& element, std::uint32_t home) const;
 
  private:
   bool is_shared(const MultiCluster::Element& element, std::uint32_t home) const;
+  void map_if_near(Way& way, std::uint32_t from, const base::Settings& element,
+                   std::uint32_t home) const;
   bool are_near(std::uint32_t host, std::uint32_t other) const;
 
   const MultiCluster& all_;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_onlooker.cpp — reading what others change meanwhile, and waiting by looking.
+#include "pastset/shared_onlooker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "pastset/x_function_call.hpp"
+
+namespace pastset {
+
+SharedOnlooker::SharedOnlooker(std::shared_ptr<SharedMapping> mapping,
+                               std::shared_ptr<SharedListener> listener, std::uint32_t index,
+                               std::string name, Template tuple_template)
+    : Element(std::move(name), std::move(tuple_template)),
+      mapping_(std::move(mapping)),
+      listener_(std::move(listener)),
+      log_(*mapping_, index) {
+  listener_->add(*this);
+}
+
+SharedOnlooker::~SharedOnlooker() {
+  if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
+  listener_->remove(*this);
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  waiters_.fail_reads(std::make_exception_ptr(waiters_.deleted()), wakes);
+  waiters_.ensure_nobody();
+}
+
+// ---- reading ---------------------------------------------------------------------------------
+
+/// None when it is gone, perhaps only since it was being copied.
+std::optional<Stored> SharedOnlooker::glance(std::uint64_t number) const {
+  std::optional<base::Payload> copied = log_.glance(number);
+  refuse_deleted();
+  if (!copied) return std::nullopt;
+  if (const std::string mismatch = tuple_template().mismatch(*copied); !mismatch.empty())
+    throw log_.overwritten(number, mismatch);
+  return Stored{number, std::move(*copied)};
+}
+
+bool SharedOnlooker::has(std::uint64_t number) const { return number < log_.numbers_now().last; }
+
+bool SharedOnlooker::has_newest(std::uint64_t from) const {
+  const SharedLog::Numbers it = log_.numbers_now();
+  return it.oldest < it.last && from < it.last;
+}
+
+Stored SharedOnlooker::read_kept(std::uint64_t number) const {
+  if (auto stored = glance(number)) return std::move(*stored);
+  throw waiters_.expired(number, log_.numbers_now().oldest);
+}
+
+/// One that goes meanwhile has a newer one behind it, which may go as fast; none when all do.
+std::optional<Stored> SharedOnlooker::newest_now(std::uint64_t from) const {
+  for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
+    if (auto stored = glance(log_.numbers_now().last - 1)) return stored;
+  return std::nullopt;
+}
+
+Stored SharedOnlooker::read_newest() const {
+  if (auto stored = newest_now(0)) return std::move(*stored);
+  const SharedLog::Numbers it = log_.numbers_now();
+  throw waiters_.expired(it.last, it.oldest);
+}
+
+template <class There>
+Stored SharedOnlooker::read_when(There there, std::uint64_t number, runtime::Deadline deadline) {
+  refuse_x_function(name());
+  runtime::Lock lock(mutex_);
+  for (bool is_late = false;;) {
+    refuse_deleted();
+    if (auto stored = there()) return std::move(*stored);
+    if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
+    if (is_late) throw DeadlinePassed(waiters_.no_tuple(number));
+    listener_->look();
+    is_late = waiters_.wait(waiters_.reads(), lock, deadline,
+                            {"tuple of element", name(), number}) == runtime::Woken::expired;
+  }
+}
+
+Stored SharedOnlooker::observe(std::uint64_t number, runtime::Deadline deadline) {
+  const auto there = [&] { return has(number) ? std::optional(read_kept(number)) : std::nullopt; };
+  return read_when(there, number, deadline);
+}
+
+Stored SharedOnlooker::newest(std::uint64_t from, runtime::Deadline deadline) {
+  return read_when([&] { return newest_now(from); }, from, deadline);
+}
+
+std::optional<Stored> SharedOnlooker::try_newest() const {
+  refuse_x_function(name());
+  refuse_deleted();
+  return has_newest(0) ? std::optional(read_newest()) : std::nullopt;
+}
+
+std::uint64_t SharedOnlooker::first() const {
+  refuse_deleted();
+  return log_.numbers_now().first;
+}
+
+std::uint64_t SharedOnlooker::last() const {
+  refuse_deleted();
+  return log_.numbers_now().last;
+}
+
+std::uint64_t SharedOnlooker::delta() const {
+  refuse_deleted();
+  return log_.element().delta;
+}
+
+bool SharedOnlooker::is_deleted() const { return log_.is_deleted(); }
+
+std::optional<std::string> SharedOnlooker::error_mark() const {
+  refuse_deleted();
+  if (!log_.is_marked()) return std::nullopt;
+  return log_.marked().what();
+}
+
+void SharedOnlooker::refuse_deleted() const {
+  if (log_.is_deleted()) throw waiters_.deleted();
+}
+
+// ---- what it may not -------------------------------------------------------------------------
+
+void SharedOnlooker::refuse(const char* what) const {
+  throw SharedSpaceError(
+      fmt::format("element '{}' of shared space '{}', which may only be read "
+                  "here: {}",
+                  name(), mapping_->name(), what));
+}
+
+std::uint64_t SharedOnlooker::move(const base::Payload&, runtime::Deadline) { refuse("move"); }
+Stored SharedOnlooker::observe(runtime::Deadline) { refuse("observe"); }
+std::optional<Stored> SharedOnlooker::try_observe() { refuse("observe"); }
+void SharedOnlooker::set_delta(std::uint64_t) { refuse("delta"); }
+void SharedOnlooker::axe(std::uint64_t) { refuse("axe"); }
+void SharedOnlooker::delete_element() { refuse("delete"); }
+void SharedOnlooker::mark_error(const std::string&) { refuse("mark"); }
+
+// ---- waiting ---------------------------------------------------------------------------------
+
+bool SharedOnlooker::rung(runtime::Wakes& wakes) {
+  const runtime::Lock lock(mutex_);
+  if (!waiters_.is_anybody()) return false;
+  try {
+    refuse_deleted();
+    const std::uint32_t changes = log_.element().changes;
+    const bool is_orphan = log_.why_orphaned() != nullptr;  // which changes nothing
+    bool has_changed = std::exchange(seen_changes_, changes) != changes;
+    has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;
+    if (has_changed) waiters_.tell_changed(wakes);
+    waiters_.serve_reads(*this, wakes);
+    if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
+  } catch (const ElementError&) {
+    waiters_.tell_changed(wakes);  // they find out for themselves
+    waiters_.fail_reads(std::current_exception(), wakes);
+  }
+  return waiters_.is_anybody();
+}
+
+void SharedOnlooker::begin(Access& access) {
+  refuse_x_function(name());
+  runtime::Wakes wakes;
+  try {
+    if (access.kind == Access::Kind::move) refuse("move");
+    if (access.kind == Access::Kind::observe) refuse("observe");
+    const runtime::Lock lock(mutex_);
+    refuse_deleted();
+    if (waiters_.serve(access, *this, wakes)) return;
+    if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
+    waiters_.begin(access);
+    listener_->look();
+    return;
+  } catch (...) {
+    access.error = std::current_exception();
+  }
+  wakes.tell(access);
+}
+
+bool SharedOnlooker::cancel(Access& access) {
+  const runtime::Lock lock(mutex_);
+  if (!access.is_waiting) return false;
+  waiters_.give_up(access);
+  return true;
+}
+
+std::string SharedOnlooker::lateness(const Access& access) const {
+  return waiters_.no_tuple(std::max(access.number, log_.numbers_now().last));
+}
+
+void SharedOnlooker::watch(AnyChange& watcher) {
+  const runtime::Lock lock(mutex_);
+  waiters_.watch(watcher);
+  listener_->look();
+}
+
+void SharedOnlooker::unwatch(AnyChange& watcher) {
+  const runtime::Lock lock(mutex_);
+  waiters_.unwatch(watcher);
+}
+
+}  // namespace pastset

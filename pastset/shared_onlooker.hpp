@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_onlooker.hpp — an element of a space that this process may only read.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pastset/element.hpp"
+#include "pastset/shared_listener.hpp"
+#include "pastset/shared_log.hpp"
+#include "pastset/waiters.hpp"
+#include "runtime/wait.hpp"
+
+namespace pastset {
+
+/// Reads tuples without holding the element or its memory: copies one and looks whether it was
+/// there all the while. It disturbs nobody, and nobody waits for it.
+///
+/// How it waits: it looks every few milliseconds.
+/// Throws:       SharedSpaceError from whatever would change the element, observe() without a
+///               number included; else as SharedElement. A tuple that goes while it is copied is
+///               Expired; so is the newest where all go as fast, but for newest(), which waits.
+/// Steady clock.
+class SharedOnlooker final : public Element, private SharedListener::Ear {
+ public:
+  /// Of the directory's element `index`, which is live.
+  SharedOnlooker(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<SharedListener> listener,
+                 std::uint32_t index, std::string name, Template tuple_template);
+  ~SharedOnlooker() override;
+
+  using Element::move;
+  using Element::newest;
+  using Element::observe;
+  std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
+  bool never_keeps_movers() const override { return true; }
+  bool runs_x_functions() const override { return false; }
+  Stored observe(runtime::Deadline deadline) override;
+  Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
+  Stored newest(std::uint64_t from, runtime::Deadline deadline) override;
+  void begin(Access& access) override;
+  bool cancel(Access& access) override;
+  std::string lateness(const Access& access) const override;
+  std::optional<Stored> try_observe() override;
+  std::optional<Stored> try_newest() const override;
+  std::uint64_t first() const override;
+  std::uint64_t last() const override;
+  std::uint64_t delta() const override;
+  void set_delta(std::uint64_t delta) override;
+  void axe(std::uint64_t number) override;
+  void delete_element() override;
+  bool is_deleted() const override;
+  void mark_error(const std::string& error) override;
+  std::optional<std::string> error_mark() const override;
+
+ private:
+  friend class Waiters;
+  bool rung(runtime::Wakes& wakes) override;
+  void watch(AnyChange& watcher) override;
+  void unwatch(AnyChange& watcher) override;
+  [[noreturn]] void refuse(const char* what) const;
+  void refuse_deleted() const;
+  template <class There>
+  Stored read_when(There there, std::uint64_t number, runtime::Deadline deadline);
+  std::optional<Stored> glance(std::uint64_t number) const;
+  // Of reads that were begun.
+  static bool has_unobserved() { return false; }
+  Stored take_oldest() const { refuse("observe"); }
+  bool has(std::uint64_t number) const;
+  bool has_newest(std::uint64_t from) const;
+  Stored read_kept(std::uint64_t number) const;
+  Stored read_newest() const;
+  std::optional<Stored> newest_now(std::uint64_t from) const;
+
+  const std::shared_ptr<SharedMapping> mapping_;
+  const std::shared_ptr<SharedListener> listener_;
+  mutable runtime::Mutex mutex_;
+  const SharedLog log_;
+  std::uint32_t seen_changes_ = 0;
+  bool seen_orphan_ = false;
+  Waiters waiters_{*this};
+};
+
+}  // namespace pastset

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/shared_share.cpp — where an element's larger tuples go.
+#include "pastset/shared_share.hpp"
+
+#include <atomic>
+
+namespace pastset {
+
+std::optional<SharedShare::Room> SharedShare::own_room(std::size_t bytes,
+                                                       std::uint64_t spare) const {
+  return arena_.take(extent_bytes(bytes), charge_, bytes_, spare);
+}
+
+std::optional<SharedShare::Room> SharedShare::spare_room(std::size_t bytes,
+                                                         std::uint64_t to_keep) const {
+  if (!has_own_extent(bytes, bytes_) || arena_.wants_memory(index_)) return std::nullopt;
+  return own_room(bytes, extent_bytes(bytes) * (1 + to_keep));
+}
+
+std::optional<SharedShare::Room> SharedShare::room_ahead(std::size_t bytes, std::uint64_t to_keep) {
+  if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
+  const std::uint64_t lines = in_lines(bytes);
+  if (bytes <= copied_while_held_max || arena_.wants_memory(index_) || !has_chunk_for(2 * lines))
+    return std::nullopt;
+  const Place place = place_in_chunk(lines);
+  return Room{arena_.hold(place.extent), place.at};
+}
+
+std::optional<SharedShare::Place> SharedShare::place(std::size_t bytes, std::optional<Room>& room) {
+  if (has_own_extent(bytes, bytes_)) {
+    room = own_room(bytes, 0);
+    if (!room) return std::nullopt;
+    return Place{room->place, room->held.extent()};
+  }
+  const std::uint64_t lines = in_lines(bytes);
+  if (!has_chunk_for(lines) && (!begin_chunk() || !has_chunk_for(lines))) return std::nullopt;
+  return place_in_chunk(lines);
+}
+
+bool SharedShare::note_tuple(std::uint32_t extent, std::uint64_t number) {
+  if (extent >= shared::extents_max) return false;
+  if (extent + 1 == element_.chunk.load(std::memory_order_relaxed)) {
+    element_.chunk_newest.store(number + 1, std::memory_order_relaxed);
+    return true;
+  }
+  if (element_.is_guest.load(std::memory_order_relaxed) == 0 &&
+      arena_.charged_to(extent) != charge_)
+    element_.is_guest = 1;
+  arena_.note_tuple(index_, extent, number);
+  return true;
+}
+
+/// Whoever waits for memory in this element looks again by himself.
+void SharedShare::note_gone() const {
+  if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  arena_.tell_who_wants();
+}
+
+/// It may have noted a tuple that it has not moved, or have opened an extent that is no chunk yet,
+/// or is none any more.
+void SharedShare::mend(std::uint64_t last) {
+  arena_.forget_beyond(index_, last, element_.chunk - 1);
+}
+
+// ---- the chunk -------------------------------------------------------------------------------
+
+bool SharedShare::has_chunk_for(std::uint64_t lines) {
+  const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
+  const SharedArena::Range range = arena_.range_of(extent);
+  const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
+  if (range.bytes < lines) return false;
+  if (used <= range.bytes - lines && used % line_bytes == 0) return true;
+  if (element_.chunk_newest > element_.oldest || arena_.is_held(extent)) return false;
+  element_.chunk_used.store(0, std::memory_order_relaxed);  // nobody has anything there
+  return true;
+}
+
+/// Taken before it is written to: one that dies leaves a gap, which is free again with all else.
+SharedShare::Place SharedShare::place_in_chunk(std::uint64_t lines) {
+  const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
+  const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
+  element_.chunk_used.store(used + lines, std::memory_order_relaxed);
+  return {arena_.range_of(extent).place + used, extent};
+}
+
+bool SharedShare::begin_chunk() {
+  const std::optional<Room> room = arena_.take(chunk_bytes(bytes_), charge_, bytes_);
+  if (!room) return false;
+  leave_chunk();
+  const std::uint32_t extent = room->held.extent();
+  arena_.open(index_, extent);
+  element_.chunk_used = 0;
+  element_.chunk_newest = 0;
+  element_.chunk = extent + 1;
+  return true;
+}
+
+/// The tuples in it are all there is to it from now on.
+void SharedShare::leave_chunk() {
+  const std::uint32_t chunk = element_.chunk;
+  if (chunk == 0 || chunk > shared::extents_max) return;
+  element_.chunk = 0;
+  arena_.close(index_, chunk - 1, element_.chunk_newest);
+}
+
+}  // namespace pastset

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/pastset/shared_large_real.cpp — large tuples of a shared space: where they are, who copies
+// them and who waits for that, and when their memory is free.
+#include <sys/mman.h>
+
+#include <csignal>
+#include <optional>
+
+#include "tests/pastset/shared_space_scene.hpp"
+
+using namespace shared_space_scene;
+using pastset::SharedSpaceFull;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr std::size_t of_a_mib = mib / sizeof(std::uint64_t) - 1;  // values, and how many they are
+
+bool is_in(const SharedSpace& space, const base::Payload& payload) {
+  const std::byte* const from = space.mapping().at(0);
+  const std::byte* const to = from + pastset::SharedArena::mapped_bytes(space.mapping().bytes());
+  return payload.bytes().data() >= from && payload.bytes().data() < to;
+}
+
+std::uint64_t used(SharedSpace& space) { return space.show().at(0).arena_bytes_used; }
+
+std::uint64_t mib_of(const SharedSpace& space) {
+  struct stat memory {};
+  fstat(space.descriptor(), &memory);
+  return static_cast<std::uint64_t>(memory.st_blocks) * 512 / mib;
+}
+
+runtime::Task start(runtime::Runtime& runtime, std::function<void()> work) {
+  return runtime.spawn(runtime::ContextRole::thread, {"other"}, std::move(work));
+}
+
+template <class Is>
+void wait_until(runtime::Runtime& runtime, const Is& is) {
+  for (const base::Nanos end = runtime.now() + 20s; !is(); runtime.sleep_for(1ms))
+    REQUIRE(runtime.now() < end);
+}
+
+/// A tuple whose copying stops in the middle until somebody says to go on.
+class Stopping {
+ public:
+  struct State {
+    std::atomic<bool> is_reached{false}, goes_on{false};
+  };
+  Stopping(std::size_t count, State& state) : tuple_(tuple_of(9, count)), bytes_(2 * mib) {
+    REQUIRE(tuple_.size() <= bytes_);
+    present = this;
+    state_ = &state;
+    at_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(at_ != MAP_FAILED);
+    std::memcpy(at_, tuple_.bytes().data(), tuple_.size());
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      present->state_->is_reached = true;
+      while (!present->state_->goes_on) {
+      }
+      mprotect(present->at_, present->bytes_, PROT_READ);
+    };
+    sigaction(SIGSEGV, &action, &before_);
+    mprotect(static_cast<std::byte*>(at_) + 4096, bytes_ - 4096, PROT_NONE);
+  }
+  ~Stopping() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(at_, bytes_);
+  }
+  Stopping(const Stopping&) = delete;
+  Stopping& operator=(const Stopping&) = delete;
+  base::Payload payload() const {
+    return base::Payload::adopt({static_cast<const std::byte*>(at_), tuple_.size()}, [] {});
+  }
+
+ private:
+  static inline Stopping* present = nullptr;
+  const base::Payload tuple_;
+  const std::size_t bytes_;
+  State* state_ = nullptr;
+  void* at_ = nullptr;
+  struct sigaction before_ {};
+};
+
+constexpr pastset::SharedSizes eight{.slots = 16, .arena_bytes = 8 * mib, .line = 8};
+
+}  // namespace
+
+TEST_CASE("shared space: a tuple that is written in it is moved and read without a copy") {
+  const std::string name = own_name();
+  Between<std::atomic<std::uint64_t>> place;
+  Forked mover([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
+    const base::Payload tuple = built_in(*space->find("e"), tuple_of(7, of_a_mib));
+    if (!is_in(*space, tuple)) throw std::runtime_error("written elsewhere");
+    *place = static_cast<std::uint64_t>(tuple.bytes().data() - space->mapping().at(0));
+    space->find("e")->move(tuple);
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name);
+    const auto element = space->enter("e", values, {}, eight);
+    const pastset::Stored stored = element->observe(soon(runtime));
+    CHECK(value_of(stored) == 7);
+    CHECK(stored.payload.bytes().data() == space->mapping().at(*place));
+    CHECK(used(*space) == mib);
+    CHECK(mover.wait() == 0);
+    element->axe(0);
+    CHECK(used(*space) == mib);  // it is being read
+    CHECK(value_of(stored) == 7);
+  });
+}
+
+TEST_CASE("shared space: a tuple that was written in it and moved is never written again") {
+  const auto space = SharedSpace::make(own_name());
+  const auto element = space->enter("e", values, {}, eight);
+  base::Payload tuple = built_in(*element, tuple_of(7, of_a_mib));
+  const std::byte* const written = tuple.bytes().data();
+  element->move(tuple);
+  base::Buffer thawed = base::Buffer::thaw(std::move(tuple));
+  CHECK(thawed.bytes().data() != written);
+  std::memset(thawed.bytes().data(), 1, thawed.size());
+  CHECK(value_of(element->observe()) == 7);
+}
+
+TEST_CASE("shared space: a tuple that is moved on is not copied, and counts where it was written") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const auto from = space->enter("a", values, {.delta = 16}, eight);
+    const auto to = space->enter("b", values, {}, {.slots = 16, .arena_bytes = 64 << 10});
+    const void* places[2];
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      from->move(tuple_of(i, 4 * of_a_mib));
+      const pastset::Stored stored = from->observe();
+      places[i] = stored.payload.bytes().data();
+      to->move(stored.payload);
+      to->move(stored.payload);
+      from->axe(i);
+    }
+    CHECK(used(*space) == 8 * mib);
+    auto third = from->start_move(tuple_of(2, 4 * of_a_mib));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      CHECK_FALSE(third.completion()->done());
+      const pastset::Stored stored = to->observe();
+      CHECK(value_of(stored) == i / 2);
+      CHECK(stored.payload.bytes().data() == places[i / 2]);
+    }
+    to->axe(0);
+    CHECK_FALSE(third.completion()->done());  // its second is the same
+    const auto& rings = space->mapping().segment().processes[space->mapping().me()].bell.rings;
+    const std::uint32_t before = rings;
+    to->axe(1);
+    CHECK(rings != before);  // whoever waits there need not look for himself
+    CHECK(third.take(soon(runtime)).number == 2);
+  });
+}
+
+TEST_CASE("shared space: nobody waits while a large tuple is copied") {
+  const std::size_t count = GENERATE(1100U, of_a_mib / 2, of_a_mib);
+  Stopping::State state;
+  Stopping stopping(count, state);
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name(), {.bytes = 128 * mib, .lock_patience = 200ms});
+    const auto element =
+        space->enter("e", values, {.delta = 4}, {.slots = 8, .arena_bytes = 64 * mib});
+    element->move(tuple_of(0, 1000));  // there is a chunk
+    runtime::Task mover = start(runtime, [&] { element->move(stopping.payload()); });
+    wait_until(runtime, [&] { return state.is_reached.load(); });
+    CHECK(element->move(tuple_of(1, 1), soon(runtime)) == 1);
+    CHECK(element->move(tuple_of(2, count), soon(runtime)) == 2);
+    CHECK(element->last() == 3);
+    state.goes_on = true;
+    mover.join();
+    CHECK(value_of(element->observe(3, soon(runtime))) == 9);
+  });
+}
+
+TEST_CASE("shared space: who is killed while he writes a large tuple leaves nothing") {
+  const bool is_copied = GENERATE(false, true);
+  const std::string name = own_name();
+  Between<Stopping::State> state;
+  Forked writer([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
+    if (is_copied) {
+      const Stopping stopping(of_a_mib, *state);
+      space->find("e")->move(stopping.payload());
+    }
+    const base::Buffer buffer = space->find("e")->buffer(mib);
+    state->is_reached = buffer.size() == mib;
+    runtime.sleep_for(60s);
+  });
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name);
+    const auto element = space->enter("e", values, {.delta = 4}, eight);
+    wait_until(runtime, [&] { return state->is_reached.load(); });
+    CHECK(used(*space) == mib);
+    auto moved = element->start_move(tuple_of(1, 8 * of_a_mib));
+    CHECK_FALSE(moved.completion()->done());
+    writer.kill(SIGKILL);
+    CHECK(moved.take(soon(runtime)).number == 0);
+    CHECK(used(*space) == 8 * mib);
+  });
+}
+
+TEST_CASE(
+    "shared space: memory of large tuples is used again, and goes back when nobody wants it") {
+  const std::string name = own_name();
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(name, {.bytes = 256 * mib});
+    const auto element = space->enter("e", values, {}, {.slots = 16, .arena_bytes = 128 * mib});
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      element->move(tuple_of(i, of_a_mib * (1 + i % 5)));
+      CHECK(value_of(element->observe()) == i);
+      element->axe(i);
+    }
+    CHECK(mib_of(*space) <= 24);  // one of each length
+    element->move(tuple_of(60, 2 * of_a_mib));
+    wait_until(runtime, [&] { return mib_of(*space) <= 3; });
+    CHECK(value_of(element->observe()) == 60);
+  });
+}
+
+TEST_CASE("shared space: it costs no more than it may, whatever sizes come and go") {
+  const auto space =
+      SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
+  const auto element = space->enter("e", values, {}, eight);
+  runtime::Random random(3);
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    element->move(tuple_of(i, of_a_mib / 16 + random.below(3 * of_a_mib)));
+    if (random.chance(0.7)) element->move(tuple_of(i, 1 + random.below(of_a_mib)));
+    while (const auto stored = element->try_observe()) {
+      REQUIRE(value_of(*stored) == i);
+      element->axe(stored->number);
+    }
+    REQUIRE(mib_of(*space) <= 9 + pastset::shared::segment_head_bytes / mib);
+  }
+}
+
+TEST_CASE("shared space: an element holds as many tuples of a size as it is said to, and no more") {
+  const auto space = SharedSpace::make(own_name(), {.bytes = 256 * mib});
+  int names = 0;
+  for (const std::uint64_t arena : {8192ul, 100'000ul, mib, 4 * mib, 64 * mib})
+    for (const std::size_t count : {10u, 60u, 500u, 3000u, 20'000u, 700'000u}) {
+      const std::uint64_t bytes = tuple_of(1, count).size();
+      const std::uint64_t most = pastset::tuples_in(pastset::extent_bytes(arena), bytes);
+      if (most == 0 || most > 3000) continue;
+      INFO(arena << " bytes, tuples of " << bytes << ", " << most << " of them");
+      const auto element =
+          space->enter(std::to_string(++names), values, {}, {.slots = 4000, .arena_bytes = arena});
+      std::uint64_t next = 0;
+      for (; next < most; ++next) element->move(tuple_of(next, count));
+      // One goes, one comes, for as long as one likes.
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2 * most, 500); ++i) {
+        REQUIRE(value_of(element->observe()) == i);
+        element->axe(i);
+        element->move(tuple_of(next++, count));
+      }
+      if (pastset::has_own_extent(bytes, arena))
+        CHECK_THROWS_AS(element->move(tuple_of(next, count)), SharedSpaceFull);
+      element->delete_element();
+    }
+  CHECK(names > 15);
+}
+
+TEST_CASE("shared space: who needs it for a tuple gets at least enough memory for it") {
+  for (const std::uint64_t tuples : {1ul, 2ul, 5ul, 60ul, 64ul, 65ul, 300ul, 5000ul, 100'000ul})
+    for (std::uint64_t bytes = 49; bytes < 64 * mib; bytes += bytes / 3) {
+      INFO(tuples << " tuples of " << bytes);
+      const std::uint64_t arena = pastset::arena_bytes_for(tuples, bytes);
+      CHECK(pastset::tuples_in(arena, bytes) >= tuples);
+      CHECK(arena <= pastset::extent_bytes(2 * tuples * pastset::extent_bytes(bytes)));
+    }
+}
+
+TEST_CASE("shared space: memory to write in is the process's own when there is none to spare") {
+  const auto space = SharedSpace::make(own_name());
+  const auto element = space->enter("e", values, {}, eight);
+  std::vector<base::Buffer> buffers;
+  for (int i = 0; i < 12; ++i) buffers.push_back(element->buffer(mib));
+  CHECK(used(*space) == 7 * mib);
+  CHECK_FALSE(is_in(*space, std::move(buffers.back()).freeze()));
+  CHECK_FALSE(is_in(*space, element->buffer(1000).freeze()));
+  element->move(tuple_of(5, of_a_mib));
+  CHECK_THROWS_AS(element->move(tuple_of(6, of_a_mib)), SharedSpaceFull);
+  buffers.clear();
+  CHECK(used(*space) == mib);
+  element->move(built_in(*element, tuple_of(6, 9)));
+  CHECK(value_of(element->observe(1)) == 6);
+}
+
+TEST_CASE("shared space: a process reads as many tuples in place as it likes") {
+  const auto space = SharedSpace::make(own_name());
+  const auto element = space->enter("e", values, {}, {.slots = 2000, .arena_bytes = 8 * mib});
+  std::vector<pastset::Stored> read;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    element->move(tuple_of(i, 500));
+    read.push_back(element->observe());
+    CHECK(is_in(*space, read.back().payload));
+  }
+  element->axe(999);
+  for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE(value_of(read[i]) == i);
+  CHECK(used(*space) > 4'000'000);
+  read.clear();
+  CHECK(used(*space) <= 2 * pastset::chunk_bytes(8 * mib));
+}
+
+TEST_CASE("shared space: however many move at once, one that keeps the newest needs one to spare") {
+  const std::size_t count = GENERATE(std::size_t{1200}, std::size_t{of_a_mib});
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space = SharedSpace::make(own_name());
+    const std::uint64_t keeps = count == of_a_mib ? 1 : 80;
+    const std::uint64_t arena = pastset::arena_bytes_for(keeps + 1, tuple_of(1, count).size());
+    const auto element =
+        space->enter("e", values, {.keep_newest = keeps}, {.slots = 128, .arena_bytes = arena});
+    std::vector<runtime::Task> movers;
+    std::atomic<int> refused{0};
+    for (std::uint64_t mover = 0; mover < 4; ++mover)
+      movers.push_back(start(runtime, [&, mover] {
+        for (std::uint64_t i = 0; i < 300; ++i) try {
+            element->move(tuple_of(mover, count));
+          } catch (const SharedSpaceFull&) {
+            ++refused;
+          }
+      }));
+    for (runtime::Task& mover : movers) mover.join();
+    CHECK(refused == 0);
+    CHECK(element->last() == 1200);
+  });
+}
+
+TEST_CASE("shared space: what waited in line, in memory, for an element that is deleted is free") {
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto space =
+        SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
+    const auto element = space->enter("e", values, {.delta = 1}, eight);
+    element->move(tuple_of(0));
+    auto begun = element->start_move(tuple_of(1, 3 * of_a_mib));
+    runtime::Task mover = start(runtime, [&] {
+      CHECK_THROWS_AS(element->move(tuple_of(2, 3 * of_a_mib)), pastset::Deleted);
+    });
+    wait_until(runtime, [&] { return space->show().at(0).blocked_movers == 2; });
+    CHECK(used(*space) == 6 * mib);
+    SharedSpace::map(again(space->descriptor()))->delete_element("e");
+    mover.join();
+    CHECK_THROWS_AS(begun.take(soon(runtime)), pastset::Deleted);
+    const auto next = space->enter("e", values, {.delta = 1}, eight);
+    CHECK(next->move(tuple_of(3, 8 * of_a_mib), soon(runtime)) == 0);
+  });
+}
+
+TEST_CASE("shared space: memory of deleted elements is put together") {
+  const pastset::SharedSizes small{.slots = 1000, .arena_bytes = mib, .line = 64};
+  const pastset::SharedSizes large{.slots = 4400, .arena_bytes = 4 * mib, .line = 64};
+  const auto space =
+      SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(5, small))});
+  const auto enter = [&](const std::string& name, const pastset::SharedSizes& sizes) {
+    return space->enter(name, values, {}, sizes);
+  };
+  for (const char* const name : {"a", "b", "c", "d", "e"}) enter(name, small)->move(tuple_of(1));
+  CHECK_THROWS_AS(enter("f", small), SharedSpaceFull);
+  for (const char* const name : {"b", "d", "c", "a"}) {
+    CHECK_THROWS_AS(enter("f", large), SharedSpaceFull);
+    space->delete_element(name);
+  }
+  const auto one = enter("f", large);
+  for (int i = 0; i < 4000; ++i) one->move(tuple_of(1, 1));
+  one->move(tuple_of(2, 4 * of_a_mib));
+  CHECK(value_of(space->find("e")->observe()) == 1);
+}
