@@ -4,7 +4,6 @@
 //
 //   huge_tree --clusters 1000 --hosts 10 --threads 10 --allreduces 10
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "base/errors.hpp"
 #include "base/settings.hpp"
 #include "base/version.hpp"
+#include "bench/support/provenance.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
 #include "paths/run/program.hpp"
@@ -56,18 +56,12 @@ class StopWatch {
   base::Nanos last_{0};
 };
 
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 int run(const Options& options) {
   StopWatch watch;
   const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
       base::parse_settings(config(options), "huge_tree.yaml"), wrappers::all_kinds()));
   const double expand_seconds = watch.lap();
-  const std::uint64_t expand_bytes = peak_rss_bytes();
+  const std::uint64_t expand_bytes = bench::peak_memory_bytes();
 
   paths::RunOptions run_options;
   run_options.clock = runtime::ClockKind::virtual_time;
@@ -102,7 +96,7 @@ int run(const Options& options) {
         {"allreduces", allreduce_seconds},
         {"end", end_seconds}}},
       {"virtual_ms_per_allreduce", static_cast<double>(took.count()) / 1e6 / options.allreduces},
-      {"peak_rss_bytes", {{"expand", expand_bytes}, {"run", peak_rss_bytes()}}}};
+      {"peak_rss_bytes", {{"expand", expand_bytes}, {"run", bench::peak_memory_bytes()}}}};
   fmt::print("{}\n", json.dump(2));
   return 0;
 }

@@ -614,7 +614,8 @@ void Executor::jump_to_next_timer() {
       if (next.at > virtual_now_) {
         virtual_now_ = next.at;
         ++instant_;
-        runs_ = runs_of_services_ = 0;
+        earlier_runs_ += std::exchange(runs_, 0);
+        runs_of_services_ = 0;
         live_most_ = live_count_;
       }
       fire_timers();

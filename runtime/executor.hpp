@@ -36,6 +36,7 @@ class Executor {
   bool is_deadlocked() const { return deadlock_ != nullptr; }
   bool runs_fibers() const { return is_virtual() || options.service_fibers; }
   Nanos now() const;
+  std::uint64_t events() const { return earlier_runs_ + runs_; }
   std::chrono::steady_clock::time_point origin() const { return origin_; }
 
   /// virtual clock: runs `main` and everything it spawns on the calling OS thread.
@@ -176,8 +177,9 @@ class Executor {
 
   // virtual clock.
   Nanos virtual_now_{0};
-  std::uint64_t instant_ = 1;           // counts the times at which something ran
-  std::uint64_t runs_ = 0;              // of contexts, at this time
+  std::uint64_t instant_ = 1;  // counts the times at which something ran
+  std::uint64_t runs_ = 0;     // of contexts, at this time
+  std::uint64_t earlier_runs_ = 0;
   std::uint64_t runs_of_services_ = 0;  // in a row, while no thread ran
 };
 

@@ -29,6 +29,11 @@ Runtime::~Runtime() = default;
 bool Runtime::is_virtual() const { return executor_->is_virtual(); }
 Nanos Runtime::now() const { return executor_->now(); }
 
+std::uint64_t Runtime::events() const {
+  ENSURE(is_virtual());
+  return executor_->events();
+}
+
 Nanos Runtime::utc_at_zero() const {
   ENSURE(!is_virtual());
   return std::chrono::system_clock::now().time_since_epoch() - now();

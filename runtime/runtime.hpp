@@ -137,6 +137,9 @@ class Runtime {
   bool is_virtual() const;
   /// Nanoseconds since this runtime began. Any context.
   Nanos now() const;
+  /// How often contexts have gone on until now, which says what a simulation costs. Virtual clock
+  /// only.
+  std::uint64_t events() const;
   /// What the machine's clock showed, since 1970 in UTC, when now() was 0: for files and people,
   /// not for measuring. Steady clock only.
   Nanos utc_at_zero() const;

@@ -502,11 +502,18 @@ nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
   return json;
 }
 
-void CollectiveTimes::finish(const paths::RunSummary&) {
+void CollectiveTimes::finish(const paths::RunSummary& run) {
   if (rows_.empty() || options_.json.empty()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const Row& row : rows_) results.push_back(json_of(row));
-  write_json(options_.json, {{"results", results}, {"provenance", provenance()}});
+  nlohmann::ordered_json json{{"results", results}};
+  if (run.clock == runtime::ClockKind::virtual_time)
+    json["simulation"] = {{"seconds", run.wall_seconds},
+                          {"events", run.events},
+                          {"events_per_second", static_cast<double>(run.events) / run.wall_seconds},
+                          {"peak_memory_bytes", peak_memory_bytes()}};
+  json["provenance"] = provenance();
+  write_json(options_.json, json);
 }
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include "bench/support/provenance.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include "base/version.hpp"
@@ -20,6 +21,12 @@ nlohmann::ordered_json provenance(std::optional<double> wall_seconds) {
   if (wall_seconds) json["wall_seconds"] = *wall_seconds;
   json["version"] = base::version;
   return json;
+}
+
+std::uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace bench

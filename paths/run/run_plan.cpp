@@ -43,6 +43,8 @@ class PlanRun {
     }
   }
 
+  std::uint64_t events() const { return runtime_.is_virtual() ? runtime_.events() : 0; }
+
   std::vector<Host*> hosts() const {
     std::vector<Host*> all;
     for (const auto& host : hosts_.hosts()) all.push_back(host.get());
@@ -134,7 +136,7 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
   tell_launcher(ThreadsState::ended);
   if (failures.empty() && finish) {
     const double seconds = std::chrono::duration<double>(wall.now()).count();
-    finish({*plan, options.clock, options.seed, seconds, run.hosts()});
+    finish({*plan, options.clock, options.seed, seconds, run.events(), run.hosts()});
   }
   return failures;
 }

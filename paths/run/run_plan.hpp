@@ -19,6 +19,7 @@ struct RunSummary {
   runtime::ClockKind clock;
   std::uint64_t seed;
   double wall_seconds;
+  std::uint64_t events;      ///< of the virtual clock, else 0: how often contexts went on
   std::vector<Host*> hosts;  ///< those of this process, ended
 };
 

@@ -70,6 +70,17 @@ TEST_CASE("runtime: sleeping contexts wake at exactly their times on the virtual
   CHECK(runtime.now() == 30ms);
 }
 
+TEST_CASE("runtime: each time that a context goes on is an event of the virtual clock") {
+  Runtime runtime(virtual_time());
+  std::uint64_t before = 0, after = 0;
+  runtime.run([&] {
+    before = runtime.events();
+    for (int i = 0; i < 5; ++i) runtime.sleep_for(1ms);
+    after = runtime.events();
+  });
+  CHECK(after == before + 5);
+}
+
 TEST_CASE("runtime: contexts that wake at the same time run in the order they went to sleep") {
   Runtime runtime(virtual_time());
   std::string order;
