@@ -41,8 +41,26 @@ std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_
     case Collective::broadcast:
     case Collective::scatter:
     case Collective::reduce_scatter: return out;
-    case Collective::alltoall: return in / members;
+    case Collective::alltoall: return (in + members - 1) / members;
     default: return in;
+  }
+}
+
+bool reads(const Call& call, std::uint32_t rank) {
+  switch (call.collective) {
+    case Collective::barrier:
+    case Collective::broadcast: return false;
+    case Collective::scatter: return rank == call.root;
+    default: return true;
+  }
+}
+
+bool writes(const Call& call, std::uint32_t rank) {
+  switch (call.collective) {
+    case Collective::barrier: return false;
+    case Collective::reduce:
+    case Collective::gather: return rank == call.root;
+    default: return true;
   }
 }
 
@@ -91,9 +109,8 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   }
   const std::string& label = thread.wiring().label();
   if (!label.empty()) name = label + "/" + name;
-  group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads);
+  group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads, rank_);
   place_ = group_->layout().place(rank_);
-  group_->come(place_);
 }
 
 Group::Group(paths::Thread& thread, const Declared& declared)
@@ -102,7 +119,6 @@ Group::Group(paths::Thread& thread, const Declared& declared)
 Group::~Group() {
   const bool is_failing = std::uncaught_exceptions() > exceptions_;
   group_->leave(place_, next_, is_failing);
-  thread_.host().kept<HostGroups>().left(group_);
 }
 
 std::uint32_t Group::size() const { return group_->layout().size(); }
@@ -132,10 +148,10 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
   call.choices = choices_;
   const auto prepared = group_->prepare(call);
   const CallCounts& counts = prepared->counts;
-  for (const auto& [what, expected, found] :
-       {std::tuple("in", counts.in(rank_), call.in.size() / element),
-        std::tuple("out", counts.out(rank_), call.out.size() / element)}) {
-    if (expected > 0 && found != expected)
+  for (const auto& [what, is_used, expected, found] :
+       {std::tuple("in", reads(call, rank_), counts.in(rank_), call.in.size() / element),
+        std::tuple("out", writes(call, rank_), counts.out(rank_), call.out.size() / element)}) {
+    if (is_used && found != expected)
       refuse(fmt::format("expected {} elements in `{}`, found {}", expected, what, found));
   }
   call.in = call.in.first(counts.in(rank_)*element);
