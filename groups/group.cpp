@@ -218,16 +218,22 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->name(), *colour));
-  const std::array<std::int64_t, 2> mine{colour.value_or(-1), key};
-  std::vector<std::int64_t> all(std::size_t{2} * size());
+  // A number that none of them has had, as another group of this name may have been split before.
+  auto& groups = thread_.host().kept<HostGroups>();
+  const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
+                                         groups.next_split(thread_.rank())};
+  std::vector<std::int64_t> all(mine.size() * size());
   run(allgather(mine, all));
-  const std::uint64_t number = splits_++;
+  const auto said = [&](std::uint32_t rank) { return &all[mine.size() * rank]; };
+  std::int64_t number = 0;
+  for (std::uint32_t rank = 0; rank < size(); ++rank) number = std::max(number, said(rank)[2]);
+  groups.next_split(thread_.rank(), number + 1);
   if (!colour) return nullptr;
   std::vector<std::uint32_t> members;
   for (std::uint32_t rank = 0; rank < size(); ++rank)
-    if (all[std::size_t{2} * rank] == *colour) members.push_back(rank);
+    if (said(rank)[0] == *colour) members.push_back(rank);
   std::stable_sort(members.begin(), members.end(), [&](std::uint32_t left, std::uint32_t right) {
-    return all[std::size_t{2} * left + 1] < all[std::size_t{2} * right + 1];
+    return said(left)[1] < said(right)[1];
   });
   for (std::uint32_t& member : members) member = group_->layout().thread(member);
   return std::make_unique<Group>(thread_, fmt::format("{}.{}.{}", group_->name(), number, *colour),

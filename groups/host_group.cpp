@@ -425,6 +425,12 @@ std::shared_ptr<HostGroup> HostGroups::find(paths::Wiring& wiring, const std::st
   return group;
 }
 
+std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
+  runtime::Lock lock(mutex_);
+  std::int64_t& next = next_splits_[thread];
+  return next = std::max(next, least);
+}
+
 void HostGroups::forget(const HostGroup& group) {
   std::shared_ptr<HostGroup> forgotten;  // goes without the lock
   runtime::Lock lock(mutex_);

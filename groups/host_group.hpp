@@ -142,12 +142,15 @@ class HostGroups {
                                   const std::vector<std::uint32_t>* threads, std::uint32_t rank);
   /// That one is over.
   void forget(const HostGroup& group);
+  /// Above the numbers of all splits that this thread was in, and at least that one from now on.
+  std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
 
  private:
   std::shared_ptr<HostGroup> find(paths::Wiring& wiring, const std::string& name,
                                   const std::vector<std::uint32_t>* threads);
   runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
+  std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread
 };
 
 }  // namespace groups

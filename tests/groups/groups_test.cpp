@@ -237,6 +237,21 @@ TEST_CASE("groups: members of one colour are a group of their own") {
   CHECK(result.broke == "");
 }
 
+TEST_CASE("groups: parts of one that was made again are beside those of the first") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    std::vector<std::unique_ptr<groups::Group>> parts;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      groups::Group world(thread);
+      parts.push_back(world.split(world.rank() % 2));
+      if (world.rank() > 0) parts.push_back(parts.back()->split(0));
+      if (world.rank() == 0) parts.push_back(parts.back()->split(0, i));
+    }
+    for (const auto& part : parts) sum_of_ranks(*part);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
 TEST_CASE("groups: one is asked for a schedule of its own, whoever else is on its hosts") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
