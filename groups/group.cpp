@@ -41,8 +41,26 @@ std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_
     case Collective::broadcast:
     case Collective::scatter:
     case Collective::reduce_scatter: return out;
-    case Collective::alltoall: return in / members;
+    case Collective::alltoall: return (in + members - 1) / members;
     default: return in;
+  }
+}
+
+bool reads(const Call& call, std::uint32_t rank) {
+  switch (call.collective) {
+    case Collective::barrier:
+    case Collective::broadcast: return false;
+    case Collective::scatter: return rank == call.root;
+    default: return true;
+  }
+}
+
+bool writes(const Call& call, std::uint32_t rank) {
+  switch (call.collective) {
+    case Collective::barrier: return false;
+    case Collective::reduce:
+    case Collective::gather: return rank == call.root;
+    default: return true;
   }
 }
 
@@ -91,9 +109,8 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   }
   const std::string& label = thread.wiring().label();
   if (!label.empty()) name = label + "/" + name;
-  group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads);
+  group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads, rank_);
   place_ = group_->layout().place(rank_);
-  group_->come(place_);
 }
 
 Group::Group(paths::Thread& thread, const Declared& declared)
@@ -102,7 +119,6 @@ Group::Group(paths::Thread& thread, const Declared& declared)
 Group::~Group() {
   const bool is_failing = std::uncaught_exceptions() > exceptions_;
   group_->leave(place_, next_, is_failing);
-  thread_.host().kept<HostGroups>().left(group_);
 }
 
 std::uint32_t Group::size() const { return group_->layout().size(); }
@@ -132,10 +148,10 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
   call.choices = choices_;
   const auto prepared = group_->prepare(call);
   const CallCounts& counts = prepared->counts;
-  for (const auto& [what, expected, found] :
-       {std::tuple("in", counts.in(rank_), call.in.size() / element),
-        std::tuple("out", counts.out(rank_), call.out.size() / element)}) {
-    if (expected > 0 && found != expected)
+  for (const auto& [what, is_used, expected, found] :
+       {std::tuple("in", reads(call, rank_), counts.in(rank_), call.in.size() / element),
+        std::tuple("out", writes(call, rank_), counts.out(rank_), call.out.size() / element)}) {
+    if (is_used && found != expected)
       refuse(fmt::format("expected {} elements in `{}`, found {}", expected, what, found));
   }
   call.in = call.in.first(counts.in(rank_)*element);
@@ -202,16 +218,22 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->name(), *colour));
-  const std::array<std::int64_t, 2> mine{colour.value_or(-1), key};
-  std::vector<std::int64_t> all(std::size_t{2} * size());
+  // A number that none of them has had, as another group of this name may have been split before.
+  auto& groups = thread_.host().kept<HostGroups>();
+  const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
+                                         groups.next_split(thread_.rank())};
+  std::vector<std::int64_t> all(mine.size() * size());
   run(allgather(mine, all));
-  const std::uint64_t number = splits_++;
+  const auto said = [&](std::uint32_t rank) { return &all[mine.size() * rank]; };
+  std::int64_t number = 0;
+  for (std::uint32_t rank = 0; rank < size(); ++rank) number = std::max(number, said(rank)[2]);
+  groups.next_split(thread_.rank(), number + 1);
   if (!colour) return nullptr;
   std::vector<std::uint32_t> members;
   for (std::uint32_t rank = 0; rank < size(); ++rank)
-    if (all[std::size_t{2} * rank] == *colour) members.push_back(rank);
+    if (said(rank)[0] == *colour) members.push_back(rank);
   std::stable_sort(members.begin(), members.end(), [&](std::uint32_t left, std::uint32_t right) {
-    return all[std::size_t{2} * left + 1] < all[std::size_t{2} * right + 1];
+    return said(left)[1] < said(right)[1];
   });
   for (std::uint32_t& member : members) member = group_->layout().thread(member);
   return std::make_unique<Group>(thread_, fmt::format("{}.{}.{}", group_->name(), number, *colour),

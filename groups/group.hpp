@@ -211,8 +211,11 @@ struct Declared {
 ///          once more, and scans and what does not commute have each host fold what all have given:
 ///          as much memory as an allgather, and sent by its schedules.
 /// Values:  checked, as in trees: NaN and integers beyond their type fail the operation.
-/// Sharing: one thread's own. Members of a group are made and dropped by their threads.
-/// Blocks:  run() and Started::wait(), until this member's part has ended, and its tuple is moved.
+/// Sharing: one thread's own. Members of a group are made and dropped by their threads. What was
+///          started goes on when its member is dropped.
+/// Blocks:  run() and Started::wait(), until this member's part has ended, and its tuple is moved;
+///          a member made in place of one that the thread has dropped, until the others of its host
+///          have dropped theirs.
 /// Throws:  UsageError for what no member may ask, before anything is sent; TravelError for what
 ///          the world does, which is the same for all operations to come: then the group is of no
 ///          use, and others go on. A member that is dropped while others go on fails those.
@@ -259,8 +262,7 @@ class Group {
   std::shared_ptr<HostGroup> group_;
   std::uint32_t rank_ = 0, place_ = 0;  // of its layout
   std::uint64_t next_ = 0;              // number of the next operation
-  std::uint64_t splits_ = 0;
-  std::shared_ptr<Choices> choices_;  // by links that were measured; null: by the config's
+  std::shared_ptr<Choices> choices_;    // by links that were measured; null: by the config's
   const int exceptions_;
 };
 

@@ -148,9 +148,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   try {
     execute(*running);
   } catch (const paths::TravelError& error) {
-    failure =
-        std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
-                                             "group " + name_, error.wrapper(), error.reason());
+    failure = told(*running, error);
   } catch (const std::exception& error) {
     failure = failure_of(fmt::format("{}: {}", running->name.text(), error.what()));
   } catch (...) {
@@ -160,6 +158,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   }
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
   runtime::Wakes wakes;
+  if (!failure && lanes_ != nullptr) lanes_->close(running->name.number);
   {
     runtime::Lock lock(mutex_);
     running_.erase(running->name.number);
@@ -167,10 +166,20 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
       fail(lock, running->name.number, failure, failing_);
       running->failure = failure;
     }
+    end_if_over(lock);
   }
-  if (!failure && lanes_ != nullptr) lanes_->close(running->name.number);
   running->completion.complete(wakes);
   if (stop) std::rethrow_exception(stop);
+}
+
+/// With what was called here, unless that is said.
+paths::Failure HostGroup::told(const Running& running, const paths::TravelError& error) const {
+  std::string reason = error.reason();
+  if (reason.find("operation ") == std::string::npos)
+    reason += fmt::format("; in operation {} of group {} {} calls '{}'", running.name.number, name_,
+                          thread_text(layout_.first_on(me_)), running.prepared->signature);
+  return std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
+                                              "group " + name_, error.wrapper(), reason);
 }
 
 Choices& HostGroup::choices_for(const Call& call) const {
@@ -308,10 +317,26 @@ void HostGroup::wait(Running& running) {
   if (running.failure) throw paths::TravelError(*running.failure);
 }
 
-void HostGroup::come(std::uint32_t place) {
+bool HostGroup::come(std::uint32_t place) {
   runtime::Lock lock(mutex_);
+  if (left_.contains(place)) return false;
   if (!come_.insert(place).second)
     throw base::UsageError(fmt::format("group {}: {} is in it already", name_, thread_text(place)));
+  return true;
+}
+
+void HostGroup::wait_until_over() {
+  if (over_.wait(deadline(), {"members to leave", name_, 0})) return;
+  runtime::Lock lock(mutex_);
+  std::vector<std::string> who;
+  for (std::uint32_t place = layout_.first_on(me_); place < layout_.first_on(me_ + 1); ++place)
+    if (!left_.contains(place)) who.push_back(thread_text(place));
+  throw paths::TravelError(
+      wiring_.name(), "group " + name_, "",
+      fmt::format(
+          "one of this name was made before, and {} not left it before the deadline of {}",
+          who.empty() ? "what was started has" : fmt::format("{} has", fmt::join(who, ", ")),
+          base::format_time(wiring_.plan().deadline)));
 }
 
 void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing) {
@@ -323,9 +348,18 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   });
   if (is_missed || is_failing)
     fail(lock, number, failure_of(fmt::format("{} {}", thread_text(place), why)), failing_);
-  if (left_.size() < layout_.members_on(me_) || lanes_ == nullptr || !failures_.empty()) return;
+  end_if_over(lock);
+}
+
+/// Other hosts are told, and the name is free.
+void HostGroup::end_if_over(runtime::Lock& lock) {
+  if (left_.size() < layout_.members_on(me_) || !running_.empty() || is_over_) return;
+  is_over_ = true;
   lock.unlock();
-  lanes_->abandon("");
+  if (lanes_ != nullptr) lanes_->abandon("");
+  wiring_.host().kept<HostGroups>().forget(*this);
+  over_.complete();
+  lock.lock();
 }
 
 void HostGroup::fail(std::uint64_t number, const paths::Failure& failure, Failing failing) {
@@ -359,17 +393,22 @@ void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Fai
   lock.lock();
 }
 
-bool HostGroup::is_over() const {
-  runtime::Lock lock(mutex_);
-  return left_.size() == layout_.members_on(me_);
-}
-
 std::string HostGroup::last_algorithm() const {
   runtime::Lock lock(mutex_);
   return last_choice_ == nullptr ? "" : last_choice_->text();
 }
 
 std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
+                                            const std::vector<std::uint32_t>* threads,
+                                            std::uint32_t rank) {
+  for (;;) {
+    auto group = find(wiring, name, threads);
+    if (group->come(group->layout().place(rank))) return group;
+    group->wait_until_over();
+  }
+}
+
+std::shared_ptr<HostGroup> HostGroups::find(paths::Wiring& wiring, const std::string& name,
                                             const std::vector<std::uint32_t>* threads) {
   runtime::Lock lock(mutex_);
   std::shared_ptr<HostGroup>& group = groups_[name];
@@ -386,10 +425,19 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::st
   return group;
 }
 
-void HostGroups::left(const std::shared_ptr<HostGroup>& group) {
+std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
   runtime::Lock lock(mutex_);
-  const auto found = groups_.find(group->name());
-  if (found != groups_.end() && found->second == group && group->is_over()) groups_.erase(found);
+  std::int64_t& next = next_splits_[thread];
+  return next = std::max(next, least);
+}
+
+void HostGroups::forget(const HostGroup& group) {
+  std::shared_ptr<HostGroup> forgotten;  // goes without the lock
+  runtime::Lock lock(mutex_);
+  const auto found = groups_.find(group.name());
+  if (found == groups_.end() || found->second.get() != &group) return;
+  forgotten = std::move(found->second);
+  groups_.erase(found);
 }
 
 }  // namespace groups

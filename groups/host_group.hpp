@@ -80,14 +80,15 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
                                  const std::shared_ptr<const Prepared>& prepared, bool waits);
   /// Blocks until it has ended. Throws TravelError.
   void wait(Running& running);
-  /// Makes it a member. Throws UsageError when it is one, or was.
-  void come(std::uint32_t place);
+  /// Makes it a member; false when it was one, and has left. Throws UsageError when it is one.
+  bool come(std::uint32_t place);
+  /// Blocks until all members have left and nothing is under way: then the name is free. Throws
+  /// TravelError at the deadline.
+  void wait_until_over();
   /// A member comes to no operation from that number on.
   void leave(std::uint32_t place, std::uint64_t number, bool is_failing);
   /// The operation of that number fails here, and everywhere, with what `failing` says.
   void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
-  /// Whether all members have left.
-  bool is_over() const;
   /// What it did last took that schedule; empty before.
   std::string last_algorithm() const;
 
@@ -104,6 +105,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   paths::Failure failure_of(const std::string& reason) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
+  paths::Failure told(const Running& running, const paths::TravelError& error) const;
+  void end_if_over(runtime::Lock& lock);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
 
   paths::Wiring& wiring_;
@@ -126,20 +129,28 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<const Choice> last_choice_;
   PreparedCalls prepared_;
   std::unique_ptr<Execution> idle_;  // of the last operation
+  bool is_over_ = false;             // all members have left, and nothing is under way
+  runtime::Completion over_;         // likewise, and the name is free
 };
 
 /// The groups that members of one host are in, by name.
 class HostGroups {
  public:
-  /// `threads`: null for all.
+  /// Makes the one of that rank a member. `threads`: null for all.
+  /// Blocks: where that was a member before, until the group of then is over.
   std::shared_ptr<HostGroup> join(paths::Wiring& wiring, const std::string& name,
-                                  const std::vector<std::uint32_t>* threads);
-  /// After HostGroup::leave().
-  void left(const std::shared_ptr<HostGroup>& group);
+                                  const std::vector<std::uint32_t>* threads, std::uint32_t rank);
+  /// That one is over.
+  void forget(const HostGroup& group);
+  /// Above the numbers of all splits that this thread was in, and at least that one from now on.
+  std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
 
  private:
+  std::shared_ptr<HostGroup> find(paths::Wiring& wiring, const std::string& name,
+                                  const std::vector<std::uint32_t>* threads);
   runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
+  std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread
 };
 
 }  // namespace groups

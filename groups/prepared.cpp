@@ -23,11 +23,12 @@ Call without_memory(Call call) {
 }
 
 std::string signature_of(const Call& call, const CallCounts& counts) {
-  return fmt::format("{} {} {}{} from {}, {} by {}{}", name_of(call.collective), call.operation,
-                     base::scalar_name(call.scalar),
-                     call.values == base::Values::ieee ? " as they are" : "", call.root,
-                     counts.text(), call.algorithm,
-                     call.choices ? " for links measured as " + call.choices->belief() : "");
+  return fmt::format(
+      "{}{}{} {}{}{}, {} by {}{}", name_of(call.collective), call.operation.empty() ? "" : " ",
+      call.operation, base::scalar_name(call.scalar),
+      call.values == base::Values::ieee ? " as they are" : "",
+      has_root(call.collective) ? fmt::format(" from {}", call.root) : "", counts.text(),
+      call.algorithm, call.choices ? " for links measured as " + call.choices->belief() : "");
 }
 
 Question question_of(const Call& call, const CallCounts& counts, const Layout& layout) {

@@ -495,8 +495,11 @@ nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
   json["bound_ms"] = optional(row.bound);
   json["ratio"] =
       row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
-  json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},
-                 {"bytes", row.wan(&pricing::Flow::bytes)}};
+  if (row.prices.empty())  // of which it would be
+    json["wan"] = nullptr;
+  else
+    json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},
+                   {"bytes", row.wan(&pricing::Flow::bytes)}};
   for (std::size_t root = 0; row.prices.size() > 1 && root < row.prices.size(); ++root)
     json["by_root"].push_back(json_of_root(row, root));
   return json;

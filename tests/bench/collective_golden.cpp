@@ -54,6 +54,16 @@ TEST_CASE("collective: tells of each root what its broadcast took, and how often
   CHECK(row.at("wan").at("messages") == 24);
 }
 
+TEST_CASE("collective: where there is no price nothing is said of what crossed") {
+  const test_support::Said said = test_support::run_shell(
+      "cd " PATHS_SOURCE_DIR " && " PATHS_BUILD_BIN_DIR
+      "/paths run configs/multicluster-small.yaml --clock virtual -- collective broadcast -m 8 "
+      "-i 1 --json -");
+  const auto row = nlohmann::json::parse(said.text).at("results").at(0);
+  CHECK(row.at("price_ms").is_null());
+  CHECK(row.at("wan").is_null());
+}
+
 TEST_CASE("collective: arrays that all threads share make no difference to times") {
   const std::string options = "allreduce,broadcast,alltoall,scan -m 8:64KiB -i 1";
   CHECK(collective(options + " --shared-arrays") == collective(options));

@@ -87,8 +87,20 @@ TEST_CASE("groups: members that call different things are all told, and none wai
     }
   // Those of one host are told what each called.
   const std::string told = endings(differ(1, max))[1];
-  CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64 from 0, 8 by best'"));
-  CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64 from 0, 8 by best'"));
+  CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64, 8 by best'"));
+  CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64, 8 by best'"));
+}
+
+TEST_CASE("groups: hosts that call different things are each told what they called themselves") {
+  const auto all = endings([](paths::Thread&, groups::Group& world) {
+    sum_of_ranks(world);
+    Values in(world.rank() == 5 ? 3 : 2), out(in.size());
+    world.run(groups::allreduce(in, out, "sum"));
+  });
+  CHECK_THAT(all[5], Catch::Contains("in operation 1 of group world thread beta-1/0 calls "
+                                     "'allreduce sum i64, 3 by best'"));
+  CHECK_THAT(all[4], Catch::Contains("in operation 1 of group world thread beta-0/0 calls "
+                                     "'allreduce sum i64, 2 by best'"));
 }
 
 TEST_CASE("groups: a member that fails fails what all others are in, and is named") {
@@ -128,6 +140,15 @@ TEST_CASE("groups: what no member may ask is refused before anything is sent, an
     refused(groups::broadcast(in, members), "expected a root below 6, found 6");
     refused(groups::allreduce(in, all, "sum"), "expected 4 elements in `out`, found 24");
     refused(groups::allgather(in, out), "expected 24 elements in `out`, found 4");
+    // Where nothing is given nothing can come, and not silently.
+    const Values nothing;
+    refused(groups::allreduce(nothing, out, "sum"), "expected 0 elements in `out`, found 4");
+    refused(groups::allgather(nothing, all), "expected 0 elements in `out`, found 24");
+    refused(groups::alltoall(in, out), "expected 6 elements in `in`, found 4");
+    refused(groups::reduce_scatter(in, std::span(out).first(0), "sum"),
+            "expected 0 elements in `in`, found 4");
+    refused(groups::allgather(in, std::span(all).first(4), {0, 0, 0, 0, 0, 0}),
+            "expected 0 elements in `in`, found 4");
     refused(groups::allgather(in, all, {1, 2}), "expected 1 or 6 counts, found 2");
     refused(groups::allreduce(in, out, "summ"), "did you mean 'sum'?");
     refused(groups::allreduce(std::vector<double>(4), std::vector<double>(4), "bitwise_or"),
@@ -153,6 +174,53 @@ TEST_CASE("groups: one that has failed is of no use, and others go on") {
   CHECK(result.failures == std::vector<std::string>());
 }
 
+TEST_CASE("groups: one that was dropped may be made again, whoever of its host is the last") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      groups::Group world(thread);
+      sum_of_ranks(world);
+      if ((i + thread.rank()) % 3 == 0) thread.sleep_for(1ms);  // who drops it later
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: who makes one again that another thread of his host keeps is told which") {
+  const SimResult result = Sim(clusters + "deadline: 3s\n").run([](paths::Thread& thread) {
+    auto kept = std::make_unique<groups::Group>(thread, "kept");
+    if (thread.rank() == 1) {
+      kept.reset();
+      CHECK_THROWS_WITH(
+          groups::Group(thread, "kept"),
+          Catch::Contains("thread alpha-0/0 has not left it before the deadline of 3s"));
+    }
+    thread.sleep_for(10s);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: what was started goes on when its group is dropped, which may be made again") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    for (int i = 0; i < 3; ++i) {
+      const Values in(1000, 1);
+      Values out(1000);
+      groups::Started started;
+      {
+        groups::Group world(thread);
+        started = world.start(groups::allreduce(in, out, "sum"));
+      }
+      groups::Group again(thread);
+      sum_of_ranks(again);
+      started.wait();
+      CHECK(out == Values(1000, members));
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
 TEST_CASE("groups: members of one colour are a group of their own") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
@@ -164,6 +232,21 @@ TEST_CASE("groups: members of one colour are a group of their own") {
     CHECK(one->size() == 1);
     sum_of_ranks(*one);
     sum_of_ranks(world);
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: parts of one that was made again are beside those of the first") {
+  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+    std::vector<std::unique_ptr<groups::Group>> parts;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      groups::Group world(thread);
+      parts.push_back(world.split(world.rank() % 2));
+      if (world.rank() > 0) parts.push_back(parts.back()->split(0));
+      if (world.rank() == 0) parts.push_back(parts.back()->split(0, i));
+    }
+    for (const auto& part : parts) sum_of_ranks(*part);
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
