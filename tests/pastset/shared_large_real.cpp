@@ -294,6 +294,33 @@ TEST_CASE("shared space: a tuple may take all of an element's memory, whatever w
   });
 }
 
+TEST_CASE("shared space: as many elements as there may be are full at once") {
+  const auto space = SharedSpace::make(own_name());
+  constexpr std::uint64_t arena = 16 * pastset::page_bytes, bytes = arena / 64 + 1;
+  constexpr std::uint64_t most = pastset::tuples_in(arena, bytes);
+  static_assert(pastset::has_own_extent(bytes, arena));
+  for (std::size_t i = 0; i < pastset::shared_elements_max; ++i) {
+    const auto element =
+        space->enter(std::to_string(i), values, {}, {.slots = most + 2, .arena_bytes = arena});
+    for (std::uint64_t number = 0; number < most; ++number)
+      REQUIRE(element->move(tuple_of(1, bytes / sizeof(std::uint64_t))) == number);
+  }
+}
+
+TEST_CASE("shared space: whoever finds no extent, though there is memory, is told so") {
+  const auto space = SharedSpace::make(own_name(), {.bytes = 2048 * mib});
+  std::vector<base::Buffer> buffers;
+  std::shared_ptr<pastset::Element> last;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    last = space->enter(name, values, {}, {.arena_bytes = 256 * mib});
+    for (int i = 0; i < 1000; ++i) buffers.push_back(last->buffer(mib / 4 + 1));
+  }
+  CHECK_THROWS_WITH(last->move(tuple_of(1, of_a_mib)),
+                    Catch::Contains("all 4096 extents of the space are taken"));
+  buffers.clear();
+  CHECK(last->move(tuple_of(1, of_a_mib)) == 0);
+}
+
 TEST_CASE("shared space: who needs it for a tuple gets at least enough memory for it") {
   for (const std::uint64_t tuples : {1ul, 2ul, 5ul, 60ul, 64ul, 65ul, 300ul, 5000ul, 100'000ul})
     for (std::uint64_t bytes = 49; bytes < 64 * mib; bytes += bytes / 3) {
