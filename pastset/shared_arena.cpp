@@ -226,6 +226,12 @@ std::optional<SharedArena::Room> SharedArena::take(std::uint64_t bytes, std::uin
   return Room{hold(*taken), it.place};
 }
 
+bool SharedArena::has_extents() const {
+  const Survey now = survey(0);
+  return now.unused != shared::extents_max ||
+         std::any_of(now.all.begin(), now.all.end(), [](const Seen& one) { return one.is_free; });
+}
+
 /// Of the first gap that is long enough.
 std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uint64_t bytes) {
   if (now.unused == shared::extents_max || now.bytes + bytes > bytes_max()) return std::nullopt;

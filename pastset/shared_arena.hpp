@@ -94,6 +94,7 @@ class SharedArena {
     return generation * shared::elements_max + element;
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
+  bool has_extents() const;                            ///< one to be had, if there is memory for it
   std::uint64_t bytes_of(std::uint64_t charge) const;  ///< that nobody else can have now
 
   void want_memory(std::uint32_t element, bool wants);

@@ -20,7 +20,9 @@ using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< a bit each in a Word
 inline constexpr std::size_t elements_max = shared_elements_max;
-inline constexpr std::size_t extents_max = 2048;  ///< of the arena
+/// Of the arena: enough for as many elements as there may be, each full of tuples that have their
+/// own, unless it has more than 16 MiB (chunk_bytes()).
+inline constexpr std::size_t extents_max = 64 * elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;

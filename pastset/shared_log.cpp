@@ -159,9 +159,12 @@ std::string SharedLog::why_no_room() const {
   const Numbers it = numbers();
   return fmt::format(
       "element '{}' of shared space '{}' is full: {} tuples in {} slots, {} of {} bytes for larger "
-      "ones, besides what is being read; axe some",
+      "ones, besides what is being read{}; axe some",
       name(), mapping_.name(), it.last - it.oldest, sizes_.slots - 1, share_->bytes_used(),
-      sizes_.arena_bytes);
+      sizes_.arena_bytes,
+      arena().has_extents()
+          ? ""
+          : fmt::format("; all {} extents of the space are taken", shared::extents_max));
 }
 
 bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& room) {

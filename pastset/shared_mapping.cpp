@@ -306,6 +306,11 @@ bool SharedMapping::take(runtime::SharedLock& lock, std::string_view of) const {
 }
 
 std::optional<bool> SharedMapping::try_take(runtime::SharedLock& lock, base::Nanos patience) const {
+  if (!is_ours())
+    throw SharedSpaceError(
+        fmt::format("shared space '{}' was mapped by process {}, before a fork: process {} has to "
+                    "map it for itself",
+                    name(), pid_, getpid()));
   using Found = runtime::SharedLock::Found;
   const Found found = lock.lock(pid_, *this, patience);
   if (found == Found::stuck) return std::nullopt;

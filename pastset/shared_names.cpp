@@ -11,11 +11,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "pastset/shared_mapping.hpp"
 #include "runtime/descriptor_door.hpp"
@@ -71,10 +72,11 @@ std::optional<uid_t> number_of(const std::string& user) {
   passwd* found = nullptr;
   getpwnam_r(user.c_str(), &entry, memory.data(), memory.size(), &found);
   if (found != nullptr) return found->pw_uid;
-  char* end = nullptr;
-  const unsigned long number = std::strtoul(user.c_str(), &end, 10);
-  if (user.empty() || *end != '\0') return std::nullopt;
-  return static_cast<uid_t>(number);
+  uid_t number = 0;
+  const char* const all = user.data() + user.size();
+  const auto [end, error] = std::from_chars(user.data(), all, number);
+  if (error != std::errc() || end != all) return std::nullopt;
+  return number;
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ std::optional<SharedShare::Room> SharedShare::room_ahead(std::size_t bytes, std:
 std::optional<SharedShare::Place> SharedShare::place(std::size_t bytes, std::optional<Room>& room) {
   if (has_own_extent(bytes, bytes_)) {
     room = own_room(bytes, 0);
+    if (!room && leave_empty_chunk()) room = own_room(bytes, 0);
     if (!room) return std::nullopt;
     return Place{room->place, room->held.extent()};
   }
@@ -71,8 +72,21 @@ bool SharedShare::has_chunk_for(std::uint64_t lines) {
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
   if (range.bytes < lines) return false;
   if (used <= range.bytes - lines && used % line_bytes == 0) return true;
-  if (element_.chunk_newest > element_.oldest || arena_.is_held(extent)) return false;
-  element_.chunk_used.store(0, std::memory_order_relaxed);  // nobody has anything there
+  if (!is_chunk_empty()) return false;
+  element_.chunk_used.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+/// Whether nobody has anything there; called while there is one.
+bool SharedShare::is_chunk_empty() const {
+  return element_.chunk_newest <= element_.oldest && !arena_.is_held(element_.chunk - 1);
+}
+
+/// For a tuple that needs what it takes. False when that is nothing.
+bool SharedShare::leave_empty_chunk() {
+  const std::uint32_t chunk = element_.chunk;
+  if (chunk == 0 || chunk > shared::extents_max || !is_chunk_empty()) return false;
+  leave_chunk();
   return true;
 }
 

@@ -55,8 +55,10 @@ class SharedShare {
  private:
   std::optional<Room> own_room(std::size_t bytes, std::uint64_t spare) const;
   bool has_chunk_for(std::uint64_t lines);
+  bool is_chunk_empty() const;
   bool begin_chunk();
   void leave_chunk();
+  bool leave_empty_chunk();
   Place place_in_chunk(std::uint64_t lines);
 
   SharedArena& arena_;

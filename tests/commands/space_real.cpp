@@ -29,7 +29,7 @@ TEST_CASE("command space: says what is in a space of other processes, watches it
   const auto pairs = *pastset::Template::parse("u64, u64");
   test_support::Forked owner([&](runtime::Runtime& runtime) {
     const auto space = pastset::SharedSpace::make(name);
-    const auto element = space->enter("residual", pairs, {.keep_newest = 4});
+    const auto element = space->enter("residual", pairs, {.keep_newest = 1000});
     try {
       for (std::uint64_t i = 0;; ++i) {
         const std::uint64_t both[] = {i, 2 * i};
@@ -46,7 +46,7 @@ TEST_CASE("command space: says what is in a space of other processes, watches it
   CHECK_THAT(listed, Catch::Contains("owned by " + std::to_string(owner.pid()) + " ("));
   CHECK_THAT(run({"space", "show", name}).out,
              Catch::Contains("residual \"u64, u64\": first ") &&
-                 Catch::Contains(", keeps the newest 4, ") &&
+                 Catch::Contains(", keeps the newest 1000, ") &&
                  Catch::Contains(" of 1023 slots, 0B of 1MiB for larger tuples"));
   const std::string watched = run({"space", "watch", name, "residual", "--tuples", "3"}).out;
   const std::uint64_t first = std::stoull(watched);
@@ -74,7 +74,7 @@ TEST_CASE("command space: says what is in a space of another user who lets other
       throw std::runtime_error("no other user");
     const auto space = pastset::SharedSpace::make(
         name, {.access = pastset::SharedAccess::others_may_read},
-        std::vector<pastset::SharedSpace::Entered>{{"residual", number, {.keep_newest = 4}}});
+        std::vector<pastset::SharedSpace::Entered>{{"residual", number, {.keep_newest = 1000}}});
     for (std::uint64_t i = 0;; ++i) {
       space->find("residual")->move(base::Payload::of(i));
       runtime.sleep_for(std::chrono::milliseconds(1));
@@ -83,8 +83,8 @@ TEST_CASE("command space: says what is in a space of another user who lets other
   const std::string full = "nobody/" + name;
   CHECK(says({"space", "list"}, full + ": 64MiB, may be read only, 1 element, owned by " +
                                     std::to_string(owner.pid()) + " ("));
-  CHECK_THAT(run({"space", "show", full}).out,
-             Catch::Contains("residual \"u64\": first ") && Catch::Contains("keeps the newest 4"));
+  CHECK_THAT(run({"space", "show", full}).out, Catch::Contains("residual \"u64\": first ") &&
+                                                   Catch::Contains("keeps the newest 1000"));
   const std::string watched = run({"space", "watch", full, "residual", "--tuples", "3"}).out;
   CHECK_THAT(watched, Catch::Contains(": (" + std::to_string(std::stoull(watched)) + ")\n"));
   CHECK_THAT(run({"space", "remove", full}).err, Catch::Contains("which may only be read here"));

@@ -68,6 +68,15 @@ TEST_CASE("shared access: without a word no other user finds a space") {
   CHECK(stranger.wait() == 0);
 }
 
+TEST_CASE("shared access: a number that no user can have is nobody's") {
+  const std::string name = own_name();
+  const auto space = SharedSpace::make(name);
+  CHECK(SharedSpace::map(std::to_string(geteuid()) + "/" + name)->mapping().name() == name);
+  const std::string beyond = std::to_string((std::uint64_t{1} << 32) + geteuid());
+  for (const std::string& user : {beyond, "-" + beyond, std::string("+0"), std::string()})
+    CHECK_THROWS_WITH(SharedSpace::map(user + "/" + name), Catch::Contains("there is no user"));
+}
+
 TEST_CASE("shared access: where others may read, they read and wait, and cannot write") {
   if (!is_root()) return;
   const std::string name = own_name() + ".run";

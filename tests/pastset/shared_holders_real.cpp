@@ -311,15 +311,22 @@ TEST_CASE("shared space: a fiber that waits for a held element lets others of it
 }
 
 #ifndef PATHS_TSAN  // which does not follow the children of processes with threads
-TEST_CASE("shared space: what ends in the child of a fork leaves what its parent has") {
+TEST_CASE("shared space: the child of a fork may only let go, and leaves what its parent has") {
   auto space = SharedSpace::make(own_name());
   auto element = space->enter("e", values, {}, small);
   element->move(tuple_of(3, 500));
   std::optional<pastset::Stored> pinned = element->newest();
   Forked child([&](runtime::Runtime&) {
+    bool is_refused = false;
+    try {
+      element->last();
+    } catch (const pastset::SharedSpaceError&) {
+      is_refused = true;
+    }
     pinned.reset();
     element.reset();
     space.reset();
+    if (!is_refused) throw std::runtime_error("it goes by the name of its parent");
   });
   CHECK(child.wait() == 0);
   const pastset::SharedMapping& mapping = space->mapping();

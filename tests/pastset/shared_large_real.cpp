@@ -268,6 +268,59 @@ TEST_CASE("shared space: an element holds as many tuples of a size as it is said
   CHECK(names > 15);
 }
 
+TEST_CASE("shared space: a tuple may take all of an element's memory, whatever was there before") {
+  const auto space = SharedSpace::make(own_name());
+  const auto element = space->enter("e", values, {.delta = 2}, {.arena_bytes = mib});
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    const auto move = [&](std::size_t count) {
+      return element->move(tuple_of(7, count), soon(runtime, 1s));
+    };
+    for (std::uint64_t number = 0; number < 6; number += 2) {
+      CHECK(move(100) == number);
+      CHECK(element->observe().number == number);
+      element->axe(number);
+      CHECK(move(of_a_mib) == number + 1);
+      CHECK_THROWS_AS(move(100), pastset::DeadlinePassed);
+      CHECK(value_of(element->observe()) == 7);
+      element->axe(number + 1);
+    }
+    // One that waits for it gets it when the last small one goes.
+    move(100);
+    auto waits = element->start_move(tuple_of(8, of_a_mib));
+    element->observe();
+    element->axe(6);
+    CHECK(waits.take(soon(runtime, 1s)).number == 7);
+  });
+}
+
+TEST_CASE("shared space: as many elements as there may be are full at once") {
+  const auto space = SharedSpace::make(own_name());
+  constexpr std::uint64_t arena = 16 * pastset::page_bytes, bytes = arena / 64 + 1;
+  constexpr std::uint64_t most = pastset::tuples_in(arena, bytes);
+  static_assert(pastset::has_own_extent(bytes, arena));
+  for (std::size_t i = 0; i < pastset::shared_elements_max; ++i) {
+    const auto element =
+        space->enter(std::to_string(i), values, {}, {.slots = most + 2, .arena_bytes = arena});
+    for (std::uint64_t number = 0; number < most; ++number)
+      REQUIRE(element->move(tuple_of(1, bytes / sizeof(std::uint64_t))) == number);
+  }
+}
+
+TEST_CASE("shared space: whoever finds no extent, though there is memory, is told so") {
+  const auto space = SharedSpace::make(own_name(), {.bytes = 2048 * mib});
+  std::vector<base::Buffer> buffers;
+  std::shared_ptr<pastset::Element> last;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    last = space->enter(name, values, {}, {.arena_bytes = 256 * mib});
+    for (int i = 0; i < 1000; ++i) buffers.push_back(last->buffer(mib / 4 + 1));
+  }
+  CHECK_THROWS_WITH(last->move(tuple_of(1, of_a_mib)),
+                    Catch::Contains("all 4096 extents of the space are taken"));
+  buffers.clear();
+  CHECK(last->move(tuple_of(1, of_a_mib)) == 0);
+}
+
 TEST_CASE("shared space: who needs it for a tuple gets at least enough memory for it") {
   for (const std::uint64_t tuples : {1ul, 2ul, 5ul, 60ul, 64ul, 65ul, 300ul, 5000ul, 100'000ul})
     for (std::uint64_t bytes = 49; bytes < 64 * mib; bytes += bytes / 3) {
