@@ -166,7 +166,7 @@ void Group::run(Call call) {
   const auto prepared = check(call);
   const auto running = group_->enter(place_, next_, call, prepared, true);
   ++next_;
-  group_->wait(*running);
+  group_->wait(*running, place_);
   move_tuple(call, group_->deadline());
 }
 
@@ -176,6 +176,7 @@ Started Group::start(Call call) {
   const auto prepared = check(*started.call_);
   started.running_ = group_->enter(place_, next_, *started.call_, prepared, false);
   started.group_ = group_;
+  started.place_ = place_;
   ++next_;
   return started;
 }
@@ -243,6 +244,7 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
 Started& Started::operator=(Started&& other) noexcept {
   std::swap(group_, other.group_);
   std::swap(running_, other.running_);
+  std::swap(place_, other.place_);
   std::swap(call_, other.call_);
   return *this;
 }
@@ -262,7 +264,7 @@ void Started::wait() {
   if (running_ == nullptr)
     throw base::UsageError("wait for an operation that was not started, or was waited for");
   const auto running = std::exchange(running_, nullptr);
-  group_->wait(*running);
+  group_->wait(*running, place_);
   move_tuple(*call_, group_->deadline());
 }
 

@@ -190,6 +190,7 @@ class Started {
   friend class Group;
   std::shared_ptr<HostGroup> group_;
   std::shared_ptr<Running> running_;
+  std::uint32_t place_ = 0;
   std::unique_ptr<Call> call_;
 };
 

@@ -107,7 +107,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
-      throw paths::TravelError(*failure);
+      tell(place, *failure);
     }
     running = open(number);
     if (running->come == 0) {
@@ -299,7 +299,7 @@ paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
   return wan;
 }
 
-void HostGroup::wait(Running& running) {
+void HostGroup::wait(Running& running, std::uint32_t place) {
   while (!running.completion.wait(deadline(), {"members of", name_, running.name.number})) {
     runtime::Lock lock(mutex_);
     if (running.has_begun) continue;
@@ -314,7 +314,13 @@ void HostGroup::wait(Running& running) {
                                who, base::format_time(wiring_.plan().deadline))),
         failing_);
   }
-  if (running.failure) throw paths::TravelError(*running.failure);
+  if (running.failure) tell(place, *running.failure);
+}
+
+/// What the thread says when it fails of it, in other groups.
+void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
+  wiring_.host().kept<HostGroups>().note(layout_.thread_at(place), failure.reason());
+  throw paths::TravelError(failure);
 }
 
 bool HostGroup::come(std::uint32_t place) {
@@ -340,7 +346,11 @@ void HostGroup::wait_until_over() {
 }
 
 void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing) {
-  const std::string why = is_failing ? "has failed" : "has left the group";
+  std::string why = is_failing ? "has failed" : "has left the group";
+  if (is_failing) {
+    const std::string cause = wiring_.host().kept<HostGroups>().noted(layout_.thread_at(place));
+    if (!cause.empty()) why += "; it was told: " + cause;
+  }
   runtime::Lock lock(mutex_);
   left_[place] = {number, why};
   const bool is_missed = std::any_of(running_.begin(), running_.end(), [&](const auto& one) {
@@ -429,6 +439,20 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
   runtime::Lock lock(mutex_);
   std::int64_t& next = next_splits_[thread];
   return next = std::max(next, least);
+}
+
+void HostGroups::note(std::uint32_t thread, std::string_view reason) {
+  constexpr std::string_view told = "it was told: ";
+  const std::size_t behind = reason.rfind(told);  // what began it all
+  if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
+  runtime::Lock lock(mutex_);
+  noted_[thread] = reason;
+}
+
+std::string HostGroups::noted(std::uint32_t thread) const {
+  runtime::Lock lock(mutex_);
+  const auto found = noted_.find(thread);
+  return found == noted_.end() ? "" : found->second;
 }
 
 void HostGroups::forget(const HostGroup& group) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "groups/call.hpp"
@@ -78,8 +79,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// one of its own. Throws UsageError when the call is not the others'.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number, const Call& call,
                                  const std::shared_ptr<const Prepared>& prepared, bool waits);
-  /// Blocks until it has ended. Throws TravelError.
-  void wait(Running& running);
+  /// Blocks the member until it has ended. Throws TravelError.
+  void wait(Running& running, std::uint32_t place);
   /// Makes it a member; false when it was one, and has left. Throws UsageError when it is one.
   bool come(std::uint32_t place);
   /// Blocks until all members have left and nothing is under way: then the name is free. Throws
@@ -105,6 +106,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   paths::Failure failure_of(const std::string& reason) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
+  [[noreturn]] void tell(std::uint32_t place, const paths::TravelError& failure) const;
   paths::Failure told(const Running& running, const paths::TravelError& error) const;
   void end_if_over(runtime::Lock& lock);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
@@ -144,13 +146,17 @@ class HostGroups {
   void forget(const HostGroup& group);
   /// Above the numbers of all splits that this thread was in, and at least that one from now on.
   std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
+  /// What a thread was told last by an operation that failed: why, if it then fails itself.
+  void note(std::uint32_t thread, std::string_view reason);
+  std::string noted(std::uint32_t thread) const;
 
  private:
   std::shared_ptr<HostGroup> find(paths::Wiring& wiring, const std::string& name,
                                   const std::vector<std::uint32_t>* threads);
-  runtime::Mutex mutex_;
+  mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
   std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread
+  std::map<std::uint32_t, std::string> noted_;         // likewise
 };
 
 }  // namespace groups

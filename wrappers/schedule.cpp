@@ -138,7 +138,7 @@ void Schedule::join(paths::Operation& operation) {
   call.out = result.bytes();
   const std::uint32_t me = group_->layout().first_on(group_->participant());
   const auto running = group_->enter(me, operation.sequence, call, group_->prepare(call), true);
-  group_->wait(*running);
+  group_->wait(*running, me);
   wiring_.sent_over_lanes(wiring_.plan().paths[operation.path].graph_number, running->wan);
   operation.payload = std::move(result).freeze();
   operation.contributions = wiring_.plan().thread_count();

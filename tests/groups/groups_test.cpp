@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/groups_test.cpp — rules of groups: who is told what, when something is wrong.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -114,6 +115,30 @@ TEST_CASE("groups: a member that fails fails what all others are in, and is name
     if (rank != 3)
       CHECK_THAT(all[rank], Catch::Contains("thread alpha-1/1 has failed") ||
                                 Catch::Contains("thread alpha-1/1 has left"));
+}
+
+TEST_CASE("groups: who fails because of what he was told in another group says so") {
+  std::array<std::string, 3> told;
+  Sim(clusters).run([&](paths::Thread& thread) {
+    const std::uint32_t rank = thread.rank();
+    if (rank > 3) return;
+    groups::Group world(thread, "four", std::vector<std::uint32_t>{0, 1, 2, 3});
+    const auto pairs = world.split(rank / 2);  // 0 and 1, 2 and 3
+    const auto between = world.split(rank == 1 || rank == 2 ? 0 : 1);
+    try {
+      if (rank == 3) throw std::runtime_error("its own fault");
+      (rank == 1 ? between : pairs)->run(groups::barrier());
+      if (rank == 1) pairs->run(groups::barrier());
+    } catch (const std::exception& error) {
+      if (rank < 3) told[rank] = error.what();
+      throw;
+    }
+  });
+  CHECK_THAT(told[2], Catch::Contains("thread alpha-1/1 has failed"));
+  CHECK_THAT(told[1], Catch::Contains("thread alpha-1/0 has failed; it was told: thread "
+                                      "alpha-1/1 has failed"));
+  CHECK_THAT(told[0], Catch::Contains("thread alpha-0/1 has failed; it was told: thread "
+                                      "alpha-1/1 has failed"));
 }
 
 TEST_CASE("groups: NaN fails the operation for all, with the reason") {
