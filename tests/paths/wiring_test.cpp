@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,14 @@ std::string thrown(const std::function<void()>& work) {
   return "nothing";
 }
 
+/// In a thread of the steady clock: Catch2 may not be told by several at once.
+void expect(double found, double expected) {
+  if (found != expected)
+    throw std::runtime_error(fmt::format("found {}, expected {}", found, expected));
+}
+
+std::size_t elements_of(paths::Thread& thread) { return thread.host().space().names().size(); }
+
 constexpr auto clocks = {runtime::ClockKind::virtual_time, runtime::ClockKind::steady};
 
 }  // namespace
@@ -57,11 +66,11 @@ TEST_CASE("wiring: hosts wire a further plan, use it and end it while their own 
     const SimResult result = sim.run(
         [&](paths::Thread& thread) {
           auto& path = thread.path("sum");
-          CHECK(path.move_value(1.0).payload.read<double>() == 4);
+          expect(path.move_value(1.0).payload.read<double>(), 4);
           if (thread.rank() % 2 == 1)
-            for (int again = 0; again < 3; ++again) CHECK(use(thread, "odd", some) == 4);
-          CHECK(path.move_value(1.0).payload.read<double>() == 4);
-          CHECK(thread.host().space().names().size() <= 1);  // that of the config's plan
+            for (int again = 0; again < 3; ++again) expect(use(thread, "odd", some), 4);
+          expect(path.move_value(1.0).payload.read<double>(), 4);
+          expect(elements_of(thread) > 1, false);  // but that of the config's plan
         },
         clock);
     CHECK(result.broke == "");
@@ -186,8 +195,8 @@ TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are 
             const runtime::Lock lock(mutex);
             ++(has_worked ? worked : failed);
           }
-          CHECK(thread.host().space().names().size() <= 1);
-          CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == host_count);
+          expect(elements_of(thread) > 1, false);
+          expect(thread.path("sum").move_value(1.0).payload.read<double>(), host_count);
         },
         clock);
     CHECK(result.broke == "");
