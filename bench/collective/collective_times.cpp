@@ -60,7 +60,7 @@ std::optional<std::uint64_t> read_size(const std::string& text) {
   return bytes ? bytes : base::parse_bytes(text);
 }
 
-/// Doubled from the first to the last; whole values of 8 bytes.
+/// Doubled from the first to the last; whole values of 8 bytes, of some bytes at least one.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto least = read_size(text.substr(0, colon));
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
         "--message-size: expected SIZE or SIZE:SIZE, such as 8:32MiB, found '{}'", text));
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t size = *least; size <= *most; size *= 2) {
-    sizes.push_back(size / 8 * 8);
+    sizes.push_back(size > 0 && size < 8 ? 8 : size / 8 * 8);
     if (size == 0) size = 4;
     if (size > *most / 2) break;
   }

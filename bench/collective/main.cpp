@@ -12,7 +12,8 @@ namespace {
 
 void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("COLLECTIVES", options.collectives, "broadcast,allreduce,...")->required();
-  app.add_option("-m,--message-size", options.sizes, "From SIZE to SIZE, doubled each time")
+  app.add_option("-m,--message-size", options.sizes,
+                 "From SIZE to SIZE, doubled each time; whole values of 8 bytes")
       ->capture_default_str();
   app.add_option("-i,--iterations", options.iterations, "How many are measured of each size")
       ->capture_default_str();

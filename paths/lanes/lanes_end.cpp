@@ -202,8 +202,9 @@ void Lanes::take_done(const LaneFrame& frame) {
     end_.is_everywhere = true;
   else if (frame.bytes == 0)
     end_.hosts.insert(frame.source);
-  else
-    end_.heard.emplace(frame.bytes == 1 ? 0 : frame.bytes - 2, plan_->hosts[frame.source].cluster);
+  else if (const std::uint64_t round = frame.bytes == 1 ? 0 : frame.bytes - 2;
+           round < plan_->clusters.size())  // none has more: what is kept is bounded
+    end_.heard.emplace(round, plan_->hosts[frame.source].cluster);
   see_who_is_done();
 }
 

@@ -64,6 +64,23 @@ TEST_CASE("collective: where there is no price nothing is said of what crossed")
   CHECK(row.at("wan").is_null());
 }
 
+TEST_CASE("collective: of some bytes there is a value, of none there is none") {
+  const auto sizes = [](const std::string& option) {
+    const test_support::Said said = test_support::run_shell(
+        "cd " PATHS_SOURCE_DIR " && " PATHS_BUILD_BIN_DIR
+        "/paths run configs/two-by-four.yaml --clock virtual -- collective broadcast -i 1 --json - "
+        "-m " +
+        option);
+    std::vector<std::uint64_t> found;
+    const auto report = nlohmann::json::parse(said.text);
+    for (const auto& row : report.at("results"))
+      found.push_back(row.at("bytes"));
+    return found;
+  };
+  CHECK(sizes("1:20") == std::vector<std::uint64_t>{8, 16});
+  CHECK(sizes("0:8") == std::vector<std::uint64_t>{0, 8});
+}
+
 TEST_CASE("collective: arrays that all threads share make no difference to times") {
   const std::string options = "allreduce,broadcast,alltoall,scan -m 8:64KiB -i 1";
   CHECK(collective(options + " --shared-arrays") == collective(options));
