@@ -250,7 +250,8 @@ void Execution::copy(const Step& step) {
   share_->memory.find(step.blocks[1], left_);
   if (!share_->memory.has_values()) return;
   side_by_side<2>({&into_, &left_}, [&](const auto& now) {
-    if (!now[0].empty()) std::memmove(now[0].data(), now[1].data(), now[0].size());
+    if (!now[0].empty() && now[0].data() != now[1].data())
+      std::memmove(now[0].data(), now[1].data(), now[0].size());
   });
 }
 

@@ -211,7 +211,8 @@ struct Declared {
 ///          comes first stays. Where ranks are in another order than the plan's, blocks are copied
 ///          once more, and scans and what does not commute have each host fold what all have given:
 ///          as much memory as an allgather, and sent by its schedules.
-/// Values:  checked, as in trees: NaN and integers beyond their type fail the operation.
+/// Values:  checked, as in trees: NaN and integers beyond their type fail the operation, and leave
+///          in `out`, and so in place, what they happen to.
 /// Sharing: one thread's own. Members of a group are made and dropped by their threads. What was
 ///          started goes on when its member is dropped.
 /// Blocks:  run() and Started::wait(), until this member's part has ended, and its tuple is moved;

@@ -2,6 +2,7 @@
 // groups/local.cpp — folding, lining up, handing out.
 #include "groups/local.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "groups/memory.hpp"
@@ -72,10 +73,12 @@ void Local::lend_in() {
   if (collective == Collective::alltoall && (calls_.size() > 1 || !layout_.is_in_order()))
     return line_up_pairs();
   if (calls_.size() > 1) {
-    if (is_reduction(collective) && !gathers_values())
-      fold_in();
-    else
+    if (!is_reduction(collective) || gathers_values())
       line_up_in();
+    else if (collective == Collective::allreduce && layout_.hosts().size() == 1)
+      fold_into_all();
+    else
+      fold_in();
   } else {
     in_ = as_lent(first().in);
     if (!in_.empty() && in_.data() == first().out.data() && !gathers_values()) {
@@ -120,6 +123,22 @@ void Local::fold_in() {
   fold_(in_, calls_[0]->in, calls_[1]->in);
   for (std::size_t member = 2; member < calls_.size(); ++member)
     fold_(in_, in_, calls_[member]->in);
+}
+
+/// All that there is to fold: what has just been folded goes to all members while it is in a cache.
+void Local::fold_into_all() {
+  constexpr std::size_t stretch_bytes = 64 << 10;  // of whole elements, whatever they are
+  in_ = first().out;
+  if (!has_values()) return;
+  for (std::size_t at = 0; at < in_.size(); at += stretch_bytes) {
+    const std::size_t size = std::min(stretch_bytes, in_.size() - at);
+    const std::span<std::byte> sum = in_.subspan(at, size);
+    fold_(sum, first().in.subspan(at, size), calls_[1]->in.subspan(at, size));
+    for (std::size_t member = 2; member < calls_.size(); ++member)
+      fold_(sum, sum, calls_[member]->in.subspan(at, size));
+    for (std::size_t member = 1; member < calls_.size(); ++member)
+      put(calls_[member]->out.subspan(at, size), sum);
+  }
 }
 
 void Local::line_up_in() {
@@ -202,8 +221,10 @@ void Local::distribute() {
         out_ = first().out;
       }
       return copy_all();
-    case Collective::broadcast:
-    case Collective::allreduce: return copy_all();
+    case Collective::allreduce:
+      if (in_.data() == out_.data()) return;  // all have it
+      return copy_all();
+    case Collective::broadcast: return copy_all();
     case Collective::scatter:
     case Collective::reduce_scatter: return hand_out_blocks();
     case Collective::alltoall: return hand_out_pairs();

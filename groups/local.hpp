@@ -48,6 +48,7 @@ class Local {
   void lend_out();
   void lend_out_blocks();
   void fold_in();
+  void fold_into_all();
   void line_up_in();
   void line_up_pairs();
   template <class Copy>

@@ -334,3 +334,27 @@ TEST_CASE("groups: where nobody can go on, what was started and dropped hides no
   });
   CHECK_THAT(run.broke, Catch::Contains("what never happens"));
 }
+
+TEST_CASE(
+    "groups: threads of one host get sums of any size, in place or not, in any order of ranks") {
+  for (const bool is_split : {false, true})
+    Sim("clusters: {a: {hosts: 1, threads: 5}}\nlanes:\n").run([&](paths::Thread& thread) {
+      groups::Group world(thread);
+      const auto other = is_split ? world.split(0, -std::int64_t{world.rank()}) : nullptr;
+      groups::Group& group = is_split ? *other : world;
+      for (const std::size_t size : {0, 1, 511, 512, 8191, 8192, 8193, 100'000})
+        for (const bool is_in_place : {false, true}) {
+          Values in(size), out(size), expected(size);
+          for (std::size_t i = 0; i < size; ++i) {
+            in[i] = static_cast<std::int64_t>(i * (group.rank() + 1));
+            expected[i] = static_cast<std::int64_t>(15 * i);
+          }
+          if (is_in_place) out = in;
+          group.run(groups::allreduce(is_in_place ? out : in, out, "sum"));
+          INFO(size << " values" << (is_in_place ? " in place" : ""));
+          CHECK(out == expected);
+          CHECK((is_in_place || size == 0 ||
+                 in[size - 1] == std::int64_t((size - 1) * (group.rank() + 1))));
+        }
+    });
+}
