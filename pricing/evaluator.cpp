@@ -580,7 +580,7 @@ void Evaluation::happen(const Event& event) {
     case Kind::link_free: return serve_streams(event.item);
     case Kind::stream_free: {
       const Rank target = event.frame;
-      link_at(event.item).streams.end_of_stream({event.source, target});
+      link_at(event.item).streams.end_of_stream({event.source, target}, now_);
       return serve_streams(event.item);
     }
     case Kind::at_link: enter_link(event); return;

@@ -20,7 +20,9 @@ namespace tuning {
 /// it may in the order in which it became so. A stream is taken for one frame: pairs take turns.
 ///
 /// Item:    what a frame is to its owner.
-/// Time:    whoever calls has a clock, and calls start() whenever something came or ended.
+/// Time:    whoever calls has a clock, and calls start() whenever something came or ended. What
+/// came
+///          late, as on a real clock, does not start in a stream before that has ended.
 /// Sharing: its owner's business.
 template <class Item>
 class Streams {
@@ -35,6 +37,7 @@ class Streams {
     Item item;
     Pair pair;
     LinkInstance::Passage passage;
+    base::Nanos begin{0};
     base::Nanos stream_free{0};  ///< when end_of_stream() is due
   };
 
@@ -50,7 +53,8 @@ class Streams {
     take_turn(pair, queue);
   }
 
-  void end_of_stream(Pair pair) {
+  void end_of_stream(Pair pair, base::Nanos at) {
+    last_end_ = std::max(last_end_, at);
     const auto found = queues_.find(pair);
     Queue& queue = found->second;
     --queue.taken;
@@ -64,6 +68,7 @@ class Streams {
 
   /// The frame that starts now, if one does, over the link whose streams these are.
   std::optional<Start> start(base::Nanos now, LinkInstance& link) {
+    now = std::max(now, last_end_);
     if (!waits_for_link() || link.free_at() > now) return std::nullopt;
     const Pair pair = turns_.front();
     turns_.pop_front();
@@ -76,7 +81,7 @@ class Streams {
     take_turn(pair, queue);
     const base::Nanos stream_free = stream_.pass(now, now, frame.bytes).free_again;
     const base::Nanos tail = std::max(frame.tail, stream_free);
-    return Start{std::move(frame.item), pair, link.carry(now, tail - now, frame.bytes),
+    return Start{std::move(frame.item), pair, link.carry(now, tail - now, frame.bytes), now,
                  stream_free};
   }
 
@@ -98,6 +103,7 @@ class Streams {
   std::map<Pair, Queue> queues_;
   std::deque<Pair> turns_;  // pairs with a frame and a free stream
   std::size_t taken_ = 0;
+  base::Nanos last_end_{0};
 };
 
 }  // namespace tuning

@@ -93,15 +93,15 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
     while (auto start = waiting.streams.start(moment, link)) {
       agenda_.put(start->stream_free,
                   [this, &waiting, pair = start->pair, at = start->stream_free] {
-                    waiting.streams.end_of_stream(pair);
+                    waiting.streams.end_of_stream(pair, at);
                     serve(waiting, at);
                   });
       LaneFrame& frame = start->item;
       frame.lag = start->passage.lag;
       const Step& step = step_to(frame.target);
       if (step.leaves_cluster)
-        record(frame, true, moment, start->stream_free, start->passage.head + frame.lag);
-      pass_on(step.to, std::move(frame), moment, start->passage.head);
+        record(frame, true, start->begin, start->stream_free, start->passage.head + frame.lag);
+      pass_on(step.to, std::move(frame), start->begin, start->passage.head);
     }
     free_at = link.free_at();
   }

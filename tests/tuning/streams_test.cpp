@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/tuning/streams_test.cpp — what streams carry, however late their owner is told.
+#include "tuning/streams.hpp"
+
+#include <catch2/catch.hpp>
+
+using base::Nanos;
+using namespace std::chrono_literals;
+
+TEST_CASE("streams: what comes late does not start in a stream before that has ended") {
+  tuning::Link slow;
+  slow.stream_rate = 8e6;  // a byte in a microsecond
+  slow.streams = 1;
+  tuning::LinkInstance link{tuning::LinkModel(1ms, 0)};
+  tuning::Streams<char> streams(slow, 1);
+  const tuning::Streams<char>::Pair pair(0, 1);
+
+  streams.offer(pair, {'a', 1000});
+  const auto first = streams.start(5ms, link);
+  REQUIRE(first);
+  CHECK(first->begin == 5ms);
+  CHECK(first->stream_free == 6ms);
+  streams.end_of_stream(pair, first->stream_free);
+
+  // It should have been here at 5.5 ms, while the stream was taken, and its owner says so.
+  streams.offer(pair, {'b', 1000});
+  const auto second = streams.start(5'500us, link);
+  REQUIRE(second);
+  CHECK(second->begin == 6ms);
+  CHECK(second->stream_free == 7ms);
+  streams.end_of_stream(pair, second->stream_free);
+
+  streams.offer(pair, {'c', 1000});
+  CHECK(streams.start(9ms, link)->begin == 9ms);
+}
