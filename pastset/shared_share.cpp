@@ -19,6 +19,9 @@ std::optional<SharedShare::Room> SharedShare::spare_room(std::size_t bytes,
 
 std::optional<SharedShare::Room> SharedShare::room_ahead(std::size_t bytes, std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
+  // A mover that is not run for a while would keep others from using the extent again, which those
+  // that cannot wait have to.
+  if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (bytes <= copied_while_held_max || arena_.wants_memory(index_) || !has_chunk_for(2 * lines))
     return std::nullopt;
