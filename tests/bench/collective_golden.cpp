@@ -73,8 +73,7 @@ TEST_CASE("collective: of some bytes there is a value, of none there is none") {
         option);
     std::vector<std::uint64_t> found;
     const auto report = nlohmann::json::parse(said.text);
-    for (const auto& row : report.at("results"))
-      found.push_back(row.at("bytes"));
+    for (const auto& row : report.at("results")) found.push_back(row.at("bytes"));
     return found;
   };
   CHECK(sizes("1:20") == std::vector<std::uint64_t>{8, 16});
