@@ -133,6 +133,8 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     const std::uint64_t before = failing_ == Failing::alone ? members_ : meaning_;
     meaning_ = digest_of(before, prepared->digest);
     running->name.meaning = meaning_;
+    begun_ = number + 1;
+    last_ = prepared;
   }
   if (waits)
     carry_out(running);
@@ -361,12 +363,21 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   end_if_over(lock);
 }
 
+/// Nothing is compared where something has failed, which may have ended well for others.
+paths::PartTaken HostGroup::part_taken() const {
+  if (failing_ == Failing::alone || !failures_.empty()) return {};
+  std::string text = fmt::format("after {} operation{}", begun_, begun_ == 1 ? "" : "s");
+  if (last_ != nullptr) text += fmt::format(", the last '{}'", last_->signature);
+  return {begun_, digest_of(meaning_, begun_), std::move(text)};
+}
+
 /// Other hosts are told, and the name is free.
 void HostGroup::end_if_over(runtime::Lock& lock) {
   if (left_.size() < layout_.members_on(me_) || !running_.empty() || is_over_) return;
   is_over_ = true;
+  const paths::PartTaken part = part_taken();
   lock.unlock();
-  if (lanes_ != nullptr) lanes_->abandon("");
+  if (lanes_ != nullptr) lanes_->leave_after(part);
   wiring_.host().kept<HostGroups>().forget(*this);
   over_.complete();
   lock.lock();

@@ -108,6 +108,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
             Failing failing);
   [[noreturn]] void tell(std::uint32_t place, const paths::TravelError& failure) const;
   paths::Failure told(const Running& running, const paths::TravelError& error) const;
+  paths::PartTaken part_taken() const;
   void end_if_over(runtime::Lock& lock);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
 
@@ -127,6 +128,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
   const std::uint64_t members_;                                          // digest of who they are
   std::uint64_t meaning_;                             // of all that began, in their order
+  std::uint64_t begun_ = 0;                           // how many those are
+  std::shared_ptr<const Prepared> last_;              // of them; null: there is none
   std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
   std::shared_ptr<const Choice> last_choice_;
   PreparedCalls prepared_;

@@ -162,7 +162,8 @@ std::string Host::finish() {
     wiring->abandon(left);
     if (wrong.empty()) wrong = left;
   }
-  lanes_->finish();
+  const std::string parted = lanes_->finish();
+  if (wrong.empty()) wrong = parted;
   lane_connections_->part(deadline());
   lanes_->stop();
   reception_.stop();

@@ -96,6 +96,10 @@ void LaneGroup::abandon(const std::string& why) {
   if (const auto lanes = lanes_.lock()) lanes->leave(id_, why);
 }
 
+void LaneGroup::leave_after(const PartTaken& part) {
+  if (const auto lanes = lanes_.lock()) lanes->leave(id_, "", part);
+}
+
 void LaneGroup::leave() {
   Lanes& lanes = lanes_of(lanes_, "group " + name_);
   const auto unsent = lanes.unsent(id_);

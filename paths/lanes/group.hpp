@@ -54,6 +54,13 @@ struct Channels {
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
+/// What a host of a group took part in until it left, where that is to be the same for all.
+struct PartTaken {
+  std::uint64_t channels = 0;  ///< those below
+  std::uint64_t meaning = 0;   ///< of all of them; 0: not to be compared
+  std::string text = {};       ///< "after 4 operations, the last 'barrier'"
+};
+
 /// A message on its way. Dropping it lets the message go on.
 class Sending {
  public:
@@ -138,6 +145,9 @@ class LaneGroup {
   void leave();
   /// Leaves without waiting: what was not sent never will be, and who waits for it is told why.
   void abandon(const std::string& why);
+  /// The same of a host that has done its part, which hosts that sent each other anything compare:
+  /// where two differ, Lanes::finish() says so on one of them at least.
+  void leave_after(const PartTaken& part);
 
  private:
   friend class Lanes;

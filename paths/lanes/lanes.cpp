@@ -28,6 +28,8 @@ constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
 /// What is little and has not come by then is asked for.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
+PartTaken part_of(const LaneFrame& left) { return {left.channel, left.meaning, left.text}; }
+
 }  // namespace
 
 /// Runs while something is due, in a service context.
@@ -339,7 +341,7 @@ Lanes::Waits Lanes::unsent(std::uint64_t id) {
   return waits;
 }
 
-void Lanes::leave(std::uint64_t id, const std::string& why) {
+void Lanes::leave(std::uint64_t id, const std::string& why, const PartTaken& part) {
   runtime::Lock lock(mutex_);
   Group* group = find(id);
   if (group == nullptr) return;
@@ -347,8 +349,8 @@ void Lanes::leave(std::uint64_t id, const std::string& why) {
   for (const auto& [peer, lane] : group->out) peers.insert(peer);
   for (const auto& [peer, lane] : group->in) peers.insert(peer);
   for (const std::uint32_t peer : peers) {
-    LaneFrame left = control(LaneKind::left, peer, id);
-    left.text = why;
+    LaneFrame left = farewell(peer, id, part);
+    if (!why.empty()) left.text = why;
     if (const auto lane = group->out.find(peer); lane != group->out.end()) {
       left.bytes = lane->second.messages_sent;
       fail(*group, peer, outgoing_.drop(lane->second), "this host has left the group");
@@ -357,8 +359,9 @@ void Lanes::leave(std::uint64_t id, const std::string& why) {
       fail(*group, peer, lane->second->drop(), "this host has left the group");
     if (!lost_.contains(peer)) post(std::move(left));
   }
+  const Ended& ended = ended_groups_[id] = {group->name, part};
+  for (const auto& [peer, its] : group->parts) compare(ended, peer, its);
   groups_.erase(id);
-  ended_groups_.insert(id);
   issue_to_short();
   settle(lock);
 }
@@ -488,9 +491,12 @@ void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
   }
   Group* group = find(frame.group);
   if (group == nullptr) {
+    const auto ended = ended_groups_.find(frame.group);
+    if (ended == ended_groups_.end()) return keep_for_later(std::move(frame));
     const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
-    if (!ended_groups_.contains(frame.group)) return keep_for_later(std::move(frame));
-    if (wants_answer) post(control(LaneKind::left, frame.source, frame.group));
+    const bool differs =
+        frame.kind == LaneKind::left && compare(ended->second, frame.source, part_of(frame));
+    if (wants_answer || differs) post(farewell(frame.source, frame.group, ended->second.part));
     return;
   }
   if (!group->has(frame.source) || frame.source == host_)
@@ -528,12 +534,35 @@ void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos mo
 }
 
 void Lanes::take_farewell(Group& group, const LaneFrame& frame) {
-  const auto [over, is_new] =
-      group.over.emplace(frame.source, frame.text.empty() ? "it has left the group" : frame.text);
+  const bool is_failing = frame.meaning == 0 && !frame.text.empty();
+  std::string why = is_failing ? frame.text : "it has left the group";
+  if (frame.meaning != 0) why += " " + frame.text;
+  const auto [over, is_new] = group.over.emplace(frame.source, std::move(why));
   if (!is_new) return;
-  if (!frame.text.empty()) group.said.insert(frame.source);
+  group.parts[frame.source] = part_of(frame);
+  if (is_failing) group.said.insert(frame.source);
   fail(group, frame.source, outgoing_.drop(lane_to(group, frame.source)), over->second);
   fail(group, frame.source, lane_from(group, frame.source).end_after(frame.bytes), over->second);
+}
+
+LaneFrame Lanes::farewell(std::uint32_t peer, std::uint64_t group, const PartTaken& part) const {
+  LaneFrame left = control(LaneKind::left, peer, group);
+  left.channel = part.channels;
+  left.meaning = part.meaning;
+  left.text = part.text;
+  return left;
+}
+
+/// Whether they differ, which only the first of a run has to be told.
+bool Lanes::compare(const Ended& ended, std::uint32_t peer, const PartTaken& part) {
+  const PartTaken& mine = ended.part;
+  if (mine.meaning == 0 || part.meaning == 0) return false;
+  if (mine.channels == part.channels && mine.meaning == part.meaning) return false;
+  if (!parted_.empty()) return false;
+  parted_ =
+      fmt::format("group {}: hosts did not take part in the same: host {} left it {}, host {} {}",
+                  ended.name, name_, mine.text, host_text(peer), part.text);
+  return true;
 }
 
 void Lanes::keep_for_later(LaneFrame frame) {

@@ -87,7 +87,8 @@ class Lanes {
   /// hosts.
   /// Of a switch: blocks until all hosts of its cluster have ended, or are gone, or have not come
   /// before the deadline; then sees off what is on its way.
-  void finish();
+  /// Returns what hosts found when they left that had not taken part in the same; "": nothing.
+  std::string finish();
   /// From here on nothing moves.
   void stop();
   /// Whether lanes were used here, or passed.
@@ -118,6 +119,7 @@ class Lanes {
     std::map<std::uint32_t, std::unique_ptr<LaneIn>> in;  // by source
     std::map<std::uint32_t, std::string> over;            // peers that nothing comes from, and why
     std::set<std::uint32_t> said;                         // of those, who said so themselves
+    std::map<std::uint32_t, PartTaken> parts;             // of those, what they took part in
     std::uint64_t closed_before = 0;                      // channels below are closed
     std::set<std::uint64_t> closed;                       // and those
     struct Failed {
@@ -142,6 +144,11 @@ class Lanes {
     /// Those that have not failed yet do: whether there are some.
     bool fail(const Channels& which, const std::string& why);
   };
+  /// A group that this host has left.
+  struct Ended {
+    std::string name;
+    PartTaken part;
+  };
   class Clock;
   class Lookers;
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
@@ -158,7 +165,7 @@ class Lanes {
   void close(std::uint64_t group, std::uint64_t channel);
   void fail_channels(std::uint64_t group, const Channels& which, const std::string& why);
   Waits unsent(std::uint64_t group);
-  void leave(std::uint64_t group, const std::string& why = "");
+  void leave(std::uint64_t group, const std::string& why = "", const PartTaken& part = {});
   void wait(LaneWait& one, const std::string& what);
   runtime::Deadline deadline() const;
   std::string host_text(std::uint32_t host) const;
@@ -201,6 +208,8 @@ class Lanes {
   void take_control(LaneFrame frame, base::Nanos moment);
   void take_permission(Group& group, const LaneFrame& frame, base::Nanos moment);
   void take_farewell(Group& group, const LaneFrame& frame);
+  LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const PartTaken& part) const;
+  bool compare(const Ended& ended, std::uint32_t peer, const PartTaken& part);
   void take_failed(Group& group, const LaneFrame& frame);
   void end_channels(Group& group, const Channels& which, const std::string& why);
   void tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel);
@@ -247,7 +256,8 @@ class Lanes {
   OutgoingLanes outgoing_;
   Inbox inbox_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Group>> groups_;
-  std::set<std::uint64_t> ended_groups_;
+  std::map<std::uint64_t, Ended> ended_groups_;
+  std::string parted_;                                      // who was found to differ when it left
   std::map<std::string, std::uint64_t, std::less<>> uses_;  // of a group's name
   std::map<std::uint64_t, std::vector<LaneFrame>> early_;   // control for groups to come
   std::size_t early_frames_ = 0;

@@ -25,7 +25,7 @@ void Lanes::drain(runtime::Lock& lock) {
       return;
 }
 
-void Lanes::finish() {
+std::string Lanes::finish() {
   std::vector<std::uint64_t> groups;
   {
     runtime::Lock lock(mutex_);
@@ -35,8 +35,7 @@ void Lanes::finish() {
   runtime::Lock lock(mutex_);
   if (is_switch()) finish_switch(lock);
   drain(lock);
-  if (is_switch()) return;
-  if (!plan_->lanes.is_written || plan_->hosts.size() == 1) return;
+  if (is_switch() || !plan_->lanes.is_written || plan_->hosts.size() == 1) return parted_;
   end_.is_here = true;
   end_.hosts.insert(host_);
   see_who_is_done();
@@ -55,6 +54,7 @@ void Lanes::finish() {
     limit = deadline();
   }
   drain(lock);
+  return parted_;
 }
 
 /// With the mutex held. Hosts wait for whom they reach by a switch, which alone sees who is silent.

@@ -10,11 +10,12 @@
 namespace paths {
 
 enum class LaneKind : std::uint8_t {
-  data,     ///< a piece of a message, or all of it
-  credit,   ///< the target may send so many bytes more
-  grant,    ///< the target may send all of one message
-  ask,      ///< for the first credit of a large group
-  left,     ///< the source is in the group no more, having sent so many messages
+  data,    ///< a piece of a message, or all of it
+  credit,  ///< the target may send so many bytes more
+  grant,   ///< the target may send all of one message
+  ask,     ///< for the first credit of a large group
+  left,    ///< the source is in the group no more, having sent so many messages; the text says why,
+           ///< or with a meaning what it took part in
   refused,  ///< the target did what it may not; the text says what
   failed,   ///< some channels carry nothing more; the text says why
   lost,     ///< a host is gone; the text says why
@@ -36,12 +37,14 @@ struct LaneFrame {
   std::uint32_t source = 0;   ///< host, as the run's plan counts them
   std::uint32_t target = 0;   ///< likewise
   std::uint64_t group = 0;    ///< its id
-  std::uint64_t channel = 0;  ///< of data and grant; of failed: the first
+  std::uint64_t channel = 0;  ///< of data and grant; of failed: the first; of
+                              ///< left: how many the source took part in
   std::uint64_t ordinal = 0;  ///< of the message in its channel, likewise
   std::uint64_t bytes = 0;    ///< of data: the whole message's; of credit: how many; of left: how
                               ///< many messages; of failed: the last channel; of lost: the host
   std::uint64_t offset = 0;   ///< of data: where in the message the payload belongs
-  std::uint64_t meaning = 0;  ///< of data and grant: what its sender takes the message for
+  std::uint64_t meaning = 0;  ///< of data and grant: what its sender takes the message for; of
+                              ///< left: what it took part in, 0: not said
   base::Nanos lag{0};         ///< how long the tail comes behind the head
   base::Nanos late{0};        ///< how long after its head's moment it was written; negative: before
   base::Nanos head{0};        ///< its head's moment by the steady clock of the machine where it was

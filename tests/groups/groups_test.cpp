@@ -104,6 +104,47 @@ TEST_CASE("groups: hosts that call different things are each told what they call
                                      "'allreduce sum i64, 2 by best'"));
 }
 
+TEST_CASE(
+    "groups: hosts that part ways in their last operation are told, at the latest at the end") {
+  const Sim sim("deadline: 20s\nclusters: {a: {hosts: 3, threads: 2}}\nlanes:\n");
+  const auto failures_of = [&](std::uint32_t who, bool is_late, auto&& differently,
+                               runtime::ClockKind clock) {
+    const SimResult result = sim.run(
+        [&](paths::Thread& thread) {
+          groups::Group world(thread);
+          sum_of_ranks(world);
+          if (is_late) thread.sleep_for(10ms);
+          Values four(4);
+          const bool is_other = thread.host().name() == sim.plan().hosts[who].name;
+          is_other ? differently(world) : world.run(groups::broadcast(four, 0));
+        },
+        clock);
+    CHECK(result.broke == "");
+    return result.failures;
+  };
+  const auto none = [](groups::Group& world) {
+    Values empty;
+    world.run(groups::broadcast(empty, 0));
+  };
+  const auto left = [](groups::Group&) {};
+  const auto said = [](const std::vector<std::string>& failures, const std::string& what) {
+    return std::any_of(failures.begin(), failures.end(), [&](const std::string& failure) {
+      return failure.find(what) != std::string::npos;
+    });
+  };
+  for (const auto clock : {runtime::ClockKind::virtual_time, runtime::ClockKind::steady})
+    for (const std::uint32_t who : {0, 1, 2})
+      for (const bool is_late : {false, true}) {
+        INFO("host " << who << (is_late ? ", late" : ""));
+        const std::string name = "host " + sim.plan().hosts[who].name;
+        const auto all = failures_of(who, is_late, none, clock);
+        INFO(fmt::format("{}", fmt::join(all, "\n")));
+        CHECK(said(all, name));
+        CHECK(said(all, "'broadcast i64 from 0, 0 by best'"));
+        CHECK(said(failures_of(who, is_late, left, clock), name));
+      }
+}
+
 TEST_CASE("groups: a member that fails fails what all others are in, and is named") {
   const auto all = endings([](paths::Thread&, groups::Group& world) {
     sum_of_ranks(world);

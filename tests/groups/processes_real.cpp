@@ -59,3 +59,22 @@ TEST_CASE("groups: hosts whose files of a schedule differ say so, and go on with
   }
   std::filesystem::remove_all(directory);
 }
+
+TEST_CASE("groups: a process that did not take part in the last operation is named at the end") {
+  const test_support::Sim sim(test_support::network_line("ipc", 2) +
+                              "deadline: 20s\nclusters: {a: {hosts: 2}}\nlanes:\n");
+  auto hosts = test_support::start_hosts(sim, [&](paths::Thread& thread, const test_support::Say&) {
+    std::vector<std::int64_t> values(thread.rank() == 0 ? 4 : 0);
+    groups::Group world(thread);
+    world.run(groups::barrier());
+    world.run(groups::broadcast(values, 0));
+  });
+  std::string said;
+  for (auto& [name, host] : hosts) {
+    INFO(name);
+    CHECK(host.end(60'000) != 0);
+    said += host.text();
+  }
+  CHECK_THAT(said, Catch::Contains("host a-1 after 2 operations") ||
+                       Catch::Contains("host a-1 left it after 2 operations"));
+}
