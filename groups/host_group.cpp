@@ -160,7 +160,9 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   }
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
   runtime::Wakes wakes;
-  if (!failure && lanes_ != nullptr) lanes_->close(running->name.number);
+  if (!failure && lanes_ != nullptr)
+    lanes_->close(running->name.number, std::shared_ptr<const std::string>(
+                                            running->prepared, &running->prepared->signature));
   {
     runtime::Lock lock(mutex_);
     running_.erase(running->name.number);

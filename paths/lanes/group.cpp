@@ -84,8 +84,8 @@ std::string LaneGroup::host_name(std::uint32_t host) const {
   return lanes_of(lanes_, "group " + name_).host_text(host);
 }
 
-void LaneGroup::close(std::uint64_t channel) {
-  if (const auto lanes = lanes_.lock()) lanes->close(id_, channel);
+void LaneGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
+  if (const auto lanes = lanes_.lock()) lanes->close(id_, channel, std::move(what));
 }
 
 void LaneGroup::fail(const Channels& which, const std::string& why) {

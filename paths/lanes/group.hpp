@@ -135,8 +135,9 @@ class LaneGroup {
   Receiving receive(std::uint32_t from, const NamedMessage& which);
   /// Nothing will be sent or received on that channel any more: what is known of it is forgotten,
   /// and a message that still comes ends its lane. Cheapest where channels are closed in the order
-  /// of their numbers, and none is left out.
-  void close(std::uint64_t channel);
+  /// of their numbers, and none is left out. Who sends such a message is told what the channel was
+  /// for, where that is said and none was closed since.
+  void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr);
   /// What those channels are for has failed: what was not sent on them never will be, and whoever
   /// sends or receives there, now or later, on any host of the group, is told why. Others go on.
   void fail(const Channels& which, const std::string& why);

@@ -258,11 +258,13 @@ void Lanes::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& wh
   receive_by(id, from, which, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
 }
 
-void Lanes::close(std::uint64_t id, std::uint64_t channel) {
+void Lanes::close(std::uint64_t id, std::uint64_t channel,
+                  std::shared_ptr<const std::string> what) {
   runtime::Lock lock(mutex_);
   Group* const group = find(id);
   if (group == nullptr || group->is_closed(channel)) return;
   group->closed.insert(channel);
+  group->last_closed = {channel, std::move(what)};
   group->meanings.erase(channel);
   group->forget_closed();
   for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
@@ -465,8 +467,7 @@ void Lanes::take_data(LaneFrame frame) {
   see_meaning(*group, frame.channel, {frame.meaning, source});
   const bool has_failed = group->why_failed(frame.channel) != nullptr;
   if (!has_failed && group->is_closed(frame.channel))
-    return refuse(frame, fmt::format("a message on channel {} of group {}, which is closed",
-                                     frame.channel, group->name));
+    return refuse(frame, group->text_of_closed(frame.channel));
   std::string wrong;
   try {
     wrong = has_failed ? lane.discard(frame) : lane.take(frame, ended_);
@@ -537,9 +538,9 @@ void Lanes::take_farewell(Group& group, const LaneFrame& frame) {
   const bool is_failing = frame.meaning == 0 && !frame.text.empty();
   std::string why = is_failing ? frame.text : "it has left the group";
   if (frame.meaning != 0) why += " " + frame.text;
+  group.parts.emplace(frame.source, part_of(frame));
   const auto [over, is_new] = group.over.emplace(frame.source, std::move(why));
   if (!is_new) return;
-  group.parts[frame.source] = part_of(frame);
   if (is_failing) group.said.insert(frame.source);
   fail(group, frame.source, outgoing_.drop(lane_to(group, frame.source)), over->second);
   fail(group, frame.source, lane_from(group, frame.source).end_after(frame.bytes), over->second);

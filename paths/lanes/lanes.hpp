@@ -122,6 +122,7 @@ class Lanes {
     std::map<std::uint32_t, PartTaken> parts;             // of those, what they took part in
     std::uint64_t closed_before = 0;                      // channels below are closed
     std::set<std::uint64_t> closed;                       // and those
+    std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;  // what it was; null
     struct Failed {
       std::uint64_t last = 0;
       std::string why;
@@ -141,6 +142,7 @@ class Lanes {
     /// Why a channel has failed; null: it has not.
     const std::string* why_failed(std::uint64_t channel) const;
     void forget_closed();
+    std::string text_of_closed(std::uint64_t channel) const;
     /// Those that have not failed yet do: whether there are some.
     bool fail(const Channels& which, const std::string& why);
   };
@@ -162,7 +164,7 @@ class Lanes {
                const std::shared_ptr<LaneWait>& wait);
   void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
                const std::shared_ptr<LaneWait>& wait);
-  void close(std::uint64_t group, std::uint64_t channel);
+  void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
   void fail_channels(std::uint64_t group, const Channels& which, const std::string& why);
   Waits unsent(std::uint64_t group);
   void leave(std::uint64_t group, const std::string& why = "", const PartTaken& part = {});

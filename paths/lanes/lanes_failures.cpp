@@ -149,6 +149,12 @@ void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
     end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
 }
 
+std::string Lanes::Group::text_of_closed(std::uint64_t channel) const {
+  const auto& [last, what] = last_closed;
+  return fmt::format("a message on channel {} of group {}, which is closed{}", channel, name,
+                     last == channel && what != nullptr ? fmt::format(" after '{}'", *what) : "");
+}
+
 /// Where two differ the group's hosts have parted ways: what comes behind it is not the same to
 /// them, either.
 void Lanes::see_meaning(Group& group, std::uint64_t channel, const Group::Meaning& said) {
