@@ -628,7 +628,7 @@ Nanos Evaluation::enter_link(const Event& event) {
   if (network_.links[link].has_streams()) {
     link_at(link).streams.offer(
         {message.source, message.target},
-        {{event.item, event.frame, event.bytes}, bytes, event.time + event.lag});
+        {{event.item, event.frame, event.bytes}, bytes, event.time, event.time + event.lag});
     serve_streams(link);
     return event.time;
   }

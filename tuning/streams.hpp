@@ -21,8 +21,8 @@ namespace tuning {
 ///
 /// Item:    what a frame is to its owner.
 /// Time:    whoever calls has a clock, and calls start() whenever something came or ended. What
-/// came
-///          late, as on a real clock, does not start in a stream before that has ended.
+///          came late, as on a real clock, does not start in a stream before that has ended, nor
+///          does what is here when an earlier end is told start before it came.
 /// Sharing: its owner's business.
 template <class Item>
 class Streams {
@@ -31,6 +31,7 @@ class Streams {
   struct Frame {
     Item item;
     std::uint64_t bytes = 0;
+    base::Nanos head{0};  ///< when it came
     base::Nanos tail{0};  ///< when the link is offered its end
   };
   struct Start {
@@ -79,9 +80,10 @@ class Streams {
     ++taken_;
     queue.has_turn = false;
     take_turn(pair, queue);
-    const base::Nanos stream_free = stream_.pass(now, now, frame.bytes).free_again;
+    const base::Nanos begin = std::max(now, frame.head);
+    const base::Nanos stream_free = stream_.pass(begin, begin, frame.bytes).free_again;
     const base::Nanos tail = std::max(frame.tail, stream_free);
-    return Start{std::move(frame.item), pair, link.carry(now, tail - now, frame.bytes), now,
+    return Start{std::move(frame.item), pair, link.carry(begin, tail - begin, frame.bytes), begin,
                  stream_free};
   }
 

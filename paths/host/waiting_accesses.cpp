@@ -79,8 +79,8 @@ void WaitingAccesses::begin(Operation&& operation, const Next& next, Ascent& asc
     if (first_ != nullptr) first_->previous_waiting = &waiting;
     first_ = &waiting;
   }
-  next.expect(deadline.at);
   element_.begin(waiting);
+  next.expect(deadline.at);  // before it had begun, whoever looks would have passed it over
 }
 
 void WaitingAccesses::told(Waiting& waiting) {

@@ -61,7 +61,7 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
     const std::pair pair(frame.source, frame.target);
     const std::uint64_t bytes = frame.payload.size();
     const base::Nanos tail = head + frame.lag;
-    step.waiting->streams.offer(pair, {std::move(frame), bytes, tail});
+    step.waiting->streams.offer(pair, {std::move(frame), bytes, head, tail});
     serve(*step.waiting, head);
     return head;
   }

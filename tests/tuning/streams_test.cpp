@@ -33,3 +33,21 @@ TEST_CASE("streams: what comes late does not start in a stream before that has e
   streams.offer(pair, {'c', 1000});
   CHECK(streams.start(9ms, link)->begin == 9ms);
 }
+
+TEST_CASE("streams: what came behind an end that is told late starts no earlier than it came") {
+  tuning::Link slow;
+  slow.stream_rate = 8e6;
+  tuning::LinkInstance link{tuning::LinkModel(1ms, 0)};
+  tuning::Streams<char> streams(slow, 1);
+  const tuning::Streams<char>::Pair pair(0, 1);
+  streams.offer(pair, {'a', 1000});
+  const auto first = streams.start(1ms, link);
+  REQUIRE(first);
+  streams.offer(pair, {'b', 1000, 8ms, 8ms});
+  CHECK_FALSE(streams.start(8ms, link));
+  streams.end_of_stream(pair, first->stream_free);
+  const auto second = streams.start(first->stream_free, link);
+  REQUIRE(second);
+  CHECK(second->begin == 8ms);
+  CHECK(second->stream_free == 9ms);
+}
