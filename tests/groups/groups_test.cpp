@@ -112,7 +112,7 @@ TEST_CASE(
     const SimResult result = sim.run(
         [&](paths::Thread& thread) {
           groups::Group world(thread);
-          sum_of_ranks(world);
+          world.run(groups::barrier());
           if (is_late) thread.sleep_for(10ms);
           Values four(4);
           const bool is_other = thread.host().name() == sim.plan().hosts[who].name;
