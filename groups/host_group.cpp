@@ -365,9 +365,11 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   end_if_over(lock);
 }
 
-/// Nothing is compared where something has failed, which may have ended well for others.
+/// Nothing is compared where something has failed, which may have ended well for others; who asks
+/// later is told what.
 paths::PartTaken HostGroup::part_taken() const {
-  if (failing_ == Failing::alone || !failures_.empty()) return {};
+  if (failing_ == Failing::alone) return {};
+  if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};
   std::string text = fmt::format("after {} operation{}", begun_, begun_ == 1 ? "" : "s");
   if (last_ != nullptr) text += fmt::format(", the last '{}'", last_->signature);
   return {begun_, digest_of(meaning_, begun_), std::move(text)};

@@ -58,7 +58,8 @@ struct Channels {
 struct PartTaken {
   std::uint64_t channels = 0;  ///< those below
   std::uint64_t meaning = 0;   ///< of all of them; 0: not to be compared
-  std::string text = {};       ///< "after 4 operations, the last 'barrier'"
+  std::string text = {};       ///< "after 4 operations, the last 'barrier'"; of one that has no
+                               ///< meaning: why it left, "": for no reason
 };
 
 /// A message on its way. Dropping it lets the message go on.
