@@ -89,7 +89,7 @@ class Mailbox : public paths::Receiver {
   bool wait_for_frames(runtime::Runtime& runtime, std::size_t count, base::Nanos span = 20s) {
     return wait(runtime, span, [&] { return frames_.size() >= count; });
   }
-  bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 5s, std::size_t count = 1) {
+  bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 20s, std::size_t count = 1) {
     return wait(runtime, span, [&] { return lost_.size() >= count; });
   }
   /// For when nothing is under way.
