@@ -130,6 +130,19 @@ TEST_CASE("lanes in a program: who waits for a thread that has ended is told") {
   CHECK(result.broke == "");
 }
 
+TEST_CASE("lanes in a program: who asks a host that has left for a message is told why it did") {
+  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+    const auto group = thread.host().lanes().group_of("all", everybody);
+    if (thread.host().name() == "beta-1") group->leave_after({.text = "its own fault"});
+    if (thread.rank() != 0) return;
+    thread.sleep_for(1s);
+    CHECK_THROWS_WITH(group->receive(number(thread, "beta-1"), 0).wait(),
+                      Catch::Contains("its own fault"));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
 TEST_CASE("lanes in a program: through switches every host reaches every other, and all end") {
   std::string text = clusters;
   text.replace(text.find("gateway: gate"), std::string("gateway: gate").size(), "uplink: switch");
