@@ -7,13 +7,23 @@
 using base::Nanos;
 using namespace std::chrono_literals;
 
+namespace {
+
+const tuning::Streams<char>::Pair pair(0, 1);
+
+/// Of one stream, which takes a byte in a microsecond.
+tuning::Link slow_link() {
+  tuning::Link link;
+  link.stream_rate = 8e6;
+  link.streams = 1;
+  return link;
+}
+
+}  // namespace
+
 TEST_CASE("streams: what comes late does not start in a stream before that has ended") {
-  tuning::Link slow;
-  slow.stream_rate = 8e6;  // a byte in a microsecond
-  slow.streams = 1;
   tuning::LinkInstance link{tuning::LinkModel(1ms, 0)};
-  tuning::Streams<char> streams(slow, 1);
-  const tuning::Streams<char>::Pair pair(0, 1);
+  tuning::Streams<char> streams(slow_link(), 1);
 
   streams.offer(pair, {'a', 1000});
   const auto first = streams.start(5ms, link);
@@ -35,11 +45,8 @@ TEST_CASE("streams: what comes late does not start in a stream before that has e
 }
 
 TEST_CASE("streams: what came behind an end that is told late starts no earlier than it came") {
-  tuning::Link slow;
-  slow.stream_rate = 8e6;
   tuning::LinkInstance link{tuning::LinkModel(1ms, 0)};
-  tuning::Streams<char> streams(slow, 1);
-  const tuning::Streams<char>::Pair pair(0, 1);
+  tuning::Streams<char> streams(slow_link(), 1);
   streams.offer(pair, {'a', 1000});
   const auto first = streams.start(1ms, link);
   REQUIRE(first);
