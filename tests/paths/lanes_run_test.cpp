@@ -2,6 +2,7 @@
 // tests/paths/lanes_run_test.cpp — programs whose threads send each other messages over lanes.
 #include <array>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 
 #include "paths/host/host.hpp"
@@ -138,6 +139,23 @@ TEST_CASE("lanes in a program: who asks a host that has left for a message is to
     thread.sleep_for(1s);
     CHECK_THROWS_WITH(group->receive(number(thread, "beta-1"), 0).wait(),
                       Catch::Contains("its own fault"));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("lanes in a program: who sends on a closed channel is told what it was for") {
+  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+    const auto group = thread.host().lanes().group_of("all", everybody);
+    if (thread.host().name() == "alpha-1")
+      group->close(0, std::make_shared<const std::string>("its work"));
+    thread.sleep_for(1s);
+    if (thread.rank() != 0) return thread.sleep_for(2s);
+    const std::uint32_t peer = number(thread, "alpha-1");
+    group->send(peer, 0, base::Payload::of(1));
+    CHECK_THROWS_WITH(
+        group->receive(peer, 1).wait(),
+        Catch::Contains("on channel 0 of group all, which is closed after 'its work'"));
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
