@@ -51,7 +51,7 @@ class Kept final : public Transport {
   ConnectionId last_ = 0;
 };
 
-inline std::shared_ptr<const Plan> two_hosts(std::uint64_t digest) {
+inline std::shared_ptr<const Plan> plan_of_two(std::uint64_t digest) {
   auto plan = std::make_shared<Plan>();
   plan->clusters = {"alpha", "beta"};
   plan->hosts = {{"alpha-0", 0, 1, 0, 1.0, "", {}},
@@ -76,7 +76,7 @@ struct Talk {
   explicit Talk(bool carries_short = false) : has_short(carries_short) {}
   const bool has_short;
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}};
-  std::shared_ptr<const Plan> plan = two_hosts(1);
+  std::shared_ptr<const Plan> plan = plan_of_two(1);
   std::vector<Frame> sent;
   std::vector<ShortFrame> sent_short;
   std::vector<ConnectionId> dropped;

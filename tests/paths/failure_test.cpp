@@ -31,7 +31,7 @@ double value_of(std::uint32_t rank, std::uint64_t round, double base_value) {
   return base_value + rank + 10.0 * static_cast<double>(round);
 }
 
-using Outcomes = std::vector<std::vector<Outcome>>;  // by rank and round
+using Outcomes = std::vector<std::vector<RoundOutcome>>;  // by rank and round
 
 struct Told {
   SimResult run;
@@ -69,7 +69,7 @@ void check(const Told& told, const std::vector<Expected>& expected, const paths:
   for (std::uint32_t rank = 0; rank < expected.size(); ++rank) {
     if (told.outcomes[rank].size() != rounds) wrong += fmt::format("rank {} stopped\n", rank);
     for (std::uint64_t round = 0; round < told.outcomes[rank].size(); ++round) {
-      const Outcome& got = told.outcomes[rank][round];
+      const RoundOutcome& got = told.outcomes[rank][round];
       const bool is_bad = round >= expected[rank].from && round < expected[rank].until;
       const bool is_right =
           is_bad ? got.is_error && got.error.find(thrown_text) != std::string::npos

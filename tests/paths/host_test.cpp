@@ -26,9 +26,9 @@ collectives:
                      algorithm, more);
 }
 
-using Outcomes = std::map<std::uint32_t, std::vector<Outcome>>;
+using Outcomes = std::map<std::uint32_t, std::vector<RoundOutcome>>;
 
-bool names(const Outcome& outcome, const std::string& text) {
+bool names(const RoundOutcome& outcome, const std::string& text) {
   return outcome.is_error && outcome.error.find(text) != std::string::npos;
 }
 

@@ -304,7 +304,7 @@ namespace {
 
 struct Partial {
   SimResult run;
-  std::vector<Outcome> last;         // by rank: what ended its program
+  std::vector<RoundOutcome> last;         // by rank: what ended its program
   std::vector<std::uint64_t> ended;  // after how many iterations
 };
 
@@ -316,7 +316,7 @@ Partial leave(const Program& program, const std::string& who, bool throws) {
   partial.last.resize(sim.plan().thread_count());
   partial.ended.resize(sim.plan().thread_count());
   partial.run = sim.run([&](paths::Thread& thread) {
-    Outcome& last = partial.last[thread.rank()];
+    RoundOutcome& last = partial.last[thread.rank()];
     for (std::uint64_t i = 0; i < iterations && !last.is_error; ++i) {
       if (thread.cluster() == who && i == 10) {
         if (throws) throw std::runtime_error(thrown_text);
@@ -339,7 +339,7 @@ void check_told(const Program& program, const Partial& partial, const std::strin
   for (const auto& host : plan.hosts) {
     if (plan.clusters[host.cluster] == who) continue;
     for (std::uint32_t i = 0; i < host.threads; ++i) {
-      const Outcome& last = partial.last[host.first_thread + i];
+      const RoundOutcome& last = partial.last[host.first_thread + i];
       INFO(host.name << ", thread " << i << " after " << partial.ended[host.first_thread + i]);
       CHECK(last.is_error);
       CHECK_THAT(last.error, Catch::Contains(text));
@@ -379,7 +379,7 @@ std::string wrong_outcome(const Sim& sim, const paths::Algorithm& algorithm, dou
   std::string wrong;
   const SimResult run = sim.run([&](paths::Thread& thread) {
     for (std::uint64_t i = 0; i < rounds; ++i) {
-      const Outcome outcome = contribute(thread, "sum", value);
+      const RoundOutcome outcome = contribute(thread, "sum", value);
       const bool is_checked = about(algorithm, i).has_value();
       const Condition right = sum < 1 ? Condition::holds : Condition::fails;
       const bool is_right =

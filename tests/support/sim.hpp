@@ -230,18 +230,18 @@ class Sim {
 };
 
 /// What a thread got in one round: a value, or an error.
-struct Outcome {
+struct RoundOutcome {
   bool is_error = false;
   std::string error;
   double value = 0;
   paths::Condition condition = paths::Condition::unchecked;
   base::Nanos at{0};
-  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend bool operator==(const RoundOutcome&, const RoundOutcome&) = default;
 };
 
 /// One move, whose failure is an outcome like any other.
-inline Outcome contribute(paths::Thread& thread, const std::string& graph, double value) {
-  Outcome outcome;
+inline RoundOutcome contribute(paths::Thread& thread, const std::string& graph, double value) {
+  RoundOutcome outcome;
   try {
     const paths::Result result = thread.path(graph).move_value(value);
     if (!result.payload.empty()) outcome.value = result.payload.read<double>();
