@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
@@ -34,6 +36,39 @@ std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   const auto& hosts = layout.hosts();
   const auto found = std::lower_bound(hosts.begin(), hosts.end(), host);
   return static_cast<std::uint32_t>(found - hosts.begin());
+}
+
+struct Lent {
+  const std::byte* begin;
+  const std::byte* end;
+  std::size_t member;
+  bool is_out;
+};
+
+/// Two arrays of different members that overlap, one of them an `out`: who copies into that would
+/// change the other. None overlaps another one of its member, unless that is in place.
+std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>& calls) {
+  std::vector<Lent> all;
+  for (std::size_t member = 0; member < calls.size(); ++member) {
+    const auto [in, out] = std::pair(calls[member]->in, calls[member]->out);
+    if (!calls[member]->has_values) return std::nullopt;
+    if (!out.empty()) all.push_back({out.data(), out.data() + out.size(), member, true});
+    if (!in.empty() && in.data() != out.data())
+      all.push_back({in.data(), in.data() + in.size(), member, false});
+  }
+  const std::less<const std::byte*> before;
+  std::sort(all.begin(), all.end(),
+            [&](const Lent& left, const Lent& right) { return before(left.begin, right.begin); });
+  const Lent* farthest = nullptr;
+  const Lent* farthest_out = nullptr;
+  for (const Lent& one : all) {
+    const Lent* const other = one.is_out ? farthest : farthest_out;
+    if (other != nullptr && before(one.begin, other->end)) return std::pair(*other, one);
+    if (farthest == nullptr || before(farthest->end, one.end)) farthest = &one;
+    if (one.is_out && (farthest_out == nullptr || before(farthest_out->end, one.end)))
+      farthest_out = &one;
+  }
+  return std::nullopt;
 }
 
 /// Of what all must agree on, and what went before.
@@ -129,6 +164,10 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     running->calls[place - layout_.first_on(me_)] = &call;
     if (running->trace) running->trace->came(place - layout_.first_on(me_));
     if (++running->come < running->calls.size()) return running;
+    if (const std::string why = overlap_text(*running); !why.empty()) {
+      fail(lock, number, failure_of(why), failing_);
+      throw base::UsageError(why);
+    }
     running->has_begun = true;
     const std::uint64_t before = failing_ == Failing::alone ? members_ : meaning_;
     meaning_ = digest_of(before, prepared->digest);
@@ -142,6 +181,19 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime().spawn(runtime::ContextRole::service, {"group", name_, number},
                     [self = shared_from_this(), running] { self->carry_out(running); });
   return running;
+}
+
+/// Empty where nobody writes to what another one reads or writes.
+std::string HostGroup::overlap_text(const Running& running) const {
+  if (running.calls.size() == 1) return "";
+  const auto found = overlapping(running.calls);
+  if (!found) return "";
+  const auto text = [this](const Lent& one) {
+    return fmt::format("`{}` of {}", one.is_out ? "out" : "in",
+                       thread_text(layout_.first_on(me_) + static_cast<std::uint32_t>(one.member)));
+  };
+  return fmt::format("{}: {} overlaps {}; expected what a member writes apart from others' arrays",
+                     running.name.text(), text(found->first), text(found->second));
 }
 
 void HostGroup::carry_out(const std::shared_ptr<Running>& running) {

@@ -96,6 +96,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
  private:
   std::shared_ptr<Running> open(std::uint64_t number);
   paths::Failure known_failure(std::uint64_t number) const;
+  std::string overlap_text(const Running& running) const;
   void carry_out(const std::shared_ptr<Running>& running);
   void execute(Running& running);
   void check_algorithm(const Prepared& prepared);

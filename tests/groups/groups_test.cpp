@@ -228,6 +228,31 @@ TEST_CASE("groups: what no member may ask is refused before anything is sent, an
   CHECK(result.failures == std::vector<std::string>());
 }
 
+TEST_CASE("groups: no member writes to what another thread of its host lends; all are told who") {
+  const auto lend = [](std::size_t in_0, std::size_t out_0, std::size_t in_1, std::size_t out_1) {
+    Values arrays(100, 7);
+    const Values before = arrays;
+    const auto all = endings([&](paths::Thread&, groups::Group& world) {
+      const auto at = [&](std::size_t begin) { return std::span(arrays).subspan(begin, 8); };
+      Values out(8);
+      if (world.rank() == 0) return world.run(groups::allreduce(at(in_0), at(out_0), "sum"));
+      if (world.rank() == 1) return world.run(groups::allreduce(at(in_1), at(out_1), "sum"));
+      world.run(groups::allreduce(Values(8, 7), out, "sum"));
+    });
+    CHECK((all.front() == "" || arrays == before));
+    return all;
+  };
+  check_all_contain(lend(0, 20, 40, 27), "`out` of thread alpha-0/0 overlaps `out` of thread "
+                                         "alpha-0/1; expected what a member writes apart");
+  check_all_contain(lend(0, 20, 40, 20), "operation 0 of group world, allreduce: `out` of thread");
+  check_all_contain(lend(0, 20, 13, 60), "`in` of thread alpha-0/1 overlaps `out` of thread");
+  check_all_contain(lend(0, 0, 7, 60), "`out` of thread alpha-0/0 overlaps `in` of thread");
+  check_all_contain(lend(0, 20, 60, 0), "overlaps");
+  CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // side by side
+  CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // what both only read
+  CHECK(lend(0, 0, 8, 8) == std::vector<std::string>(members));     // each in place
+}
+
 TEST_CASE("groups: one that has failed is of no use, and others go on") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread), second(thread, "second");
