@@ -129,11 +129,7 @@ std::string judge(const Written& written, const std::filesystem::path& file, boo
   return "";
 }
 
-#ifdef PATHS_ASAN
-constexpr std::uint64_t usual_seeds = 3'000;
-#else
-constexpr std::uint64_t usual_seeds = 20'000;
-#endif
+constexpr std::uint64_t usual_seeds = test_support::or_fewer(20'000);
 
 }  // namespace
 

@@ -123,11 +123,7 @@ class Run {
   bool is_dead_ = false;
 };
 
-#if defined(PATHS_ASAN)
-constexpr std::uint64_t usual_seeds = 60;
-#else
-constexpr std::uint64_t usual_seeds = 500;
-#endif
+constexpr std::uint64_t usual_seeds = test_support::or_fewer(500);
 
 }  // namespace
 

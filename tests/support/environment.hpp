@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/environment.hpp — PATHS_SEEDS, PATHS_SEED: how many random cases, from which on.
+// tests/support/environment.hpp — how many random cases, and from which on: PATHS_SEEDS,
+// PATHS_SEED.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,15 @@ namespace test_support {
 inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* given = std::getenv(name);
   return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
+}
+
+/// Of cases alike, as many as take some seconds: a sanitizer makes each take ten times as long.
+constexpr std::uint64_t or_fewer(std::uint64_t cases) {
+#if defined(PATHS_ASAN) || defined(PATHS_TSAN)
+  return (cases + 7) / 8;
+#else
+  return cases;
+#endif
 }
 
 }  // namespace test_support

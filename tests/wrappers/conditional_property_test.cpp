@@ -288,13 +288,8 @@ std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& c
   return mistake.empty() && scene.asks() ? wrong_asks(scene, multi_cluster, counts) : mistake;
 }
 
-/// As many as take some seconds; fewer where a sanitizer makes each take ten times as long. Not
-/// meant for the thread sanitizer, which sees one OS thread here.
-#if defined(PATHS_ASAN)
-constexpr std::uint64_t usual_seeds = 1'000;
-#else
-constexpr std::uint64_t usual_seeds = 10'000;
-#endif
+/// Not meant for the thread sanitizer, which sees one OS thread here.
+constexpr std::uint64_t usual_seeds = test_support::or_fewer(10'000);
 
 struct Seeds {
   explicit Seeds(std::uint64_t usual) : first(test_support::from_environment("PATHS_SEED", 1)) {
