@@ -41,7 +41,7 @@ void go_on(paths::Thread& thread, const Say& say) {
   }
 }
 
-std::string text_of(const std::string& file) {
+[[maybe_unused]] std::string text_of(const std::string& file) {
   std::ifstream stream(file);
   std::stringstream text;
   text << stream.rdbuf();

@@ -64,7 +64,7 @@ class Counted final : public Poller {
 };
 thread_local int Counted::watched = 0;
 
-Nanos processor_time() {
+[[maybe_unused]] Nanos processor_time() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   const auto nanos = [](const timeval& time) { return time.tv_sec * 1s + time.tv_usec * 1us; };
