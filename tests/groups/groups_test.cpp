@@ -243,8 +243,9 @@ TEST_CASE("groups: no member writes to what another thread of its host lends; al
     CHECK((all.front() == "" || arrays == before));
     return all;
   };
-  check_all_contain(lend(0, 20, 40, 27), "`out` of thread alpha-0/0 overlaps `out` of thread "
-                                         "alpha-0/1; expected what a member writes apart");
+  check_all_contain(lend(0, 20, 40, 27),
+                    "`out` of thread alpha-0/0 overlaps `out` of thread "
+                    "alpha-0/1; expected what a member writes apart");
   check_all_contain(lend(0, 20, 40, 20), "operation 0 of group world, allreduce: `out` of thread");
   check_all_contain(lend(0, 20, 13, 60), "`in` of thread alpha-0/1 overlaps `out` of thread");
   check_all_contain(lend(0, 0, 7, 60), "`out` of thread alpha-0/0 overlaps `in` of thread");

@@ -2,7 +2,6 @@
 // tests/lanes/lanes_property_test.cpp — random small programs over lanes end, with the right data,
 // within the inbox.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <deque>
 #include <random>
 #include <string>
@@ -140,10 +139,9 @@ void run(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("lanes: random small programs end, whatever the windows and the inbox are") {
-  const char* const wanted = std::getenv("PATHS_LANE_CASES");
-  const std::uint64_t cases = wanted != nullptr ? std::stoull(wanted) : test_support::or_fewer(1000);
-  const char* const first = std::getenv("PATHS_LANE_SEED");
-  const std::uint64_t seed = first != nullptr ? std::stoull(first) : 1;
+  const std::uint64_t cases =
+      test_support::from_environment("PATHS_LANE_CASES", test_support::or_fewer(1000));
+  const std::uint64_t seed = test_support::from_environment("PATHS_LANE_SEED", 1);
   for (std::uint64_t i = 0; i < cases; ++i) run(seed + i);
 }
 

@@ -304,7 +304,7 @@ namespace {
 
 struct Partial {
   SimResult run;
-  std::vector<RoundOutcome> last;         // by rank: what ended its program
+  std::vector<RoundOutcome> last;    // by rank: what ended its program
   std::vector<std::uint64_t> ended;  // after how many iterations
 };
 
