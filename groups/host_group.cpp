@@ -38,6 +38,7 @@ std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   return static_cast<std::uint32_t>(found - hosts.begin());
 }
 
+/// An array of a call.
 struct Lent {
   const std::byte* begin;
   const std::byte* end;
@@ -53,7 +54,7 @@ std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>&
     const auto [in, out] = std::pair(calls[member]->in, calls[member]->out);
     if (!calls[member]->has_values) return std::nullopt;
     if (!out.empty()) all.push_back({out.data(), out.data() + out.size(), member, true});
-    if (!in.empty() && in.data() != out.data())
+    if (!in.empty() && (out.empty() || in.data() != out.data()))
       all.push_back({in.data(), in.data() + in.size(), member, false});
   }
   const std::less<const std::byte*> before;

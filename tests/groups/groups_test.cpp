@@ -250,6 +250,12 @@ TEST_CASE("groups: no member writes to what another thread of its host lends; al
   check_all_contain(lend(0, 20, 13, 60), "`in` of thread alpha-0/1 overlaps `out` of thread");
   check_all_contain(lend(0, 0, 7, 60), "`out` of thread alpha-0/0 overlaps `in` of thread");
   check_all_contain(lend(0, 20, 60, 0), "overlaps");
+  Values arrays(8 * members, 7);
+  const auto reduced = endings([&](paths::Thread&, groups::Group& world) {
+    const auto mine = std::span(arrays).subspan(8 * world.rank() - (world.rank() == 1), 8);
+    world.run(groups::reduce(mine, mine.first(world.rank() == 0 ? 8 : 0), "sum", 0));
+  });
+  check_all_contain(reduced, "`out` of thread alpha-0/0 overlaps `in` of thread alpha-0/1");
   CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // side by side
   CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // what both only read
   CHECK(lend(0, 0, 8, 8) == std::vector<std::string>(members));     // each in place
