@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -155,6 +156,18 @@ void RingWriter::publish(std::size_t bytes) {
   control_->written.store(written_, std::memory_order_seq_cst);
 }
 
+std::size_t RingWriter::bytes_left_out(std::size_t wanted) {
+  if (written_ < looks_at_) return 0;
+  looks_at_ = written_ + near_bytes;
+  const std::size_t used = written_ % RingArea::ring_bytes;
+  const std::size_t left_out = RingArea::ring_bytes - used;
+  if (used < std::max(near_bytes, wanted) || left_out < near_bytes) return 0;
+  if (control_->read.load(std::memory_order_acquire) != written_) return 0;
+  read_ = written_;
+  looks_at_ += left_out;
+  return left_out;
+}
+
 bool RingWriter::ask_for_room() {
   control_->wants_room.store(1, std::memory_order_seq_cst);
   return control_->read.load(std::memory_order_seq_cst) == read_;
@@ -170,6 +183,12 @@ std::span<const std::byte> RingReader::data() {
 void RingReader::consume(std::size_t bytes) {
   read_ += bytes;
   control_->read.store(read_, std::memory_order_seq_cst);
+}
+
+void RingReader::consume_to_end() {
+  const std::size_t left_out = RingArea::ring_bytes - read_ % RingArea::ring_bytes;
+  if (written_ - read_ < left_out) throw LinkError("it left out what it did not write");
+  consume(left_out);
 }
 
 bool RingReader::owes_word() {

@@ -37,7 +37,10 @@ void FrameWriter::write(std::uint32_t connection, const Frame& frame) {
   head.connection = connection;
   head.header_bytes = static_cast<std::uint32_t>(header_bytes(frame));
   head.body_bytes = body.size();
-  if (kept_.empty() && write_now(head, frame, body)) return;
+  if (ring_ && kept_.empty()) {
+    begin_again(sizeof head + head.header_bytes + body.size());
+    if (write_now(head, frame, body)) return;
+  }
   Kept kept;
   kept.connection = connection;
   kept.head.resize(sizeof head + head.header_bytes);
@@ -74,6 +77,7 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   const std::size_t size = sizeof all.record + sizeof all.head + result.payload.size();
   const auto bytes = bytes_in(all).first(size);
   if (ring_ && kept_.empty()) {
+    begin_again(size);
     if (const auto room = ring_->room(size); room.size() >= size) {
       copy(bytes, room.data());
       ring_->publish(size);
@@ -87,10 +91,19 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   push();
 }
 
+/// At the beginning of the ring, where that is better for the next record.
+void FrameWriter::begin_again(std::size_t bytes) {
+  const std::size_t left_out = ring_->bytes_left_out(bytes);
+  if (left_out == 0) return;
+  const RecordHead head{0, RecordHead::is_left_out, 0};
+  copy(bytes_in(head), ring_->room(left_out).data());
+  ring_->publish(left_out);
+}
+
 /// False when it does not fit in at once.
 bool FrameWriter::write_now(const RecordHead& head, const Frame& frame, const base::Payload& body) {
   const std::size_t bytes = sizeof head + head.header_bytes + body.size();
-  if (!ring_ || body.size() > whole_bytes) return false;
+  if (body.size() > whole_bytes) return false;
   const auto room = ring_->room(bytes);
   if (room.size() < bytes) return false;
   copy(bytes_in(head), room.data());
@@ -158,10 +171,19 @@ FrameReader::Arrived* FrameReader::next() {
     if (!receive_rest()) return nullptr;
     return finish(std::exchange(body_, {}));
   }
-  const auto data = ring_.data();
+  auto data = ring_.data();
   RecordHead head;
-  if (data.size() < sizeof head) return nullptr;
-  std::memcpy(&head, data.data(), sizeof head);
+  const auto has_head = [&] {
+    if (data.size() < sizeof head) return false;
+    std::memcpy(&head, data.data(), sizeof head);
+    return true;
+  };
+  if (!has_head()) return nullptr;
+  if (head.header_bytes == RecordHead::is_left_out) {  // once, whatever its writer does meanwhile
+    ring_.consume_to_end();
+    data = ring_.data();
+    if (!has_head()) return nullptr;
+  }
   arrived_.connection = head.connection;
   arrived_.frame.reset();
   arrived_.short_frame.reset();

@@ -20,6 +20,7 @@ namespace paths {
 /// frame has a ShortHead in its place.
 struct RecordHead {
   static constexpr std::uint32_t is_short = ~std::uint32_t{0};  ///< in place of the header's bytes
+  static constexpr std::uint32_t is_left_out = is_short - 1;    ///< to the end of the ring
   std::uint32_t connection = 0;
   std::uint32_t header_bytes = 0;
   std::uint64_t body_bytes = 0;
@@ -68,6 +69,7 @@ class FrameWriter {
   };
   bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);
   std::size_t push_some(std::span<const std::byte> bytes);
+  void begin_again(std::size_t bytes);
 
   std::optional<RingWriter> ring_;
   std::function<void()> written_;

@@ -15,7 +15,7 @@ namespace paths {
 /// First on a socket, in both directions.
 struct LinkGreeting {
   std::array<char, 8> mark = {'P', 'A', 'T', 'H', 'S', 'S', 'H', 'M'};
-  std::uint32_t version = 2;
+  std::uint32_t version = 3;
   friend bool operator==(const LinkGreeting&, const LinkGreeting&) = default;
 };
 

@@ -166,6 +166,63 @@ TEST_CASE("shared memory: a short frame that is none is found, and waited for un
   CHECK_THROWS_AS(read(head, {.origin = 4}, all), LinkError);
 }
 
+TEST_CASE("shared memory: frames that are read as they come use the same memory again") {
+  const std::size_t bytes = GENERATE(0, 8, 3000, 100'000);
+  constexpr std::size_t near_bytes = 4 << 10;
+  Ends ends;
+  std::uint64_t furthest = 0;
+  for (std::uint64_t number = 0; number < 500; ++number) {
+    const std::uint64_t before = ends.control().written.load();
+    ends.writer.write(1, numbered(number, bytes));
+    const std::uint64_t begun = (ends.control().written.load() - bytes) % ring_bytes;
+    if (number > 0) furthest = std::max(furthest, begun);
+    REQUIRE(ends.control().written.load() > before);
+    const auto* const arrived = ends.reader.next();
+    REQUIRE(arrived != nullptr);
+    REQUIRE(arrived->frame->call == number);
+    REQUIRE(ends.reader.next() == nullptr);
+  }
+  CHECK(furthest < 2 * near_bytes + bytes);
+  CHECK(ends.control().written.load() > ring_bytes);  // it went around
+}
+
+TEST_CASE("shared memory: what is used again has room at once for what comes next") {
+  const int seed = GENERATE(range(1, 21));
+  INFO("seed " << seed);
+  runtime::Random random(static_cast<std::uint64_t>(seed));
+  Ends ends;
+  for (std::uint64_t number = 0; number < 2000; ++number) {
+    ends.writer.write(1, numbered(number, random.below(random.chance(0.1) ? 60'000 : 2000)));
+    REQUIRE_FALSE(ends.writer.has_kept());
+    const auto* const arrived = ends.reader.next();
+    REQUIRE(arrived != nullptr);
+    REQUIRE(arrived->frame->call == number);
+  }
+}
+
+TEST_CASE("shared memory: nothing is left out that is not there, nor twice in a row") {
+  const auto read = [](std::size_t used, std::uint64_t published) {
+    Ends ends;
+    RingWriter writer(ends.area.control(0), ends.area.bytes(0));
+    RingReader reader(ends.area.control(0), ends.area.bytes(0));
+    const RecordHead head{1, RecordHead::is_left_out, 0};
+    for (const std::size_t place : {std::size_t{0}, used})
+      std::memcpy(ends.area.bytes(0) + place, &head, sizeof head);
+    writer.publish(used);
+    reader.data();
+    reader.consume(used);
+    ends.reader = FrameReader(reader);
+    writer.publish(published);
+    return ends.reader.next() != nullptr;
+  };
+  constexpr std::size_t used = 5000, rest = ring_bytes - used;
+  CHECK_FALSE(read(used, rest));
+  CHECK_FALSE(read(used, rest + sizeof(RecordHead) - 1));
+  CHECK_THROWS_AS(read(used, rest + sizeof(RecordHead)), LinkError);
+  CHECK_THROWS_AS(read(used, rest - 1), LinkError);
+  CHECK_THROWS_AS(read(used, sizeof(RecordHead)), LinkError);
+}
+
 TEST_CASE("shared memory: who waits for room is told once half of the ring is free") {
   Ends ends;
   ends.writer.write(1, numbered(0, 3 << 20));
