@@ -46,9 +46,8 @@ constexpr bool is_farewell(OperationKind kind) {
 using StageId = std::uint32_t;
 inline constexpr StageId no_stage = ~StageId{0};
 
-/// One operation on its way down. A value; wrappers pass on what they were given or a changed
-/// copy of it.
-struct Operation {
+/// What an operation is, but for what it brings.
+struct OperationHead {
   OperationKind kind = OperationKind::move;
   bool one_way = false;       ///< nobody waits for a result: a push
   bool kept = false;          ///< a push whose place no newer one may take
@@ -61,6 +60,11 @@ struct Operation {
   std::uint64_t sequence = 0;       ///< counted by the path, from 0; joins key rounds by it
   std::uint64_t number = 0;         ///< argument of the kinds above
   std::uint64_t contributions = 1;  ///< threads whose values are in the payload
+};
+
+/// One operation on its way down. A value; wrappers pass on what they were given or a changed
+/// copy of it.
+struct Operation : OperationHead {
   base::Payload payload;
   /// Set when the contribution failed further up: joins below count it as arrived and give the
   /// error to everyone of the round ("Failure in a tree").

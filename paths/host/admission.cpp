@@ -76,12 +76,12 @@ Admission::Verdict Admission::let_in(const Entering& entering, const Way& way, S
     return refused(
         fmt::format("more than {} operations at once at slot {}", way.inside_max, entering.slot));
   const bool may_overtake = entering.has_failed || !way.has_order;
-  if (is_move)
+  if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-
-  // Of a path 256 moves may be under way (Path::started_max): half of them may be overtaken.
-  if (is_move) moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
+    // Of a path 256 moves may be under way (Path::started_max): half of them may be overtaken.
+    moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
+  }
   if (is_release) {
     slot.is_released = true;
     slot.released_from = entering.sequence;
@@ -238,7 +238,8 @@ void Admission::pass(StageId stage, Way& way) const {
 
 // ---- answers ---------------------------------------------------------------------------------
 
-std::string Admission::wrong_answer(StageId stage, const Operation& asked, const Result& answer) {
+std::string Admission::wrong_answer(StageId stage, const OperationHead& asked,
+                                    const Result& answer) {
   const std::size_t size = answer.payload.size();
   const std::optional<pastset::Template>* expected = nullptr;
   switch (asked.kind) {
@@ -287,6 +288,13 @@ const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
 }
 
 // ---- the moves of one slot -------------------------------------------------------------------
+
+bool Admission::Moves::note_next(std::uint64_t sequence, bool may_overtake) {
+  if (sequence != next_ || sequence == std::numeric_limits<std::uint64_t>::max()) return false;
+  ++next_;
+  if (!may_overtake) next_in_order_ = next_;
+  return true;
+}
 
 bool Admission::Moves::is_new(std::uint64_t sequence) const {
   if (sequence >= next_) return true;

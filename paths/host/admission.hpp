@@ -57,7 +57,7 @@ class Admission {
   void left(const Standing& standing);
   /// What is wrong with the answer to an operation that this host sent into a stage of another one;
   /// empty when nothing is.
-  std::string wrong_answer(StageId stage, const Operation& asked, const Result& answer);
+  std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
   /// Nothing will come at this slot any more; false when that was known.
   bool release(StageId stage, std::uint32_t slot);
 
@@ -82,6 +82,8 @@ class Admission {
   /// place.
   class Moves {
    public:
+    /// Notes the one that follows the last of all, as most do; false when it is another.
+    bool note_next(std::uint64_t sequence, bool may_overtake);
     std::string wrong(std::uint64_t sequence, bool may_overtake) const;
     void note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max);
 

@@ -16,24 +16,14 @@ namespace paths {
 namespace {
 
 /// What is left of an operation when its contribution has failed.
-Operation failed_contribution(const Operation& operation) {
-  Operation failed;
-  failed.kind = operation.kind;
-  failed.one_way = operation.one_way;
-  failed.kept = operation.kept;
-  failed.path = operation.path;
-  failed.thread = operation.thread;
-  failed.slot = operation.slot;
-  failed.segment = operation.segment;
-  failed.segments = operation.segments;
-  failed.epoch = operation.epoch;
-  failed.sequence = operation.sequence;
-  return failed;
+Operation failed_contribution(OperationHead head, const Failure& failure) {
+  head.number = 0;
+  head.contributions = 1;
+  return {head, {}, failure};
 }
 
 /// The stages below learn of the failure; what they answer is that same failure, or nothing new.
-void carry_down(Wiring& wiring, const Stage& stage, Operation failed, Failure failure) {
-  failed.failure = std::move(failure);
+void carry_down(Wiring& wiring, const Stage& stage, Operation failed) {
   try {
     Next(wiring, stage, nullptr)(std::move(failed));
   } catch (const TravelError&) {
@@ -107,16 +97,16 @@ Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
     return Next(wiring, stage, nullptr)(std::move(operation));
   }
   bool called = false;
-  Operation failed = failed_contribution(operation);
+  const OperationHead head = operation;
   Failure failure;
   const Next next(wiring, stage, &called);
   try {
     return stage.wrapper->operate(std::move(operation), next);
   } catch (...) {
-    failure = next.failure_of(std::current_exception(), failed.path);
+    failure = next.failure_of(std::current_exception(), head.path);
   }
-  if (!called && failed.kind == OperationKind::move && stage.below != nullptr)
-    carry_down(wiring, stage, std::move(failed), failure);
+  if (!called && head.kind == OperationKind::move && stage.below != nullptr)
+    carry_down(wiring, stage, failed_contribution(head, failure));
   throw TravelError(*failure);
 }
 
@@ -129,19 +119,18 @@ void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Asce
   }
   if (!stage.wrapper->begins())
     return run_in_context(wiring, stage, std::move(operation), std::move(ascent));
-  Operation failed = failed_contribution(operation);
+  const OperationHead head = operation;
   Failure failure;
   try {
     return stage.wrapper->begin(std::move(operation), next, ascent);
   } catch (...) {
-    failure = next.failure_of(std::current_exception(), failed.path);
+    failure = next.failure_of(std::current_exception(), head.path);
   }
   ENSURE(ascent);
-  if (called || failed.kind != OperationKind::move || stage.below == nullptr)
+  if (called || head.kind != OperationKind::move || stage.below == nullptr)
     return ascent.fail(failure);
-  failed.failure = failure;
   ascent.then([failure](Ascent up, const Outcome&) { up.fail(failure); });
-  next.begin(std::move(failed), std::move(ascent));
+  next.begin(failed_contribution(head, failure), std::move(ascent));
 }
 
 }  // namespace paths

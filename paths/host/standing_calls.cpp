@@ -20,9 +20,9 @@ std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
 Wiring::Standing::Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
                            const Admission::Standing& of)
     : stage(*wiring.stage(first.stage)),
-      admitted(of),
       wiring_(wiring),
       connection_(connection),
+      admitted_(of),
       request_(first) {
   request_.operation.payload = {};
 }
@@ -50,6 +50,19 @@ Frame Wiring::Standing::whole(ShortFrame&& frame) const {
   return request;
 }
 
+Admission::Verdict Wiring::Standing::judge(const ShortFrame& frame) {
+  using Verdict = Admission::Verdict;
+  if (!stage.begins) return {};
+  Verdict verdict = wiring_.admission_->judge(admitted_, frame.thread, frame.result.sequence,
+                                              frame.result.contributions);
+  if (verdict.kind != Verdict::Kind::enters) return verdict;
+  if (std::exchange(is_under_way_, true))
+    return {.kind = Verdict::Kind::wrong,
+            .reason = "a standing call's next operation before it had the last one's answer"};
+  ++wiring_.begun_;
+  return verdict;
+}
+
 void Wiring::Standing::begin(ShortFrame&& frame) {
   begin_stage(wiring_, stage, operation_of(std::move(frame)), Ascent(*this));
 }
@@ -58,8 +71,8 @@ void Wiring::Standing::begin(ShortFrame&& frame) {
 void Wiring::Standing::arrived(Outcome&& outcome) noexcept {
   {
     const runtime::Lock lock(wiring_.mutex_);
-    wiring_.admission_->left(admitted);
-    is_under_way = false;
+    wiring_.admission_->left(admitted_);
+    is_under_way_ = false;
   }
   if (outcome.failure || outcome.result.payload.size() > ShortFrame::payload_bytes_max) {
     wiring_.respond(connection_, request_, std::move(outcome));
@@ -84,35 +97,23 @@ bool Wiring::stand(ConnectionId connection, const Frame& request) {
 }
 
 void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
-  using Kind = Admission::Verdict::Kind;
-  Admission::Verdict verdict;
+  using Verdict = Admission::Verdict;
   Standing* standing = nullptr;
-  {
+  const Verdict verdict = [&]() -> Verdict {
     const runtime::Lock lock(mutex_);
     const auto known = frame.standing < standing_max
                            ? standing_.find(key_of(connection, frame.standing))
                            : standing_.end();
-    if (known != standing_.end()) {
-      standing = known->second.get();
-      if (standing->stage.begins)
-        verdict = admission_->judge(standing->admitted, frame.thread, frame.result.sequence,
-                                    frame.result.contributions);
-      if (standing->stage.begins && verdict.kind == Kind::enters) {
-        if (std::exchange(standing->is_under_way, true)) {
-          verdict.kind = Kind::wrong;
-          verdict.reason = "a standing call's next operation before it had the last one's answer";
-        } else {
-          ++begun_;
-        }
-      }
-    }
-  }
-  if (standing == nullptr)
-    return connections_.refuse(
-        connection, fmt::format("standing call {}, which has not begun", frame.standing));
-  if (verdict.kind == Kind::wrong) return connections_.refuse(connection, verdict.reason);
+    if (known == standing_.end())
+      return {.kind = Verdict::Kind::wrong,
+              .reason = fmt::format("standing call {}, which has not begun", frame.standing)};
+    standing = known->second.get();
+    return standing->judge(frame);
+  }();
+  if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
   if (!standing->stage.begins) return serve(connection, standing->whole(std::move(frame)));
-  if (verdict.kind == Kind::late) return decline(connection, standing->whole(std::move(frame)));
+  if (verdict.kind == Verdict::Kind::late)
+    return decline(connection, standing->whole(std::move(frame)));
   standing->begin(std::move(frame));
 }
 

@@ -15,19 +15,22 @@ class Wiring::Standing final : public Trip {
   bool is_of(const Frame& request) const;
   /// The request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Carries it out without a context; only of one whose stages begin, and that entered.
+  /// Called with the wiring's mutex held. Judges a request, which then is under way if it enters;
+  /// where stages do not begin, the whole one is judged instead.
+  Admission::Verdict judge(const ShortFrame& frame);
+  /// Carries out one that entered, without a context.
   void begin(ShortFrame&& frame);
 
   const Stage& stage;
-  const Admission::Standing admitted;
-  bool is_under_way = false;  ///< guarded by the wiring's mutex
 
  private:
   void arrived(Outcome&& outcome) noexcept override;
   Operation operation_of(ShortFrame&& frame) const;
   Wiring& wiring_;
   const ConnectionId connection_;
-  Frame request_;  // without its tuple
+  const Admission::Standing admitted_;
+  bool is_under_way_ = false;  // guarded by the wiring's mutex
+  Frame request_;              // without its tuple
 };
 
 }  // namespace paths

@@ -146,9 +146,7 @@ const Stage* Wiring::stage(StageId id) const {
 // ---- the way to other hosts and from them --------------------------------------------------
 
 Result Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation) {
-  Operation asked;  // without its tuple
-  asked.kind = operation.kind;
-  asked.path = operation.path;
+  const OperationHead asked = operation;
   Result answer = connections_.call(to_host, stage, std::move(operation), deadline());
   if (const Failure wrong = wrong_answer(to_host, stage, asked, answer)) throw TravelError(*wrong);
   return answer;
@@ -158,14 +156,11 @@ void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operat
                         Ascent& ascent) {
   const runtime::Deadline limit = deadline();
   expect(limit.at);
-  ascent.then([this, to_host, stage, kind = operation.kind, path = operation.path](
-                  Ascent up, Outcome&& outcome) {
-    Operation asked;
-    asked.kind = kind;
-    asked.path = path;
-    if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
-    up.answer(std::move(outcome));
-  });
+  ascent.then(
+      [this, to_host, stage, asked = OperationHead(operation)](Ascent up, Outcome&& outcome) {
+        if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
+        up.answer(std::move(outcome));
+      });
   try {
     connections_.begin_call(to_host, stage, std::move(operation), limit, ascent);
   } catch (...) {
@@ -175,7 +170,7 @@ void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operat
 }
 
 /// One that nobody can have come by honestly ends the peer.
-Failure Wiring::wrong_answer(std::uint32_t host, StageId stage, const Operation& asked,
+Failure Wiring::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                              const Result& answer) {
   std::string wrong;
   {

@@ -161,7 +161,7 @@ class Wiring : public Site {
   Frame reply_to(const Frame& request) const;
   Outcome run(const Frame& request);
   void respond(ConnectionId connection, const Frame& request, Outcome&& outcome);
-  Failure wrong_answer(std::uint32_t host, StageId stage, const Operation& asked,
+  Failure wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                        const Result& answer);
   void count_release(std::uint32_t path, runtime::Wakes& wakes);
   void service_ended(std::uint64_t number);

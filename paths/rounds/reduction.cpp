@@ -56,14 +56,10 @@ void read_shape(base::MapReader& reader, Reduction& reduction) {
 
 }  // namespace
 
-std::string Reduction::wrong_size(const base::Payload& value) const {
-  if (value.size() == shape.bytes()) return {};
-  return fmt::format("expected {} bytes to combine by {}, found {}", shape.bytes(), operation->name,
-                     value.size());
-}
-
 std::string Reduction::wrong(const base::Payload& value, std::uint64_t contributions) const {
-  if (std::string size = wrong_size(value); !size.empty()) return size;
+  if (value.size() != shape.bytes())
+    return fmt::format("expected {} bytes to combine by {}, found {}", shape.bytes(),
+                       operation->name, value.size());
   try {
     base::check_contribution(shape, sign_of(contributions), value.bytes(), values);
   } catch (const base::WrongSign& bad) {

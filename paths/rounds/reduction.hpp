@@ -32,7 +32,6 @@ struct Reduction {
     return wrong(contribution.payload, contribution.contributions);
   }
   std::string wrong(const base::Payload& value, std::uint64_t contributions) const;
-  std::string wrong_size(const base::Payload& value) const;
   /// The sign that a value with as many contributions must have.
   base::Sign sign_of(std::uint64_t contributions) const {
     return contributions == 1 ? sign : base::Sign::any;

@@ -55,6 +55,7 @@ struct Rounds::Round {
   std::unique_ptr<Fold> fold;  // of large contributions
   runtime::WaitList waiting;
   Waiter* first_waiter = nullptr;  // of those without a context
+  base::Nanos until{0};            // the deadline of the first of them to come
 
   bool is_decided() const { return failure || result; }
   void clear() {
@@ -71,17 +72,16 @@ struct Rounds::Round {
 /// An operation that waits for its round without a context. It is the round's until it is told that
 /// its turn has come.
 struct Rounds::Waiter final : runtime::Told {
-  Waiter(Rounds& of, Round& in, const Key& in_key, Operation waiting, const Next& rest)
-      : rounds(of), round(in), key(in_key), operation(std::move(waiting)), next(rest) {}
+  Waiter(Rounds& of, Round& in, const Operation& waiting, const Next& rest)
+      : rounds(of), round(in), head(waiting), failure(waiting.failure), next(rest) {}
   void told() noexcept override { rounds.take_turn(*this); }
 
   Rounds& rounds;
   Round& round;
-  const Key key;
-  Operation operation;  // without its tuple
+  const OperationHead head;
+  Failure failure;  // of its contribution, or of its wait
   const Next next;
   Ascent ascent;
-  base::Nanos until{0};  // its deadline
   Turn turn = Turn::leave;
   Waiter* next_waiter = nullptr;
 };
@@ -127,6 +127,9 @@ Rounds::Rounds(Site& site, std::uint32_t wrapper, JoinRules rules)
       name_(name_of(site.plan().wrappers[wrapper])),
       slots_(site.plan().wrappers[wrapper].slots),
       rules_(std::move(rules)),
+      bytes_(rules_.reduction ? rules_.reduction->shape.bytes() : 0),
+      checks_in_fold_(rules_.carrier == Carrier::last && slots_ > 1 && rules_.reduction &&
+                      rules_.reduction->elements != nullptr),
       next_(slots_, 0) {
   ENSURE(slots_ > 0);
 }
@@ -158,18 +161,11 @@ void Rounds::begin(Operation&& operation, const Next& next, Ascent& ascent) {
   }
 }
 
-/// Whether values are looked at while they are combined and not as they come: each meets another
-/// one there, and nobody acts on his own before.
-bool Rounds::checks_in_fold() const {
-  return rules_.carrier == Carrier::last && slots_ > 1 && rules_.reduction->elements != nullptr;
-}
-
 /// A value that may not be combined arrives as a failure.
 void Rounds::check(Operation& contribution) const {
   if (!rules_.reduction || contribution.failure) return;
-  const std::string wrong = checks_in_fold() ? rules_.reduction->wrong_size(contribution.payload)
-                                             : rules_.reduction->wrong(contribution);
-  if (wrong.empty() && checks_in_fold()) return;
+  if (checks_in_fold_ && contribution.payload.size() == bytes_) return;
+  const std::string wrong = rules_.reduction->wrong(contribution);
   if (wrong.empty()) return rules_.reduction->normalize(contribution);
   contribution.payload = {};
   contribution.failure =
@@ -197,11 +193,13 @@ void Rounds::begin_contribution(Operation&& operation, const Next& next, Ascent&
     runtime::Wakes wakes;
     const runtime::Lock lock(mutex_);
     round = &come_in(key, operation, wakes);
-    const std::optional<Turn> now = turn_of(*round, operation);
-    if (!now) return wait_without_context(*round, key, std::move(operation), next, ascent);
+    const std::optional<Turn> now = turn_of(*round, operation.slot, operation.failure != nullptr);
+    if (!now) return wait_without_context(*round, operation, next, ascent);
     turn = *now;
   }
-  take_turn(turn, *round, key, std::move(operation), next, std::move(ascent));
+  if (turn == Turn::carry)
+    return begin_carrying(*round, key, std::move(operation), next, std::move(ascent));
+  take_answer(turn, *round, key, operation.failure, std::move(ascent));
 }
 
 Rounds::Turn Rounds::arrive(Stay& stay, Operation& operation) {
@@ -271,14 +269,15 @@ void Rounds::depart(Round& round, const Key& key) {
 
 /// Called with the mutex held. What the contributor is to do now, if it need not wait: it takes the
 /// round down when it is ready, and must when it has failed and nobody is below.
-std::optional<Rounds::Turn> Rounds::turn_of(Round& round, const Operation& operation) const {
-  if (!round.carried && (round.failure || is_ready(round, operation.slot))) {
+std::optional<Rounds::Turn> Rounds::turn_of(Round& round, std::uint32_t slot,
+                                            bool has_failed) const {
+  if (!round.carried && (round.failure || is_ready(round, slot))) {
     round.carried = true;
     return Turn::carry;
   }
   if (round.is_decided()) return Turn::answer;
-  const bool stays = rules_.carrier != Carrier::one_after_all || operation.slot == rules_.slot;
-  if (!stays || (operation.failure && !waits_for_all())) return Turn::leave;
+  const bool stays = rules_.carrier != Carrier::one_after_all || slot == rules_.slot;
+  if (!stays || (has_failed && !waits_for_all())) return Turn::leave;
   return std::nullopt;
 }
 
@@ -288,7 +287,7 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runti
   Round& round = *stay.round;
   std::optional<runtime::Deadline> deadline;
   while (true) {
-    if (const std::optional<Turn> turn = turn_of(round, operation)) return *turn;
+    if (const auto turn = turn_of(round, stay.slot, operation.failure != nullptr)) return *turn;
     if (can_help(round)) {
       lock.unlock();
       help(round);
@@ -312,7 +311,7 @@ void Rounds::wake(Round& round, runtime::Wakes& wakes) const {
   round.waiting.wake_all(wakes);
   for (Waiter** at = &round.first_waiter; *at != nullptr;) {
     Waiter& waiter = **at;
-    if (const std::optional<Turn> turn = turn_of(round, waiter.operation)) {
+    if (const auto turn = turn_of(round, waiter.head.slot, waiter.failure != nullptr)) {
       waiter.turn = *turn;
       *at = waiter.next_waiter;
       wakes.tell(waiter);
@@ -324,37 +323,40 @@ void Rounds::wake(Round& round, runtime::Wakes& wakes) const {
 
 // ---- without a context ------------------------------------------------------------------------
 
-/// Called with the mutex held.
-void Rounds::wait_without_context(Round& round, const Key& key, Operation&& operation,
-                                  const Next& next, Ascent& ascent) {
-  Waiter& waiter = ascent.keep<Waiter>(*this, round, key, std::move(operation), next.detached());
+/// Called with the mutex held. Those who come later are not late before the first.
+void Rounds::wait_without_context(Round& round, const Operation& operation, const Next& next,
+                                  Ascent& ascent) {
+  Waiter& waiter = ascent.keep<Waiter>(*this, round, operation, next.detached());
   waiter.ascent = std::move(ascent);
-  waiter.until = site_.deadline().at;
   waiter.next_waiter = std::exchange(round.first_waiter, &waiter);
-  next.expect(waiter.until);
+  if (waiter.next_waiter != nullptr) return;
+  round.until = site_.deadline().at;
+  next.expect(round.until);
 }
 
 void Rounds::take_turn(Waiter& waiter) {
   const Turn turn = waiter.turn;
   Round& round = waiter.round;
-  const Key key = waiter.key;
-  Operation operation = std::move(waiter.operation);
+  const OperationHead head = waiter.head;
+  const Key key(head.sequence, head.segment);
+  Failure failure = std::move(waiter.failure);
   const Next next = waiter.next;
   Ascent ascent = std::move(waiter.ascent);
   ascent.let_go_last();
-  take_turn(turn, round, key, std::move(operation), next, std::move(ascent));
+  if (turn == Turn::carry)
+    return begin_carrying(round, key, {head, {}, std::move(failure)}, next, std::move(ascent));
+  take_answer(turn, round, key, failure, std::move(ascent));
 }
 
-void Rounds::take_turn(Turn turn, Round& round, const Key& key, Operation&& operation,
-                       const Next& next, Ascent ascent) {
-  if (turn == Turn::carry)
-    return begin_carrying(round, key, std::move(operation), next, std::move(ascent));
+void Rounds::take_answer(Turn turn, Round& round, const Key& key, const Failure& failure,
+                         Ascent ascent) {
+  const bool is_answered = turn == Turn::answer && (waits_for_all() || !failure);
   Outcome outcome;
-  if (turn == Turn::answer && (waits_for_all() || !operation.failure)) {
+  if (is_answered) {
     outcome = outcome_of(round);
   } else {
-    outcome.failure = operation.failure;
-    outcome.result.sequence = operation.sequence;
+    outcome.failure = failure;
+    outcome.result.sequence = key.first;
   }
   depart(round, key);
   ascent.answer(std::move(outcome));
@@ -371,8 +373,7 @@ Outcome Rounds::outcome_of(const Round& round) const {
 /// What takes long, or waits for others that take part, has a context.
 bool Rounds::carries_without_context() const {
   if (!rules_.reduction || !waits_for_all() || slots_ == 1) return true;
-  return rules_.reduction->elements != nullptr &&
-         rules_.reduction->shape.bytes() < shared_fold_bytes;
+  return rules_.reduction->elements != nullptr && bytes_ < shared_fold_bytes;
 }
 
 void Rounds::begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
@@ -438,16 +439,13 @@ base::Nanos Rounds::end_late(base::Nanos now) {
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
   for (auto& [key, round] : rounds_) {
-    for (const Waiter* waiter = round->first_waiter; waiter != nullptr && !round->carried;) {
-      if (waiter->until > now) {
-        next_one = std::min(next_one, waiter->until);
-        waiter = waiter->next_waiter;
-        continue;
-      }
-      if (!round->failure) round->failure = missing(*round, key, waiter->operation.path);
-      wake(*round, wakes);  // one of them takes it down
-      break;
+    if (round->first_waiter == nullptr || round->carried) continue;
+    if (round->until > now) {
+      next_one = std::min(next_one, round->until);
+      continue;
     }
+    if (!round->failure) round->failure = missing(*round, key, round->first_waiter->head.path);
+    wake(*round, wakes);  // one of them takes it down
   }
   return next_one;
 }
@@ -459,7 +457,7 @@ void Rounds::give_up() {
     while (Waiter* const waiter = round->first_waiter) {
       round->first_waiter = waiter->next_waiter;
       waiter->turn = Turn::leave;
-      waiter->operation.failure = site_.failure(name_, waiter->operation.path, "ended");
+      waiter->failure = site_.failure(name_, waiter->head.path, "ended");
       wakes.tell(*waiter);
     }
   }
@@ -527,7 +525,7 @@ Failure Rounds::what_spoils(const Round& round, std::uint32_t carrier,
 
 /// The first of so many slots whose value should have been refused, had it been looked at.
 Failure Rounds::first_wrong(const Round& round, std::uint32_t slots, std::uint64_t sequence) const {
-  if (!rules_.reduction || !checks_in_fold()) return nullptr;
+  if (!checks_in_fold_) return nullptr;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const Contribution& one = round.by_slot[slot];
     const std::string wrong = rules_.reduction->wrong(one.payload, one.contributions);
@@ -628,7 +626,7 @@ base::Payload Rounds::fold_whole(const Round& round, const Operation& operation)
 /// Part after part, each of all slots in their order: the bits are those of the whole, but every
 /// byte is read once. Nothing when some value is wrong.
 std::optional<base::Payload> Rounds::fold(Round& round) {
-  const std::size_t size = rules_.reduction->shape.bytes();
+  const std::size_t size = bytes_;
   if (size < shared_fold_bytes || site_.runtime().is_virtual()) {
     bool is_right = true;
     base::Buffer sum(size);

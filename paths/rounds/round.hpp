@@ -101,14 +101,13 @@ class Rounds {
   Round& take_place(const Key& key, Operation& operation);
   Round& open(const Key& key, std::uint32_t path);
   void depart(Round& round, const Key& key);
-  std::optional<Turn> turn_of(Round& round, const Operation& operation) const;
+  std::optional<Turn> turn_of(Round& round, std::uint32_t slot, bool has_failed) const;
   Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
                      runtime::Wakes& wakes);
-  void wait_without_context(Round& round, const Key& key, Operation&& operation, const Next& next,
+  void wait_without_context(Round& round, const Operation& operation, const Next& next,
                             Ascent& ascent);
   void take_turn(Waiter& waiter);
-  void take_turn(Turn turn, Round& round, const Key& key, Operation&& operation, const Next& next,
-                 Ascent ascent);
+  void take_answer(Turn turn, Round& round, const Key& key, const Failure& failure, Ascent ascent);
   void wake(Round& round, runtime::Wakes& wakes) const;
   Outcome outcome_of(const Round& round) const;
   void begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
@@ -130,7 +129,6 @@ class Rounds {
   bool fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const;
   bool can_help(const Round& round) const;
   void help(Round& round);
-  bool checks_in_fold() const;
   Failure first_wrong(const Round& round, std::uint32_t slots, std::uint64_t sequence) const;
   Failure refused(std::uint32_t slot, std::uint32_t path, std::uint64_t sequence,
                   const std::string& why) const;
@@ -150,6 +148,10 @@ class Rounds {
   const std::string& name_;
   const std::uint32_t slots_;
   const JoinRules rules_;
+  const std::size_t bytes_;  // of a contribution, where there is a reduction
+  /// Whether values are looked at while they are combined and not as they come: each meets another
+  /// one there, and nobody acts on his own before.
+  const bool checks_in_fold_;
   mutable runtime::Mutex mutex_;
   Open rounds_;
   std::vector<Open::node_type> kept_;  // of rounds that have ended, for those to come

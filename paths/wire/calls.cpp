@@ -52,11 +52,7 @@ TravelError Connections::late(const Call& call) const {
 
 /// What came of a call that was answered or lost; throws what the answer says.
 Result Connections::result_of(Call& call) const {
-  if (!call.answered) {
-    Operation lost;
-    lost.path = call.path;
-    throw gone(*call.connection, lost);
-  }
+  if (!call.answered) throw gone(*call.connection, call.path);
   if (call.answered->failure) throw TravelError(*call.answered->failure);
   return std::move(call.answered->result);
 }
@@ -127,15 +123,15 @@ base::Nanos Connections::end_late(base::Nanos now) {
 bool Connections::request(Call& call, std::uint32_t to_host, StageId stage, Operation& operation) {
   call.to_host = to_host;
   call.path = operation.path;
-  call.moved = operation.payload;
   Connection& connection = connection_to(to_host, stage);
-  if (!connection.lost.empty()) throw gone(connection, operation);
+  if (!connection.lost.empty()) throw gone(connection, operation.path);
   Standing* const standing = connection.standing_for(stage, operation);
   connection.begin(call, standing);
   if (standing != nullptr && standing->is_known && connection.held.empty()) {
     call.is_held = false;
     return true;
   }
+  call.moved = operation.payload;
   Frame frame = frame_of(FrameKind::request);
   frame.call = call.number;
   frame.stage = stage;

@@ -116,9 +116,9 @@ Connections::Connection& Connections::found_or_new(ConnectionId id) {
   return *recent_;
 }
 
-TravelError Connections::gone(const Connection& connection, const Operation& operation) const {
+TravelError Connections::gone(const Connection& connection, std::uint32_t path) const {
   return TravelError(
-      peers_->hosts[host_].name, peers_->graph_of(operation.path), "forward",
+      peers_->hosts[host_].name, peers_->graph_of(path), "forward",
       fmt::format("host {} is gone: {}", peers_->hosts[connection.peer].name, connection.lost));
 }
 
@@ -208,7 +208,8 @@ void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
     Connection& connection = found_or_new(id);
     if (!connection.lost.empty()) return;
     connection.is_heard = true;
-    wrong = this->wrong(connection, frame);
+    if (std::string found = this->wrong(connection, frame); !found.empty())
+      wrong = std::move(found);
     if (!connection.known)
       turn_away(connection, wrong, wakes);
     else if (wrong.empty() && frame.is_reply)

@@ -211,7 +211,7 @@ class Connections final : public Receiver {
   void hand_over(ConnectionId connection, Send send);
   Frame frame_of(FrameKind kind) const;
   Frame goodbye() const;
-  TravelError gone(const Connection& connection, const Operation& operation) const;
+  TravelError gone(const Connection& connection, std::uint32_t path) const;
 
   runtime::Runtime& runtime_;
   std::shared_ptr<const Peers> peers_;

@@ -66,7 +66,8 @@ std::string Connections::wrong(Connection& connection, const ShortFrame& frame) 
                           : "an operation in place of an answer";
   if (frame.is_reply)
     return wrong_reply(connection, call_of_standing(frame.standing), frame.result);
-  return connection.has_parted ? "a frame after its goodbye" : "";
+  if (connection.has_parted) return "a frame after its goodbye";
+  return {};
 }
 
 /// On a connection the peer made: a hello, operations, a goodbye.
@@ -210,10 +211,8 @@ TravelError Connections::refuse_answer(std::uint32_t host, StageId stage, std::u
     connection = &connection_to(host, stage);  // ours stay
   }
   refuse(connection->id, wrong);
-  Operation asked;
-  asked.path = path;
   runtime::Lock lock(mutex_);
-  return gone(*connection, asked);
+  return gone(*connection, path);
 }
 
 }  // namespace paths

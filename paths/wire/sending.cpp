@@ -30,7 +30,7 @@ void Connections::push(std::uint32_t to_host, StageId stage, Operation operation
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     Connection& connection = connection_to(to_host, stage);
-    if (!connection.lost.empty()) throw gone(connection, operation);
+    if (!connection.lost.empty()) throw gone(connection, operation.path);
     Frame frame = frame_of(FrameKind::one_way);
     frame.stage = stage;
     frame.operation = std::move(operation);

@@ -169,7 +169,7 @@ void FrameWriter::forget(std::uint32_t connection) {
 FrameReader::Arrived* FrameReader::next() {
   if (is_under_way_) {
     if (!receive_rest()) return nullptr;
-    return finish(std::exchange(body_, {}));
+    return finish(std::move(body_));
   }
   auto data = ring_.data();
   RecordHead head;
