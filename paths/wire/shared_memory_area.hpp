@@ -118,7 +118,7 @@ class RingWriter {
   std::byte* bytes_ = nullptr;
   std::uint64_t written_ = 0;
   std::uint64_t read_ = 0;  // as last seen
-  static constexpr std::size_t near_bytes = std::size_t{4} << 10;
+  static constexpr std::size_t near_bytes = std::size_t{1} << 10;
   std::uint64_t looks_at_ = near_bytes;  // from there on, whether nothing is in it
 };
 

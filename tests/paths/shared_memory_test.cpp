@@ -168,7 +168,7 @@ TEST_CASE("shared memory: a short frame that is none is found, and waited for un
 
 TEST_CASE("shared memory: frames that are read as they come use the same memory again") {
   const std::size_t bytes = GENERATE(0, 8, 3000, 100'000);
-  constexpr std::size_t near_bytes = 4 << 10;
+  constexpr std::size_t near_bytes = 1 << 10;
   Ends ends;
   std::uint64_t furthest = 0;
   for (std::uint64_t number = 0; number < 500; ++number) {
