@@ -81,6 +81,7 @@ class Context {
   std::uint64_t park_count_ = 0;
   const Reason* reason_ = nullptr;
   Work* work_ = nullptr;       // none: it is to leave
+  bool from_outside_ = false;  // begun by another thread, which cannot take a fiber that is idle
   std::uint64_t instant_ = 0;  // the executor's, in which it ran so often:
   std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // list of the executor's live fibers

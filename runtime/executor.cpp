@@ -209,8 +209,9 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   context->role = role;
   context->stack = stack;
   context->work_ = &work;
+  context->from_outside_ = !on_own_thread();
   work.give_context(*context);
-  if (on_own_thread()) return launch_fiber(*context);
+  if (!context->from_outside_) return launch_fiber(*context);
   {
     std::lock_guard lock(posted_mutex_);
     begun_.push_back(context);
@@ -292,8 +293,10 @@ void Executor::run_work_of(Context& context) {
   if (home_ != nullptr) make_home_ready();
 }
 
-/// False when the fiber is to end. It keeps its stack meanwhile, whose pages are warm.
+/// False when the fiber is to end. It keeps its stack meanwhile, whose pages are warm. One from
+/// outside goes: with each of those there would be one more that is idle.
 bool Executor::wait_for_work(Context& context) {
+  if (context.from_outside_) return false;
   if (context.role == ContextRole::thread || stop_.load() || idle_.size() >= idle_max) return false;
   idle_.push_back(&context);
   suspend_current();

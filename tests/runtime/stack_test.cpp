@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <fstream>
 #include <string>
 
 #include "runtime/runtime.hpp"
@@ -88,6 +90,26 @@ TEST_CASE("stack: a service's overflow is told, too, with what no option changes
                                           "KiB, as those of all services\n"));
     CHECK(said.exit_code == ended_by(SIGSEGV));
   }
+}
+
+TEST_CASE("stack: services that another thread begins use the same stacks again") {
+  const auto mappings = [] {
+    std::ifstream maps("/proc/self/maps");
+    std::uint64_t count = 0;
+    for (std::string line; std::getline(maps, line);) ++count;
+    return count;
+  };
+  Runtime runtime;
+  runtime.run([&] {
+    const auto serve = [&](int times) {
+      for (int i = 0; i < times; ++i)
+        runtime.spawn(ContextRole::service, {"service", "of", 0}, [] {}).join();
+    };
+    serve(10);
+    const std::uint64_t before = mappings();
+    serve(400);
+    CHECK(mappings() < before + 20);  // a guard and a stack each, 64 at a time
+  });
 }
 
 TEST_CASE("stack: a handler of the program's own runs after the words") {
