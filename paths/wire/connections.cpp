@@ -208,8 +208,7 @@ void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
     Connection& connection = found_or_new(id);
     if (!connection.lost.empty()) return;
     connection.is_heard = true;
-    if (std::string found = this->wrong(connection, frame); !found.empty())
-      wrong = std::move(found);
+    wrong = this->wrong(connection, frame);
     if (!connection.known)
       turn_away(connection, wrong, wakes);
     else if (wrong.empty() && frame.is_reply)
