@@ -15,7 +15,8 @@ namespace pastset {
 /// Waits until any of several elements changes: a tuple moved in, an error mark, deletion.
 ///
 /// Usage: read `seen = changes.count()` first, then look at the elements, then wait(seen): a
-/// change between the look and the wait is never missed.
+/// change between the look and the wait is never missed. Who only reads a space of other processes
+/// is told a little later, perhaps of what he has seen: look again whenever it returns.
 /// Owns:  nothing; the elements must outlive it.
 class AnyChange {
  public:
