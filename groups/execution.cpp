@@ -47,6 +47,9 @@ std::size_t window_of(std::size_t written, std::size_t hosts) {
 /// What comes by credit without being asked for.
 constexpr std::size_t little_bytes = 4096;
 
+/// Messages to here are copied whole, once for all who are sent the same.
+constexpr std::size_t whole_bytes = std::size_t{64} << 10;
+
 std::size_t size_of(const Pieces& pieces) {
   std::size_t bytes = 0;
   for (const auto& piece : pieces) bytes += piece.size();
@@ -153,22 +156,34 @@ void Execution::send_in_order() {
     }
 }
 
+/// Where its blocks lie.
+void Execution::find_all(const Step& step) {
+  into_.clear();
+  for (const Block& block : step.blocks) share_->memory.find(block, into_);
+}
+
 void Execution::send(Slot slot) {
   Step& step = kept_[slot];
-  base::Payload message = gathered(step);
-  if (share_->trace) step.began_nanos = share_->trace->now(), step.bytes = message.size();
+  const std::uint32_t peer = hosts_[steps_[slot].peer];
+  find_all(step);
+  const std::size_t bytes = size_of(into_);
+  if (share_->trace) step.began_nanos = share_->trace->now(), step.bytes = bytes;
   Sent& sent = sent_[steps_[slot].peer];
-  ++sent.messages, sent.bytes += message.size();
-  step.sending = lanes_->send(hosts_[steps_[slot].peer], step.message, std::move(message));
+  ++sent.messages, sent.bytes += bytes;
+  const bool is_lent = is_large(bytes) && lanes_->is_paced(peer);
+  step.sending = is_lent ? lanes_->send(peer, step.message, paths::LentMemory(into_))
+                         : lanes_->send(peer, step.message, gathered(step));
   of_[waits_.add(step.sending)] = slot;
 }
 
 void Execution::receive(Slot slot) {
   Step& step = kept_[slot];
-  into_.clear();
-  for (const Block& block : step.blocks) share_->memory.find(block, into_);
-  step.message.is_little = size_of(into_) <= little_bytes;
-  step.receiving = lanes_->receive(hosts_[steps_[slot].peer], step.message);
+  find_all(step);
+  const std::size_t bytes = size_of(into_);
+  step.message.is_little = bytes <= little_bytes;
+  step.receiving =
+      lanes_->receive(hosts_[steps_[slot].peer], step.message,
+                      is_large(bytes) ? paths::LentMemory(into_) : paths::LentMemory());
   of_[waits_.add(step.receiving)] = slot;
 }
 
@@ -185,12 +200,14 @@ void Execution::receive_in_order() {
   }
 }
 
-/// Copied, so that the caller's memory is free as soon as it is sent, wherever it then lies; once
-/// for all peers who are sent the same.
+/// Then it goes out of the caller's memory and into it, frame by frame.
+bool Execution::is_large(std::size_t bytes) const {
+  return bytes > whole_bytes && share_->memory.has_values();
+}
+
+/// What was found, once for all peers who are sent the same.
 const base::Payload& Execution::gathered(const Step& step) {
   if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
-  into_.clear();
-  for (const Block& block : step.blocks) share_->memory.find(block, into_);
   gathered_blocks_ = step.blocks;
   if (!share_->memory.has_values()) return gathered_ = nothing(size_of(into_));
   return gathered_ = base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
@@ -217,15 +234,16 @@ void Execution::finish(std::size_t member) {
 
 void Execution::take(Slot slot) {
   Step& step = kept_[slot];
-  const base::Payload message = std::exchange(step.receiving, {}).wait();
-  step.bytes = message.size();
-  into_.clear();
-  for (const Block& block : step.blocks) share_->memory.find(block, into_);
-  if (size_of(into_) != message.size())
+  paths::Receiving receiving = std::exchange(step.receiving, {});
+  const base::Payload message = receiving.wait();
+  find_all(step);
+  step.bytes = size_of(into_);
+  if (receiving.is_in_place()) return;
+  if (step.bytes != message.size())
     throw paths::TravelError(
         "", "", "",
         fmt::format("{}: host {} sent {} bytes where {} were expected", share_->name.text(),
-                    lanes_->host_name(hosts_[steps_[slot].peer]), message.size(), size_of(into_)));
+                    lanes_->host_name(hosts_[steps_[slot].peer]), message.size(), step.bytes));
   if (!share_->memory.has_values()) return;
   std::span<const std::byte> bytes = message.bytes();
   for (const auto& piece : into_) {

@@ -357,6 +357,27 @@ paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
 }
 
 void HostGroup::wait(Running& running, std::uint32_t place) {
+  std::exception_ptr stop;
+  try {
+    wait_for_end(running);
+  } catch (const runtime::Stop&) {
+    stop = std::current_exception();
+  }
+  if (stop) {
+    take_memory_back(running, place);
+    std::rethrow_exception(stop);
+  }
+  if (running.failure) tell(place, *running.failure);
+}
+
+/// The member's arrays go, though others still carry it out.
+void HostGroup::take_memory_back(const Running& running, std::uint32_t place) const {
+  if (lanes_ == nullptr || running.completion.done()) return;
+  lanes_->fail({running.name.number, running.name.number},
+               fmt::format("{}: {} was stopped", running.name.text(), thread_text(place)));
+}
+
+void HostGroup::wait_for_end(Running& running) {
   while (!running.completion.wait(deadline(), {"members of", name_, running.name.number})) {
     runtime::Lock lock(mutex_);
     if (running.has_begun) continue;
@@ -371,7 +392,6 @@ void HostGroup::wait(Running& running, std::uint32_t place) {
                                who, base::format_time(wiring_.plan().deadline))),
         failing_);
   }
-  if (running.failure) tell(place, *running.failure);
 }
 
 /// What the thread says when it fails of it, in other groups.

@@ -98,6 +98,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   paths::Failure known_failure(std::uint64_t number) const;
   std::string overlap_text(const Running& running) const;
   void carry_out(const std::shared_ptr<Running>& running);
+  void wait_for_end(Running& running);
+  void take_memory_back(const Running& running, std::uint32_t place) const;
   void execute(Running& running);
   void check_algorithm(const Prepared& prepared);
   Choices& choices_for(const Call& call) const;

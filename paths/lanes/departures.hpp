@@ -60,6 +60,7 @@ class Departures {
     const Step& step = step_to(target);
     return step.waiting == nullptr ? step.link.get() : nullptr;
   }
+  bool waits_for_streams(std::uint32_t target) { return step_to(target).waiting != nullptr; }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
   /// What is to be handed over now, in order, each with the host it goes to.

@@ -40,11 +40,19 @@ Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
   return lanes;
 }
 
+template <class Handle>
+Handle LaneGroup::handle(LentMemory lent) const {
+  Handle made;
+  made.lanes_ = lanes_;
+  made.wait_ = std::make_shared<LaneWait>();
+  made.is_lent_ = !lent.empty();
+  made.wait_->lent = std::move(lent);
+  return made;
+}
+
 Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
   Lanes& lanes = lanes_for("send", to, channel);
-  Sending sending;
-  sending.lanes_ = lanes_;
-  sending.wait_ = std::make_shared<LaneWait>();
+  auto sending = handle<Sending>();
   sending.what_ = fmt::format("group {}: a message to host {} on channel {}", name_,
                               lanes.host_text(to), channel);
   lanes.send(id_, to, channel, std::move(message), sending.wait_);
@@ -53,9 +61,7 @@ Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload m
 
 Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
   Lanes& lanes = lanes_for("receive", from, channel);
-  Receiving receiving;
-  receiving.lanes_ = lanes_;
-  receiving.wait_ = std::make_shared<LaneWait>();
+  auto receiving = handle<Receiving>();
   receiving.what_ = fmt::format("group {}: a message from host {} on channel {}", name_,
                                 lanes.host_text(from), channel);
   lanes.receive(id_, from, channel, receiving.wait_);
@@ -64,18 +70,25 @@ Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
 
 Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
   Lanes& lanes = lanes_for("send", to, which.channel);
-  Sending sending;
-  sending.lanes_ = lanes_;
-  sending.wait_ = std::make_shared<LaneWait>();
+  auto sending = handle<Sending>();
   lanes.send(id_, to, which, std::move(message), sending.wait_);
   return sending;
 }
 
+Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, LentMemory message) {
+  Lanes& lanes = lanes_for("send", to, which.channel);
+  auto sending = handle<Sending>(std::move(message));
+  lanes.send(id_, to, which, {}, sending.wait_);
+  return sending;
+}
+
 Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
+  return receive(from, which, LentMemory());
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which, LentMemory place) {
   Lanes& lanes = lanes_for("receive", from, which.channel);
-  Receiving receiving;
-  receiving.lanes_ = lanes_;
-  receiving.wait_ = std::make_shared<LaneWait>();
+  auto receiving = handle<Receiving>(std::move(place));
   lanes.receive(id_, from, which, receiving.wait_);
   return receiving;
 }
@@ -83,6 +96,8 @@ Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
 std::string LaneGroup::host_name(std::uint32_t host) const {
   return lanes_of(lanes_, "group " + name_).host_text(host);
 }
+
+bool LaneGroup::is_paced(std::uint32_t to) const { return lanes_for("send", to, 0).is_paced(to); }
 
 void LaneGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
   if (const auto lanes = lanes_.lock()) lanes->close(id_, channel, std::move(what));
@@ -115,11 +130,26 @@ void LaneGroup::leave() {
   if (failure) throw TravelError(*failure);
 }
 
-void Sending::wait() { lanes_of(lanes_, what_).wait(*wait_, what_); }
+LaneHandle& LaneHandle::operator=(LaneHandle&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  lanes_ = std::move(other.lanes_);
+  wait_ = std::move(other.wait_);
+  what_ = std::move(other.what_);
+  is_lent_ = other.is_lent_;
+  return *this;
+}
+
+void LaneHandle::let_go() {
+  if (!is_lent_ || wait_ == nullptr || wait_->completion.done()) return;
+  if (const auto lanes = lanes_.lock()) lanes->let_go(*wait_);
+}
+
+void LaneHandle::wait_until_through() { lanes_of(lanes_, what_).wait(*wait_, what_); }
 
 base::Payload Receiving::wait() {
-  lanes_of(lanes_, what_).wait(*wait_, what_);
-  return wait_->message;
+  wait_until_through();
+  return what_came().message;
 }
 
 }  // namespace paths

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/payload.hpp"
+#include "paths/lanes/lent_memory.hpp"
 #include "paths/travel_error.hpp"
 #include "runtime/completion.hpp"
 
@@ -24,8 +25,12 @@ using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
 struct LaneWait {
   runtime::Completion completion;
   // Written before it completes:
-  base::Payload message;  ///< of a receive
-  Failure failure;        ///< null when it went well
+  base::Payload message;  ///< of a receive, unless it is in its place
+  bool is_in_place = false;
+  Failure failure;  ///< null when it went well
+  // Guarded by the lanes' mutex until then:
+  LentMemory lent;         ///< what is sent, or where it goes if it has as many bytes
+  bool is_let_go = false;  ///< it was lent, and is its owner's again: nobody wants the message
 };
 
 /// A message that its sender and its receiver call by the same name, on a channel that has no
@@ -62,37 +67,48 @@ struct PartTaken {
                                ///< meaning: why it left, "": for no reason
 };
 
-/// A message on its way. Dropping it lets the message go on.
-class Sending {
+/// What is under way, and the memory that was lent for it, which is its owner's again once it is
+/// complete or its handle is dropped.
+class LaneHandle {
  public:
-  Sending() = default;
-  /// The first link, or the connection, has taken the last byte.
-  bool sent() const { return wait_->completion.done(); }
+  LaneHandle() = default;
+  LaneHandle(LaneHandle&&) noexcept = default;
+  LaneHandle& operator=(LaneHandle&& other) noexcept;
+  ~LaneHandle() { let_go(); }
   std::shared_ptr<runtime::Completion> completion() const { return {wait_, &wait_->completion}; }
-  /// Blocks until it is sent. Throws TravelError when it never will be, and at the deadline.
-  void wait();
+
+ protected:
+  void wait_until_through();
+  const LaneWait& what_came() const { return *wait_; }
 
  private:
   friend class LaneGroup;
+  void let_go();
   std::weak_ptr<Lanes> lanes_;
   std::shared_ptr<LaneWait> wait_;
   std::string what_;
+  bool is_lent_ = false;
+};
+
+/// A message on its way. Dropping it lets the message go on, but for one in lent memory: what of it
+/// has not left yet never will, so that whoever drops it fails its channel.
+class Sending : public LaneHandle {
+ public:
+  /// The first link, or the connection, has taken the last byte.
+  bool sent() const { return what_came().completion.done(); }
+  /// Blocks until it is sent. Throws TravelError when it never will be, and at the deadline.
+  void wait() { wait_until_through(); }
 };
 
 /// A message that is waited for. Dropping it drops the message when it comes.
-class Receiving {
+class Receiving : public LaneHandle {
  public:
-  Receiving() = default;
-  bool arrived() const { return wait_->completion.done(); }
-  std::shared_ptr<runtime::Completion> completion() const { return {wait_, &wait_->completion}; }
+  bool arrived() const { return what_came().completion.done(); }
   /// Blocks until all of it has come. Throws TravelError when it never will, and at the deadline.
+  /// Answers nothing of what is in its place.
   base::Payload wait();
-
- private:
-  friend class LaneGroup;
-  std::weak_ptr<Lanes> lanes_;
-  std::shared_ptr<LaneWait> wait_;
-  std::string what_;
+  /// Whether it has come into the memory lent for it, which is the case if it had as many bytes.
+  bool is_in_place() const { return what_came().is_in_place; }
 };
 
 struct GroupOptions {
@@ -134,6 +150,14 @@ class LaneGroup {
   Receiving receive(std::uint32_t from, std::uint64_t channel);
   Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
   Receiving receive(std::uint32_t from, const NamedMessage& which);
+  /// Whether frames of a message there leave one by one, as fast as a link or the next process
+  /// takes them, and are small enough: then nothing of it is copied before. Else all leaves at
+  /// once, and is better given as a payload, which several messages may share.
+  bool is_paced(std::uint32_t to) const;
+  /// The same of what lies in memory of the caller's, or is to lie there: frame by frame it is
+  /// copied out or in, and read or written by nobody else meanwhile.
+  Sending send(std::uint32_t to, const NamedMessage& which, LentMemory message);
+  Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place);
   /// Nothing will be sent or received on that channel any more: what is known of it is forgotten,
   /// and a message that still comes ends its lane. Cheapest where channels are closed in the order
   /// of their numbers, and none is left out. Who sends such a message is told what the channel was
@@ -160,6 +184,8 @@ class LaneGroup {
         id_(id),
         hosts_(std::move(hosts)),
         options_(options) {}
+  template <class Handle>
+  Handle handle(LentMemory lent = {}) const;
   /// Throws UsageError for what nobody may ask.
   Lanes& lanes_for(std::string_view what, std::uint32_t peer, std::uint64_t channel) const;
 

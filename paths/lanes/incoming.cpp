@@ -67,6 +67,8 @@ std::string LaneIn::discard(const LaneFrame& frame) {
 /// Called when its size is known. What comes from a host of this process was one array there, and
 /// is taken as it lies.
 void LaneIn::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
+  if (message.wait->is_let_go) return;
+  if (message.has_place()) return message.wait->lent.write(offset, bytes.bytes());
   if (message.place == nullptr && offset == 0 && message.begin.empty()) {
     message.begin = bytes;
     return;
@@ -84,6 +86,7 @@ void LaneIn::put(Message& message, std::uint64_t offset, const base::Payload& by
 }
 
 base::Payload LaneIn::finish(Message& message) {
+  message.wait->is_in_place = message.has_place();
   if (message.place == nullptr) return std::move(message.begin);
   const std::span<const std::byte> bytes(message.place.get(), *message.size);
   return base::Payload::adopt(bytes, [place = std::move(message.place)] {});

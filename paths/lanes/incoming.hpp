@@ -77,6 +77,8 @@ class LaneIn {
     std::shared_ptr<LaneWait> wait;          ///< null while nobody asked
     std::optional<std::uint64_t> held_back;  ///< its meaning, while the source is not told
     bool is_complete() const { return size && arrived == *size; }
+    /// Goes to memory that was lent for it.
+    bool has_place() const { return !wait->lent.empty() && wait->lent.size() == *size; }
   };
   Asked receive(MessageName name, std::shared_ptr<LaneWait> wait);
   static void put(Message& message, std::uint64_t offset, const base::Payload& bytes);

@@ -60,6 +60,32 @@ void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
   transport_->send(connection_to(host), frame_of(std::move(frame)));
 }
 
+bool LaneConnections::tells_of_room(std::uint32_t host) const {
+  const bool is_here = switches_ != nullptr && switches_->has(host);
+  return !is_here && transport_->tells_of_room(host);
+}
+
+bool LaneConnections::has_room(std::uint32_t host) {
+  runtime::Lock lock(mutex_);
+  const auto found = outward_.find(host);
+  if (found == outward_.end()) return true;
+  found->second.has_no_room = !transport_->has_room(found->second.id);
+  return !found->second.has_no_room;
+}
+
+void LaneConnections::room_made(ConnectionId connection) {
+  std::uint32_t host = host_;
+  {
+    runtime::Lock lock(mutex_);
+    const auto known = to_.find(connection);
+    if (known == to_.end()) return;
+    host = known->second;
+    if (const auto outward = outward_.find(host); outward != outward_.end())
+      outward->second.has_no_room = false;
+  }
+  lanes_->room_made(host);
+}
+
 ConnectionId LaneConnections::connection_to(std::uint32_t host) {
   {
     runtime::Lock lock(mutex_);
@@ -81,19 +107,23 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
   return connection;
 }
 
-/// Makes room for one. Switches hear of a host's end by its connection, which therefore stays.
+/// Makes room for one. Switches hear of a host's end by its connection, which therefore stays, as
+/// does one that is not idle.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
     runtime::Lock lock(mutex_);
     if (outward_.size() < connections_most_) return;
+    const auto must_stay = [&](const auto& entry) {
+      return is_switch(entry.first) || entry.second.has_no_room;
+    };
     const auto rank = [&](const auto& entry) {
-      return std::pair(is_switch(entry.first), entry.second.used);
+      return std::pair(must_stay(entry), entry.second.used);
     };
     const auto longest =
         std::min_element(outward_.begin(), outward_.end(),
                          [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-    if (is_switch(longest->first)) return;
+    if (must_stay(*longest)) return;
     idle = longest->second.id;
     closing_.insert(idle);
     outward_.erase(longest);

@@ -34,6 +34,8 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   /// What leaves by a switch goes there, from now on; outlives it.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
+  bool tells_of_room(std::uint32_t host) const override;
+  bool has_room(std::uint32_t host) override;
   /// Says goodbye on each connection that it made, and waits for the answers: what was sent before
   /// has arrived then. Who does not answer in time is left behind. Switches that made connections
   /// hear of it, too.
@@ -44,13 +46,15 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::size_t connections() const;
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  void room_made(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
 
  private:
   struct Outward {  // that this host made
     ConnectionId id = 0;
     bool is_welcome = false, has_parted = false;
-    std::uint64_t used = 0;  ///< when: frames are counted
+    bool has_no_room = false;  ///< and stays: who asked is told on it when it has
+    std::uint64_t used = 0;    ///< when: frames are counted
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;

@@ -27,6 +27,10 @@ constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
 /// What is little and has not come by then is asked for.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
+/// Frames are copied out of lent memory while nobody else uses the lanes.
+constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
+/// How often more is copied where there is room for it, before others get a turn.
+constexpr int rounds_max = 16;
 
 PartTaken part_of(const LaneFrame& left) { return {left.channel, left.meaning, left.text}; }
 
@@ -258,6 +262,20 @@ void Lanes::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& wh
   receive_by(id, from, which, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
 }
 
+void Lanes::let_go(LaneWait& wait) {
+  runtime::Lock lock(mutex_);
+  wait.is_let_go = true;
+}
+
+bool Lanes::is_paced(std::uint32_t to) {
+  const std::uint64_t frame = plan_->lanes.frame_bytes;
+  if (frame == 0 || frame > lent_frame_bytes_max) return false;
+  runtime::Lock lock(mutex_);
+  if (departures_.link_to(to) != nullptr) return true;
+  return !runtime_.is_virtual() && !departures_.waits_for_streams(to) &&
+         carrier_.tells_of_room(departures_.next_host(to));
+}
+
 void Lanes::close(std::uint64_t id, std::uint64_t channel,
                   std::shared_ptr<const std::string> what) {
   runtime::Lock lock(mutex_);
@@ -338,7 +356,8 @@ Lanes::Waits Lanes::unsent(std::uint64_t id) {
   Waits waits;
   for (auto& [target, lane] : joined(id).out)
     lane.for_each([&](const LaneOut::Channel& channel) {
-      for (const LaneOut::Message& message : channel.messages) waits.push_back(message.wait);
+      for (const LaneOut::Message& message : channel.messages)
+        if (!message.wait->is_let_go) waits.push_back(message.wait);
     });
   return waits;
 }
@@ -686,6 +705,13 @@ void Lanes::see_neighbour(std::uint32_t place, std::uint32_t end) {
     neighbours_.insert(next_hop(*plan_, host_, end).to);
 }
 
+void Lanes::room_made(std::uint32_t host) {
+  runtime::Lock lock(mutex_);
+  if (is_stopped_) return;
+  outgoing_.room_made(host);
+  settle(lock);
+}
+
 void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
@@ -729,13 +755,16 @@ void Lanes::look_at_neighbours() {
 /// within one process this runs the other host's deliver(), which may answer.
 void Lanes::settle(runtime::Lock& lock) {
   if (std::exchange(is_sending_, true)) return;
-  for (;;) {
+  for (int rounds = 0;;) {
     for (auto& wait : std::exchange(outgoing_.sent(), {})) ended_.push_back(std::move(wait));
     Departures::Leaving leaving = std::exchange(departures_.leaving(), {});
     const Waits ended = std::exchange(ended_, {});
     lookers_->know(agenda_);
     const bool begins = needs_clock() && !std::exchange(clock_->is_running, true);
-    if (!begins && leaving.empty() && ended.empty()) break;
+    if (!begins && leaving.empty() && ended.empty()) {
+      if (go_on(rounds)) continue;
+      break;
+    }
     for (const auto& [to, frame] : leaving) see_neighbour(to, frame.target);
     lock.unlock();
     if (begins) clock_->begin();
@@ -753,6 +782,18 @@ void Lanes::settle(runtime::Lock& lock) {
   if (end_.is_everywhere) ending_.wake_all(wakes);
   if (wakes.empty()) return;
   lock.unlock();
+}
+
+/// With what waits until all before it was handed over. After a while whoever does what is due is
+/// to go on, so that nobody keeps sending who came to receive.
+bool Lanes::go_on(int& rounds) {
+  if (!outgoing_.may_go_on() || is_put_off_) return false;
+  if (++rounds <= rounds_max)
+    return outgoing_.go_on([this](std::uint32_t to) { return carrier_.has_room(to); });
+  rounds = 0;
+  is_put_off_ = true;
+  agenda_.put(runtime_.now(), [this] { is_put_off_ = false; });
+  return true;
 }
 
 /// When the clock has something to do: who looks does what is on the agenda.

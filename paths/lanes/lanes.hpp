@@ -26,6 +26,11 @@ class LaneCarrier {
   /// Hands a frame to a host that is one step away, in the order of the calls; opens what it needs
   /// at first use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
+  /// Whether what goes there is taken only as fast as it leaves: as has_room() says.
+  virtual bool tells_of_room(std::uint32_t /*host*/) const { return false; }
+  /// Whether more leaves at once; where it does not, Lanes::room_made() says when it does. Never
+  /// calls back.
+  virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Of hosts that were sent something, those that have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
 };
@@ -69,6 +74,8 @@ class Lanes {
 
   /// What `from` handed over for this host, or for one further on.
   void deliver(std::uint32_t from, LaneFrame frame);
+  /// Its carrier had no room for what goes to a host that is one step away, and has some.
+  void room_made(std::uint32_t host);
   /// Nothing more will come from that host, nor get there: whoever waits for it is told, also on
   /// other hosts. Likewise of a switch, with which go all whose way leads through it.
   void host_lost(std::uint32_t host, const std::string& reason);
@@ -108,8 +115,7 @@ class Lanes {
 
  private:
   friend class LaneGroup;
-  friend class Sending;
-  friend class Receiving;
+  friend class LaneHandle;
   struct Group {
     std::uint64_t id = 0;
     std::string name;
@@ -164,6 +170,8 @@ class Lanes {
                const std::shared_ptr<LaneWait>& wait);
   void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
                const std::shared_ptr<LaneWait>& wait);
+  bool is_paced(std::uint32_t to);
+  void let_go(LaneWait& wait);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
   void fail_channels(std::uint64_t group, const Channels& which, const std::string& why);
   Waits unsent(std::uint64_t group);
@@ -242,6 +250,7 @@ class Lanes {
   void drain(runtime::Lock& lock);
   /// Hands over what leaves, wakes who waits, and sees to the clock. The mutex is let go meanwhile.
   void settle(runtime::Lock& lock);
+  bool go_on(int& rounds);
   void run_clock();
   void do_what_is_due(runtime::Lock& lock, Turn turn);
 
@@ -273,6 +282,7 @@ class Lanes {
   std::vector<std::shared_ptr<LaneWait>> ended_;  // to be completed without the mutex
   std::uint64_t frames_ = 0, controls_ = 0;
   bool is_sending_ = false;
+  bool is_put_off_ = false;  // what goes on, to when others have had their turn
   bool is_stopped_ = false;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Lookers> lookers_;

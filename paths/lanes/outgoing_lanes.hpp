@@ -21,11 +21,15 @@ struct LaneOut {
     MessageName name;
     std::uint64_t meaning = 0;
     std::uint64_t order = 0;  ///< of a named one
-    base::Payload payload;
-    std::uint64_t sent = 0;  ///< bytes of it
+    base::Payload payload;    ///< or in memory that was lent
+    std::uint64_t sent = 0;   ///< bytes of it
     bool waits_for_grant = false;
     base::Nanos ready_at{0};
     std::shared_ptr<LaneWait> wait;
+    std::uint64_t bytes() const { return wait->lent.empty() ? payload.size() : wait->lent.size(); }
+    base::Payload part(std::uint64_t offset, std::uint64_t size) const {
+      return wait->lent.empty() ? payload.part(offset, size) : wait->lent.copy(offset, size);
+    }
   };
   struct Channel {
     LaneOut* lane = nullptr;
@@ -54,7 +58,8 @@ struct LaneOut {
 
 /// What a host sends by itself, as against what passes through it. Of each outgoing link, one frame
 /// at a time is offered, the next when the link has taken it; channels take turns, and one that has
-/// just become active goes first. So a small message beside large ones waits for one frame.
+/// just become active goes first. So a small message beside large ones waits for one frame. Where
+/// no link says how fast, whoever carries frames says when there is room for more.
 ///
 /// Sharing: guarded by its owner's mutex. A lane stays where it is while it has messages here.
 class OutgoingLanes {
@@ -78,6 +83,22 @@ class OutgoingLanes {
   std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane);
   /// The same of some channels.
   std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane, const Channels& which);
+  /// All that has left was handed over: what goes to a host for which `has_room` goes on. Whether
+  /// something does; who has none is asked for again after room_made().
+  template <class HasRoom>
+  bool go_on(const HasRoom& has_room) {
+    bool has_gone_on = false;
+    for (Outlet* outlet : std::exchange(full_, {})) {
+      outlet->has_no_room = !has_room(outlet->host);
+      if (outlet->has_no_room) continue;
+      outlet->in_hand = 0;
+      pump(*outlet);
+      has_gone_on = true;
+    }
+    return has_gone_on;
+  }
+  bool may_go_on() const { return !full_.empty(); }
+  void room_made(std::uint32_t host);
   /// Which messages have been sent, since it was asked last.
   std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
 
@@ -88,7 +109,11 @@ class OutgoingLanes {
     base::Nanos taken{0};  ///< when the link took the last frame
     bool has_link = false;
     bool is_waiting = false;
+    std::uint32_t host = 0;     ///< the next one, where there is no link
+    std::uint64_t in_hand = 0;  ///< bytes that left, and were perhaps not handed over
+    bool has_no_room = false;   ///< with as much in hand as may be
   };
+  bool is_full(const Outlet& outlet) const;
   Outlet& outlet_to(std::uint32_t target);
   void list(LaneOut::Channel& channel);
   void want(Outlet& outlet);
@@ -108,6 +133,7 @@ class OutgoingLanes {
   Agenda& agenda_;
   std::unordered_map<const void*, Outlet> by_link_;    // nodes do not move
   std::unordered_map<std::uint32_t, Outlet> by_host_;  // likewise
+  std::vector<Outlet*> full_;                          // of those, with as much in hand as may be
   std::vector<std::shared_ptr<LaneWait>> sent_;
 };
 

@@ -71,6 +71,11 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
+void Multiplexer::room_made(ConnectionId connection) {
+  Share* share = enter(connection);
+  if (share != nullptr) Inside(*this, *share).receiver().room_made(connection);
+}
+
 void Multiplexer::connection_lost(ConnectionId connection, const std::string& reason) {
   Share* share = enter(connection);
   if (share == nullptr) return others_.connection_lost(connection, reason);
@@ -102,6 +107,14 @@ ConnectionId Multiplexer::Share::connect(std::uint32_t host, std::uint32_t path)
 
 void Multiplexer::Share::send(ConnectionId connection, Frame&& frame) {
   all_.transport_->send(connection, std::move(frame));
+}
+
+bool Multiplexer::Share::tells_of_room(std::uint32_t host) const {
+  return all_.transport_->tells_of_room(numbers_[host]);
+}
+
+bool Multiplexer::Share::has_room(ConnectionId connection) {
+  return all_.transport_->has_room(connection);
 }
 
 bool Multiplexer::Share::carries_short(ConnectionId connection) const {

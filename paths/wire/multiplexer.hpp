@@ -46,6 +46,7 @@ class Multiplexer final : public Receiver {
 
   void deliver(ConnectionId connection, Frame&& frame) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
+  void room_made(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
@@ -74,6 +75,8 @@ class Multiplexer::Share final : public Transport {
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
   void send(ConnectionId connection, Frame&& frame) override;
+  bool tells_of_room(std::uint32_t host) const override;
+  bool has_room(ConnectionId connection) override;
   bool carries_short(ConnectionId connection) const override;
   void send_short(ConnectionId connection, const ShortFrame& frame) override;
   void drop(ConnectionId connection) override;

@@ -90,6 +90,24 @@ void Link::push() {
   if (sending) has_kept_ = !writer_.push();
 }
 
+/// Either we see that what was kept has left, or who sees to that sees that somebody waits.
+bool Link::has_room(ConnectionId connection) {
+  if (!has_kept()) return true;
+  runtime::Lock lock(mutex_);
+  waits_for_room_ = true;
+  if (!has_kept_.load() || has_ended_) return true;
+  if (std::find(who_waits_for_room_.begin(), who_waits_for_room_.end(), connection) ==
+      who_waits_for_room_.end())
+    who_waits_for_room_.push_back(connection);
+  return false;
+}
+
+std::vector<ConnectionId> Link::take_who_waits_for_room() {
+  runtime::Lock lock(mutex_);
+  waits_for_room_ = false;
+  return std::exchange(who_waits_for_room_, {});
+}
+
 bool Link::is_unused() {
   runtime::Lock lock(mutex_);
   return connections_.empty();

@@ -48,6 +48,10 @@ class Link {
   bool close(ConnectionId connection);
   /// Has frames that could not leave yet.
   bool has_kept() const { return has_kept_.load(std::memory_order_relaxed); }
+  /// Whether all have left; else who asks, for that connection, waits until they have.
+  bool has_room(ConnectionId connection);
+  bool has_room_for_who_waits() const { return waits_for_room_.load() && !has_kept_.load(); }
+  std::vector<ConnectionId> take_who_waits_for_room();
   /// Lets them, unless somebody writes just now. Throws LinkError.
   void push();
   /// Made by us, of which nobody wants anything any more.
@@ -82,12 +86,14 @@ class Link {
   FrameWriter writer_;
   AwakeSign peer_;
   std::atomic<bool> has_kept_{false};
-  std::atomic<std::uint64_t> rung_{0};  // the sleep out of which the peer was woken
+  std::atomic<bool> waits_for_room_{false};  // somebody, for what is kept to leave
+  std::atomic<std::uint64_t> rung_{0};       // the sleep out of which the peer was woken
 
   runtime::Mutex mutex_;
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
   std::unordered_map<std::uint32_t, bool> connections_;  // open, or closed by us
+  std::vector<ConnectionId> who_waits_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   std::atomic<std::uint64_t> surely_open_{none};  // one of them, for all who ask without the mutex
 };

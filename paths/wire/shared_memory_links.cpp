@@ -97,10 +97,12 @@ void Links::send_any(ConnectionId connection, const AnyFrame& frame) {
   };
   try {
     link->write(connection, frame);
+    tell_soon_of_own_room(*link);
   } catch (const LinkError& error) {
     soon([link, wrong = std::string(error.what())](Links& self) { self.refuse(link, wrong); });
   } catch (const std::exception& error) {
     if (!link->close(connection)) return;
+    tell_soon_of_own_room(*link);
     const std::string peer = link->is_ours() ? "host " + name_of(*link) : "the peer";
     soon([connection,
           reason = fmt::format("cannot send to {}: {}", peer, error.what())](Links& self) {
@@ -112,11 +114,17 @@ void Links::send_any(ConnectionId connection, const AnyFrame& frame) {
 template void Links::send_any(ConnectionId, const Frame&);
 template void Links::send_any(ConnectionId, const ShortFrame&);
 
+bool Links::has_room(ConnectionId connection) {
+  const LinkPtr link = find(connection);
+  return !link || link->has_room(connection);
+}
+
 void Links::drop(ConnectionId connection) {
   const LinkPtr link = find(connection);
   if (!link) return;
   try {
     link->close(connection);
+    tell_soon_of_own_room(*link);
   } catch (const LinkError&) {  // whoever reads or writes next finds it, too
   }
 }
@@ -177,6 +185,7 @@ bool Links::receive_from(const LinkPtr& link) {
   if (link->is_wrong) return false;
   try {
     if (link->has_kept()) link->push();
+    if (link->has_room_for_who_waits()) tell_of_own_room(link);
     if (!link->reader.has_more()) return false;
     int received = 0;
     while (received < receives_in_a_row && receive_next(link)) ++received;
@@ -189,6 +198,17 @@ bool Links::receive_from(const LinkPtr& link) {
     refuse(link, "a frame for which there is no memory");
   }
   return false;
+}
+
+/// For whoever has just written, and may hold what they need.
+void Links::tell_soon_of_own_room(const Link& link) {
+  if (link.has_room_for_who_waits()) look_soon();
+}
+
+/// They may write at once.
+void Links::tell_of_own_room(const LinkPtr& link) {
+  for (const ConnectionId connection : link->take_who_waits_for_room())
+    receiver_->room_made(connection);
 }
 
 bool Links::receive_next(const LinkPtr& link) {

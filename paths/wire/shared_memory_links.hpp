@@ -32,6 +32,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, const Frame& frame) { send_any(connection, frame); }
   void send(ConnectionId connection, const ShortFrame& frame) { send_any(connection, frame); }
+  bool has_room(ConnectionId connection);
   void drop(ConnectionId connection);
   void stop();
 
@@ -69,6 +70,8 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   // By the one that receives:
   bool receive();
   bool receive_from(const LinkPtr& link);
+  void tell_of_own_room(const LinkPtr& link);
+  void tell_soon_of_own_room(const Link& link);
   bool receive_next(const LinkPtr& link);
   void refuse(const LinkPtr& link, const std::string& wrong);
   void look_soon();

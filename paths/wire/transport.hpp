@@ -21,6 +21,8 @@ class Receiver {
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
   /// Only of transports that carry them.
   virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
+  /// A connection that had no room has some.
+  virtual void room_made(ConnectionId /*connection*/) {}
   /// Nothing more will come or go: the peer ended, was refused or cannot be reached.
   virtual void connection_lost(ConnectionId connection, const std::string& reason) = 0;
   /// Somebody, from `source`, did not get as far as a frame, or sent what is none.
@@ -45,6 +47,12 @@ class Transport {
   /// Hands the frame over and returns; never blocks. Any context may call. Lost connections
   /// swallow it (the receiver was or will be told).
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
+  /// Whether what goes to that host is taken only as fast as it leaves, so that it is worth asking
+  /// has_room(). Others keep all that they are given.
+  virtual bool tells_of_room(std::uint32_t /*host*/) const { return false; }
+  /// Whether what was handed over has left, so that more would not only lie here. Where it has not,
+  /// the receiver is told by room_made() when it has; nobody has to wait for that.
+  virtual bool has_room(ConnectionId /*connection*/) { return true; }
   /// Whether short frames can go on this connection, too, in order with the others.
   virtual bool carries_short(ConnectionId /*connection*/) const { return false; }
   /// As send(), where they can.

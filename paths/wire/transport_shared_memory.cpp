@@ -29,6 +29,8 @@ class SharedMemoryTransport final : public Transport {
   void start(Receiver& receiver) override { links_->start(receiver); }
   ConnectionId connect(std::uint32_t host, std::uint32_t) override { return links_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override { links_->send(connection, frame); }
+  bool tells_of_room(std::uint32_t) const override { return true; }
+  bool has_room(ConnectionId connection) override { return links_->has_room(connection); }
   bool carries_short(ConnectionId) const override { return true; }
   void send_short(ConnectionId connection, const ShortFrame& frame) override {
     links_->send(connection, frame);

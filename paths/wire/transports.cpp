@@ -22,6 +22,9 @@ class Transports::Entrance final : public Receiver {
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override {
     receiver_.deliver_short(transports_.ours(connection, index_), std::move(frame));
   }
+  void room_made(ConnectionId connection) override {
+    receiver_.room_made(transports_.ours(connection, index_));
+  }
   void connection_lost(ConnectionId connection, const std::string& reason) override {
     receiver_.connection_lost(transports_.ours(connection, index_), reason);
   }
@@ -62,6 +65,16 @@ ConnectionId Transports::connect(std::uint32_t host, std::uint32_t path) {
 
 void Transports::send(ConnectionId connection, Frame&& frame) {
   of(connection).send(theirs(connection), std::move(frame));
+}
+
+bool Transports::tells_of_room(std::uint32_t host) const {
+  const auto first = std::find_if(transports_.begin(), transports_.end(),
+                                  [host](const auto& one) { return one->reaches(host); });
+  return first != transports_.end() && (*first)->tells_of_room(host);
+}
+
+bool Transports::has_room(ConnectionId connection) {
+  return of(connection).has_room(theirs(connection));
 }
 
 bool Transports::carries_short(ConnectionId connection) const {

@@ -25,6 +25,8 @@ class Transports final : public Transport {
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
   void send(ConnectionId connection, Frame&& frame) override;
+  bool tells_of_room(std::uint32_t host) const override;
+  bool has_room(ConnectionId connection) override;
   bool carries_short(ConnectionId connection) const override;
   void send_short(ConnectionId connection, const ShortFrame& frame) override;
   void drop(ConnectionId connection) override;

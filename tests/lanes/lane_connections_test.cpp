@@ -11,6 +11,31 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Of which it is said whether it has room.
+class Narrow final : public paths::Transport {
+ public:
+  Narrow(std::unique_ptr<paths::Transport> below, const bool& is_room)
+      : below_(std::move(below)), is_room_(is_room) {}
+  void start(paths::Receiver& receiver) override { below_->start(receiver); }
+  paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
+    return below_->connect(host, path);
+  }
+  void send(paths::ConnectionId connection, paths::Frame&& frame) override {
+    below_->send(connection, std::move(frame));
+  }
+  bool has_room(paths::ConnectionId connection) override {
+    asked_for = connection;
+    return is_room_;
+  }
+  void drop(paths::ConnectionId connection) override { below_->drop(connection); }
+  void stop() override { below_->stop(); }
+  paths::ConnectionId asked_for = 0;
+
+ private:
+  const std::unique_ptr<paths::Transport> below_;
+  const bool& is_room_;
+};
+
 struct Network {
   explicit Network(std::uint32_t hosts, std::size_t connections_most = 256)
       : plan(test_support::lane_plan({hosts}, "", "")), local(hosts) {
@@ -19,8 +44,10 @@ struct Network {
     all->digest.low = 7;
     for (std::uint32_t host = 0; host < hosts; ++host) {
       one.push_back(std::make_unique<One>());
+      auto transport = std::make_unique<Narrow>(local.transport(host), is_room);
+      one.back()->transport = transport.get();
       one.back()->connections = std::make_unique<paths::LaneConnections>(
-          runtime, all, host, local.transport(host), connections_most);
+          runtime, all, host, std::move(transport), connections_most);
       one.back()->lanes = std::make_unique<paths::Lanes>(runtime, plan, host, one.back()->links,
                                                          *one.back()->connections);
       one.back()->connections->start(*one.back()->lanes);
@@ -30,7 +57,9 @@ struct Network {
     paths::EmulatedLinks links;
     std::unique_ptr<paths::Lanes> lanes;
     std::unique_ptr<paths::LaneConnections> connections;
+    Narrow* transport = nullptr;
   };
+  bool is_room = true;
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   std::shared_ptr<paths::Plan> plan;
   paths::LocalNetwork local;
@@ -68,5 +97,37 @@ TEST_CASE("lane connections: beyond a bound the one that was idle for longest is
         CHECK(t.one[0]->connections->connections() <= 2);
       }
     for (auto& group : groups) group->leave();
+  });
+}
+
+TEST_CASE("lane connections: one without room is not idle, however long nothing went there") {
+  Network t(4, 1);
+  t.runtime.run([&] {
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (std::uint32_t host = 0; host < 4; ++host)
+      groups.push_back(t.one[host]->lanes->group("all", {0, 1, 2, 3}, {.window_bytes = 1 << 20}));
+    paths::LaneConnections& connections = *t.one[0]->connections;
+    const auto send = [&](std::uint32_t to) { groups[0]->send(to, 0, base::Payload::of(to)); };
+    send(1);
+    REQUIRE(connections.connections() == 1);
+    t.is_room = false;
+    CHECK_FALSE(connections.has_room(1));
+    const paths::ConnectionId full = t.one[0]->transport->asked_for;
+    send(2);
+    CHECK(connections.connections() == 2);
+    send(1);
+    send(3);  // 2 has been idle, and it is not known to be full
+    CHECK(connections.connections() == 2);
+    CHECK_FALSE(connections.has_room(1));
+    CHECK(t.one[0]->transport->asked_for == full);
+    connections.room_made(full);
+    send(2);
+    send(3);
+    CHECK(connections.connections() <= 2);
+    t.is_room = true;
+    CHECK(connections.has_room(1));  // whoever is asked for again makes one
+    for (std::uint32_t host = 1; host < 4; ++host)
+      CHECK(groups[host]->receive(0, 0).wait().read<std::uint32_t>() == host);
+    for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
   });
 }

@@ -158,6 +158,36 @@ TEST_CASE("transport: a peer that starts later gets everything") {
   });
 }
 
+TEST_CASE("transport: who finds no room is told when there is some, each time") {
+  TransportScene scene(GENERATE(from_range(all_kinds)), 2);
+  INFO(scene.kind());
+  constexpr std::size_t bytes = 300'000;
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    Two two(scene, runtime);
+    two.a->start(two.left);
+    const ConnectionId to_b = two.a->connect(1, 0), other = two.a->connect(1, 0);
+    std::uint64_t sent = 0;
+    std::size_t refused = 0;
+    const auto is_told = [&] {
+      return two.a->has_room(to_b) || two.left.wait_for_room(runtime, to_b, ++refused);
+    };
+    two.a->send(to_b, numbered(sent++, bytes));  // nobody is there to take it
+    const bool keeps_nothing = two.a->has_room(to_b);
+    CHECK(keeps_nothing == (scene.kind() != "memory"));
+    two.b->start(two.right);
+    if (!keeps_nothing) REQUIRE(two.left.wait_for_room(runtime, to_b, ++refused));
+    while (sent < 300) {
+      two.a->send(to_b, numbered(sent++, bytes));
+      two.a->send(other, numbered(0));  // others of its link need no room
+      if (sent % 7 == 0) REQUIRE(is_told());
+    }
+    REQUIRE(two.right.wait_for_frames(runtime, 2 * sent - 1));
+    CHECK(two.a->has_room(to_b));
+    CHECK(two.left.lost().empty());
+  });
+}
+
 TEST_CASE("transport: stopping sends what was handed over, and the peer hears of the end") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());

@@ -72,6 +72,8 @@ class LaneHosts {
   }
   /// Looks at each frame when it is handed over; may change it.
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
+  /// Whether what goes there is taken at once; nothing: always.
+  std::function<bool(std::uint32_t from, std::uint32_t to)> has_room;
 
  private:
   struct One final : paths::LaneCarrier {
@@ -83,6 +85,10 @@ class LaneHosts {
       all.hosts_[host]->met.insert(number);
       if (all.on_frame) all.on_frame(number, host, frame);
       all.hosts_[host]->lanes.deliver(number, std::move(frame));
+    }
+    bool tells_of_room(std::uint32_t) const override { return all.has_room != nullptr; }
+    bool has_room(std::uint32_t host) override {
+      return !all.has_room || all.has_room(number, host);
     }
     LaneHosts& all;
     const std::uint32_t number;

@@ -72,6 +72,12 @@ class Mailbox : public paths::Receiver {
     lost_[connection] = reason;
     changed_.wake_all(wakes);
   }
+  void room_made(paths::ConnectionId connection) override {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    ++room_made_[connection];
+    changed_.wake_all(wakes);
+  }
   void turned_away(const std::string&, const std::string& reason) override {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
@@ -88,6 +94,9 @@ class Mailbox : public paths::Receiver {
   }
   bool wait_for_frames(runtime::Runtime& runtime, std::size_t count, base::Nanos span = 20s) {
     return wait(runtime, span, [&] { return frames_.size() >= count; });
+  }
+  bool wait_for_room(runtime::Runtime& runtime, paths::ConnectionId connection, std::size_t times) {
+    return wait(runtime, 20s, [&] { return room_made_[connection] >= times; });
   }
   bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 20s, std::size_t count = 1) {
     return wait(runtime, span, [&] { return lost_.size() >= count; });
@@ -108,6 +117,7 @@ class Mailbox : public paths::Receiver {
   runtime::WaitList changed_;
   std::vector<Arrived> frames_;
   std::map<paths::ConnectionId, std::string> lost_;
+  std::map<paths::ConnectionId, std::size_t> room_made_;
   std::vector<std::string> turned_away_;
   bool late_ = false;
 };
