@@ -22,6 +22,7 @@
 #include "planning/schedule_file.hpp"
 #include "pricing/best.hpp"
 #include "runtime/wait.hpp"
+#include "tuning/link_model.hpp"
 
 namespace groups {
 namespace {
@@ -42,8 +43,25 @@ std::string text_of(const Question& question) {
                      question.element_bytes, name_of(question.worst), question.algorithm);
 }
 
+bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
+
+/// Of hosts of which nothing is said, what a machine's memory or a fast network has: bytes count,
+/// or the schedule of fewest messages would be the best for any size.
 pricing::Network with_cost(pricing::Network network) {
+  const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
+    return std::all_of(models.begin(), models.end(), is_free);
+  };
+  const bool is_known =
+      !are_free(network.outgoing) || !are_free(network.receiving) ||
+      !std::all_of(network.links.begin(), network.links.end(),
+                   [](const auto& one) { return is_free(one.model) && !one.has_streams(); });
   network.message_cost = Choices::message_cost;
+  if (is_known) return network;
+  network.message_cost = Choices::believed_message_cost;
+  network.fold_bytes_per_second = Choices::believed_fold_bytes_per_second;
+  for (auto* models : {&network.outgoing, &network.receiving})
+    for (tuning::LinkModel& model : *models)
+      model = {base::Nanos(0), Choices::believed_bits_per_second};
   return network;
 }
 

@@ -61,6 +61,10 @@ struct Question {
 class Choices {
  public:
   static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
+  // Where the config says of no network and no link what it takes:
+  static constexpr base::Nanos believed_message_cost = std::chrono::microseconds(20);
+  static constexpr double believed_bits_per_second = 20e9;
+  static constexpr double believed_fold_bytes_per_second = 10e9;
 
   /// The same object for whoever asks with the same plan, hosts and links in this process.
   /// `measured`: what links are believed to be in place of what the plan says; null: that.

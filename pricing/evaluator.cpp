@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <stdexcept>
@@ -147,6 +148,7 @@ class Evaluation {
   void send_frame(Rank me, MessageIndex index);
   Bytes frame_bytes(const Message& message, std::uint32_t frame) const;
   // Events.
+  void fold(Rank me, Slot slot);
   void happen(const Event& event);
   void end_frame(const Event& event);
   void arrive(const Event& event);
@@ -308,6 +310,7 @@ void Evaluation::do_step(Rank me, Slot slot) {
     host.ready.push_back({step.number, step.message});
     return std::push_heap(host.ready.begin(), host.ready.end());
   }
+  if (step.action == Action::reduce && network_.fold_bytes_per_second > 0) return fold(me, slot);
   if (step.action != Action::receive) return finish(me, slot);
   Message& message = messages_[step.message];
   message.can_be_received = true;
@@ -320,6 +323,15 @@ void Evaluation::do_step(Rank me, Slot slot) {
         .item = step.message,
         .frame = 0,
         .step = message.serial});
+}
+
+void Evaluation::fold(Rank me, Slot slot) {
+  Host& host = hosts_[me];
+  const Admitted& step = host.admission[slot];
+  const auto bytes = static_cast<double>(step.elements * element_bytes_);
+  const Nanos took(std::llround(bytes / network_.fold_bytes_per_second * 1e9));
+  host.works_until = std::max(host.works_until, now_) + took;
+  push({host.works_until, Kind::folded, me, static_cast<std::uint32_t>(slot), 0, step.number});
 }
 
 void Evaluation::finish(Rank me, Slot slot) {
@@ -567,6 +579,7 @@ void Evaluation::happen(const Event& event) {
       finish(message.target, message.receiving);
       return recycle(event.item);
     }
+    case Kind::folded: return finish(event.source, event.item);
     case Kind::granted:
       if (messages_[event.item].serial != event.step) return;
       messages_[event.item].is_granted = true;

@@ -15,6 +15,7 @@ enum class Kind : std::uint8_t {
   frame_out,  ///< the outgoing side is free again
   arrived,    ///< a frame's tail
   taken,      ///< the target has paid what a message costs it
+  folded,     ///< the source has, of its own step
   granted,
   credited,
   port_free,  ///< of the source
@@ -31,7 +32,7 @@ struct Event {
   base::Nanos time;
   Kind kind;
   collectives::Rank source;
-  std::uint32_t item;  // message, target or link
+  std::uint32_t item;  // message, target, link or slot
   std::uint32_t frame;
   std::uint64_t step;
   base::Nanos lag{0};

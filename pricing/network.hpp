@@ -28,9 +28,10 @@ struct Network {
   std::vector<Link> links;                   ///< by clusters: from * clusters + to
   /// By cluster, where in `outgoing` its exit is; none: a switch. Empty: switches everywhere.
   std::vector<std::optional<std::uint32_t>> exits = {};
-  std::size_t striping = 1;     ///< streams of an ordered pair of hosts
-  Bytes frame = 64 * 1024;      ///< the unit in which links serve
-  base::Nanos message_cost{0};  ///< of a host, for each message it sends or receives
+  std::size_t striping = 1;          ///< streams of an ordered pair of hosts
+  Bytes frame = 64 * 1024;           ///< the unit in which links serve
+  base::Nanos message_cost{0};       ///< of a host, for each message it sends or receives
+  double fold_bytes_per_second = 0;  ///< of a host, read and written in folds; 0: no time
 
   std::size_t clusters() const { return topology->clusters(); }
   bool crosses(collectives::Rank from, collectives::Rank to) const {

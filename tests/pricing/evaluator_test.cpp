@@ -186,6 +186,28 @@ TEST_CASE("evaluator: messages cost their hosts time, one after the other") {
   CHECK(time_of(parts, network) == 150 + 200 + 150 + 150);
 }
 
+TEST_CASE("evaluator: a host folds one thing after the other, if that takes it time") {
+  // 100 bytes of each of two come at 200 and 300; a fold passes over 300 in 30 ns.
+  Network network = nanoseconds({3});
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(1, cells(0, 100));
+                                  steps.receive(2, cells(100, 100));
+                                  steps.reduce(cells(200, 100), cells(0, 100), cells(100, 100));
+                                  steps.reduce(cells(300, 100), cells(100, 100), cells(0, 100));
+                                  steps.send(1, cells(200, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.send(0, cells(0, 100));
+                                  steps.receive(0, cells(0, 100));
+                                },
+                                sends(0, cells(0, 100))};
+  CHECK(time_of(parts, network) == 300 + 200);
+  network.fold_bytes_per_second = 10e9;
+  CHECK(time_of(parts, network) == 300 + 30 + 200);
+  network.fold_bytes_per_second = 1e9;
+  CHECK(time_of(parts, network) == 300 + 300 + 300);  // the second ends behind what came back
+}
+
 TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should") {
   const Network network = nanoseconds({2});
   const Algorithm& algorithm = algorithm_named("tree");
