@@ -3,8 +3,10 @@
 #include "runtime/os_thread.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <cerrno>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
@@ -31,7 +33,19 @@ void* run(void* given) {
   return nullptr;
 }
 
+/// Address space that is left for what those need who run already: a thread that is not to be had
+/// is said, but where no value is, nobody can go on.
+constexpr std::size_t left_bytes = std::size_t{16} << 20;
+
+bool is_room_for(std::size_t stack_bytes) {
+  const std::size_t bytes = stack_bytes + left_bytes;
+  void* const tried =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return tried != MAP_FAILED && munmap(tried, bytes) == 0;
+}
+
 int begin(pthread_t& thread, std::size_t stack_bytes, Given* given) {
+  if (!is_room_for(stack_bytes)) return EAGAIN;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   int error = pthread_attr_setguardsize(&attributes, guard_bytes_for(stack_bytes));
