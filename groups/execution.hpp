@@ -138,7 +138,7 @@ class Execution {
   collectives::Numbering streams_;            // of messages from or to a peer on a channel
   std::vector<std::uint64_t> ordinals_;       // of the next message, by stream
   std::map<collectives::Rank, Sent> sent_;
-  base::Payload gathered_;  // the message before, if it was small, while nothing is written
+  base::Payload gathered_;  // the message before that was copied, while nothing is written
   std::vector<collectives::Block> gathered_blocks_;
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks

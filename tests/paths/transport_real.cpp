@@ -183,7 +183,7 @@ TEST_CASE("transport: who finds no room is told when there is some, each time") 
       if (sent % 7 == 0) REQUIRE(is_told());
     }
     REQUIRE(two.right.wait_for_frames(runtime, 2 * sent - 1));
-    CHECK(two.a->has_room(to_b));
+    REQUIRE(is_told());  // who made the last of it leave may not have noted it yet
     CHECK(two.left.lost().empty());
   });
 }
