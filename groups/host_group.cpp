@@ -106,7 +106,7 @@ std::string HostGroup::thread_text(std::uint32_t place) const {
 }
 
 runtime::Deadline HostGroup::deadline() const {
-  return {runtime().now() + wiring_.plan().deadline, wiring_.plan().deadline_written};
+  return paths::deadline_of(wiring_.plan(), runtime());
 }
 
 paths::Failure HostGroup::failure_of(const std::string& reason) const {

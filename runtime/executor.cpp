@@ -13,6 +13,7 @@
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 #include <cerrno>
+#include <ctime>
 #include <span>
 #include <utility>
 
@@ -161,6 +162,14 @@ Executor::~Executor() {
 
 Nanos Executor::now() const {
   return is_virtual() ? virtual_now_ : std::chrono::steady_clock::now() - origin_;
+}
+
+Nanos Executor::roughly_now() const {
+  if (is_virtual()) return virtual_now_;
+  timespec last_tick{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // what steady_clock showed then
+  return std::chrono::seconds(last_tick.tv_sec) + Nanos(last_tick.tv_nsec) -
+         origin_.time_since_epoch();
 }
 
 bool Executor::on_own_thread() const {

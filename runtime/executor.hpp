@@ -36,6 +36,7 @@ class Executor {
   bool is_deadlocked() const { return deadlock_ != nullptr; }
   bool runs_fibers() const { return is_virtual() || options.service_fibers; }
   Nanos now() const;
+  Nanos roughly_now() const;
   std::uint64_t events() const { return earlier_runs_ + runs_; }
   std::chrono::steady_clock::time_point origin() const { return origin_; }
 

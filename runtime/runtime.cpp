@@ -29,6 +29,8 @@ Runtime::~Runtime() = default;
 bool Runtime::is_virtual() const { return executor_->is_virtual(); }
 Nanos Runtime::now() const { return executor_->now(); }
 
+Nanos Runtime::roughly_now() const { return executor_->roughly_now(); }
+
 std::uint64_t Runtime::events() const {
   ENSURE(is_virtual());
   return executor_->events();

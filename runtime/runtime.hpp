@@ -137,6 +137,9 @@ class Runtime {
   bool is_virtual() const;
   /// Nanoseconds since this runtime began. Any context.
   Nanos now() const;
+  /// now() on the virtual clock; else up to a few milliseconds before it, in a fraction of the time
+  /// that asking for it takes: for what is seconds away.
+  Nanos roughly_now() const;
   /// How often contexts have gone on until now, which says what a simulation costs. Virtual clock
   /// only.
   std::uint64_t events() const;

@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/site.hpp"
 #include "runtime/poller.hpp"
 
 namespace paths {
@@ -202,9 +203,7 @@ std::unique_ptr<LaneGroup> Lanes::join(std::string_view name, SharedHosts shared
   return handle;
 }
 
-runtime::Deadline Lanes::deadline() const {
-  return {runtime_.now() + plan_->deadline, plan_->deadline_written};
-}
+runtime::Deadline Lanes::deadline() const { return deadline_of(*plan_, runtime_); }
 
 void Lanes::wait(LaneWait& one, const std::string& what) {
   if (!one.completion.wait(deadline(), {"what a lane carries,", what}))

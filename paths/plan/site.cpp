@@ -4,9 +4,13 @@
 
 namespace paths {
 
-runtime::Deadline Site::deadline() const {
-  return {runtime_.now() + plan_->deadline, plan_->deadline_written};
+/// The default one is a minute away.
+runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime) {
+  if (plan.deadline_written) return runtime::Deadline::written_at(runtime.now() + plan.deadline);
+  return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);
 }
+
+runtime::Deadline Site::deadline() const { return deadline_of(*plan_, runtime_); }
 
 Failure Site::failure(const std::string& wrapper, std::uint32_t path,
                       const std::string& reason) const {

@@ -13,6 +13,9 @@
 
 namespace paths {
 
+/// The deadline of a wait that begins now, as the config says.
+runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime);
+
 /// Where in a plan something runs, with whose clock, and by which names it fails. What only needs
 /// that (joins, the rounds of roots) knows no connections and no stages.
 ///
@@ -34,8 +37,7 @@ class Site {
   runtime::Runtime& runtime() const { return runtime_; }
   /// Where what happens here is recorded. A further wiring has its own.
   eventspace::Recorder& recorder() { return recorder_; }
-  /// The deadline of a wait that begins now, as the config says.
-  runtime::Deadline deadline() const;
+  runtime::Deadline deadline() const;  ///< deadline_of()
   /// What went wrong in `wrapper`, on the way of `path`.
   Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason) const;
 

@@ -12,6 +12,7 @@
 #include "paths/lanes/lane_connections.hpp"
 #include "paths/lanes/lanes.hpp"
 #include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/site.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/wire/transports.hpp"
 #include "runtime/runtime.hpp"
@@ -35,7 +36,7 @@ void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
     connections.start(lanes);
     lanes.look_at_neighbours();
     lanes.finish();
-    connections.part({runtime.now() + plan->deadline, plan->deadline_written});
+    connections.part(deadline_of(*plan, runtime));
     lanes.stop();
     connections.stop();
   });

@@ -56,17 +56,17 @@ struct Connections::Standing {
 struct Connections::Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
-  bool is_ours = false;           // we connected
-  bool is_welcome = false;        // and were welcomed
-  bool is_heard = false;          // since the last look
-  bool is_parting = false;        // our goodbye is still to be sent, behind what is held
-  bool has_said_goodbye = false;  // we have
-  bool has_parted = false;        // the peer has
-  bool known = false;             // we connected, or the peer said hello and was welcomed
-  bool carries_short = false;     // the transport does, and we connected
-  StageId key = no_stage;         // key_of() the stages it leads to
-  std::string lost;               // why, when it is
-  std::int64_t credits = window;  // less than none: requests do not wait for them
+  bool is_ours = false;                 // we connected
+  bool is_welcome = false;              // and were welcomed
+  bool is_heard = false;                // since the last look
+  bool is_parting = false;              // our goodbye is still to be sent, behind what is held
+  bool has_said_goodbye = false;        // we have
+  bool has_parted = false;              // the peer has
+  bool known = false;                   // we connected, or the peer said hello and was welcomed
+  StageId key = no_stage;               // key_of() the stages it leads to
+  std::string lost;                     // why, when it is
+  std::shared_ptr<ShortWay> short_way;  // of one that we made; of others from the first reply on
+  std::int64_t credits = window;        // less than none: requests do not wait for them
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;
   using Calls = std::unordered_map<std::uint64_t, Call*>;
@@ -78,7 +78,7 @@ struct Connections::Connection {
 
   /// The standing call that it can be of, now.
   Standing* standing_for(StageId stage, const Operation& operation) {
-    if (!carries_short || operation.kind != OperationKind::move || operation.failure ||
+    if (!short_way || operation.kind != OperationKind::move || operation.failure ||
         operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)
       return nullptr;
     for (Standing& one : standing)

@@ -81,7 +81,7 @@ Connections::Connection& Connections::connection_to(std::uint32_t host, StageId 
     connection->peer = host;
     connection->known = true;
     connection->is_ours = true;
-    connection->carries_short = transport_->carries_short(connection->id);
+    connection->short_way = transport_->short_way(connection->id);
     connection->key = key;
     known = connection.get();
     connections_[connection->id] = std::move(connection);

@@ -206,7 +206,11 @@ class Connections final : public Receiver {
   void send_posted();
   void send_posted(runtime::Lock& lock);
   void send_all(runtime::Lock& lock);
-  using AnyFrame = std::variant<Frame, ShortFrame>;
+  struct ShortOne {
+    std::shared_ptr<ShortWay> way;
+    ShortFrame frame;
+  };
+  using AnyFrame = std::variant<Frame, ShortOne>;
   template <class Send>
   void hand_over(ConnectionId connection, Send send);
   Frame frame_of(FrameKind kind) const;

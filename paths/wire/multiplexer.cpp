@@ -117,12 +117,8 @@ bool Multiplexer::Share::has_room(ConnectionId connection) {
   return all_.transport_->has_room(connection);
 }
 
-bool Multiplexer::Share::carries_short(ConnectionId connection) const {
-  return all_.transport_->carries_short(connection);
-}
-
-void Multiplexer::Share::send_short(ConnectionId connection, const ShortFrame& frame) {
-  all_.transport_->send_short(connection, frame);
+std::shared_ptr<ShortWay> Multiplexer::Share::short_way(ConnectionId connection) {
+  return all_.transport_->short_way(connection);
 }
 
 void Multiplexer::Share::drop(ConnectionId connection) {

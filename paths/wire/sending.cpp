@@ -63,7 +63,8 @@ void Connections::reply(ConnectionId id, std::uint32_t path, ShortFrame&& frame)
   runtime::Lock lock(mutex_);
   Connection* connection = find(id);
   if (connection == nullptr || !connection->lost.empty()) return;
-  send(*connection, path, std::move(frame), lock);
+  if (!connection->short_way) connection->short_way = transport_->short_way(id);
+  if (connection->short_way) send(*connection, path, std::move(frame), lock);
 }
 
 void Connections::pushed_in(ConnectionId id) {
@@ -168,12 +169,13 @@ void Connections::send(const Connection& connection, std::uint32_t path, ShortFr
         {.messages = 1, .bytes = frame.result.payload.size()});
   const ConnectionId id = connection.id;
   if (sending_ || has_posted()) {
-    posted_.emplace_back(id, std::move(frame));
+    posted_.emplace_back(id, ShortOne{connection.short_way, std::move(frame)});
     return send_posted(lock);
   }
+  ShortWay& way = *connection.short_way;  // who sends is who ends connections
   sending_ = true;
   lock.unlock();
-  hand_over(id, [&] { transport_->send_short(id, frame); });
+  hand_over(id, [&] { way.send(frame); });
   lock.lock();
   send_all(lock);
 }
@@ -198,8 +200,8 @@ void Connections::send_all(runtime::Lock& lock) {
     lock.unlock();
     for (auto& [id, any] : sent_)
       hand_over(id, [this, connection = id, &frame = any] {
-        if (const auto* const is_short = std::get_if<ShortFrame>(&frame))
-          transport_->send_short(connection, *is_short);
+        if (const auto* const is_short = std::get_if<ShortOne>(&frame))
+          is_short->way->send(is_short->frame);
         else
           transport_->send(connection, std::move(std::get<Frame>(frame)));
       });

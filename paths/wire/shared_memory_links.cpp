@@ -88,9 +88,7 @@ Links::LinkPtr Links::find(ConnectionId connection) {
 }
 
 template <class AnyFrame>
-void Links::send_any(ConnectionId connection, const AnyFrame& frame) {
-  const LinkPtr link = find(connection);
-  if (!link) return;
+void Links::send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame& frame) {
   const auto soon = [this](auto act) {
     runtime_.wake_from_outside(
         [self = shared_from_this(), act] { self->alone([&] { act(*self); }); });
@@ -111,8 +109,27 @@ void Links::send_any(ConnectionId connection, const AnyFrame& frame) {
   }
 }
 
-template void Links::send_any(ConnectionId, const Frame&);
-template void Links::send_any(ConnectionId, const ShortFrame&);
+void Links::send(ConnectionId connection, const Frame& frame) {
+  if (const LinkPtr link = find(connection)) send_on(link, connection, frame);
+}
+
+class Links::Way final : public ShortWay {
+ public:
+  Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
+      : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
+  void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
+
+ private:
+  const std::shared_ptr<Links> links_;
+  const LinkPtr link_;
+  const ConnectionId connection_;
+};
+
+std::shared_ptr<ShortWay> Links::short_way(ConnectionId connection) {
+  LinkPtr link = find(connection);
+  if (!link) return nullptr;
+  return std::make_shared<Way>(shared_from_this(), std::move(link), connection);
+}
 
 bool Links::has_room(ConnectionId connection) {
   const LinkPtr link = find(connection);

@@ -30,8 +30,8 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   // From any context.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
-  void send(ConnectionId connection, const Frame& frame) { send_any(connection, frame); }
-  void send(ConnectionId connection, const ShortFrame& frame) { send_any(connection, frame); }
+  void send(ConnectionId connection, const Frame& frame);
+  std::shared_ptr<ShortWay> short_way(ConnectionId connection);
   bool has_room(ConnectionId connection);
   void drop(ConnectionId connection);
   void stop();
@@ -42,8 +42,9 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
 
  private:
   using LinkPtr = std::shared_ptr<Link>;
+  class Way;
   template <class AnyFrame>
-  void send_any(ConnectionId connection, const AnyFrame& frame);
+  void send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame& frame);
   LinkPtr find(ConnectionId connection);
   LinkPtr new_link(std::optional<std::uint32_t> host);
   void watch(int descriptor, void (Links::*on_readable)());

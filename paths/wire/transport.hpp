@@ -2,6 +2,7 @@
 // paths/wire/transport.hpp — the narrow seam below which frames cross between hosts.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "paths/wire/frame.hpp"
@@ -29,6 +30,14 @@ class Receiver {
   virtual void turned_away(const std::string& /*source*/, const std::string& /*reason*/) {}
 };
 
+/// Where the short frames of one connection go: found once, for all of them.
+class ShortWay {
+ public:
+  virtual ~ShortWay() = default;
+  /// As Transport::send(), in order with what that sends.
+  virtual void send(const ShortFrame& frame) = 0;
+};
+
 /// Carries frames of one host, in order per connection, without loss while the connection lives.
 /// Adds no delay of its own: latency has one home, wrappers/emulate_link.
 ///
@@ -53,10 +62,9 @@ class Transport {
   /// Whether what was handed over has left, so that more would not only lie here. Where it has not,
   /// the receiver is told by room_made() when it has; nobody has to wait for that.
   virtual bool has_room(ConnectionId /*connection*/) { return true; }
-  /// Whether short frames can go on this connection, too, in order with the others.
-  virtual bool carries_short(ConnectionId /*connection*/) const { return false; }
-  /// As send(), where they can.
-  virtual void send_short(ConnectionId /*connection*/, const ShortFrame& /*frame*/) {}
+  /// For short frames on this connection; null where it carries none. Until stop(); what goes there
+  /// when the connection is lost or dropped is swallowed.
+  virtual std::shared_ptr<ShortWay> short_way(ConnectionId /*connection*/) { return nullptr; }
   /// Gives a connection up: nothing more comes or goes, and the receiver is told nothing of it. Any
   /// context may call.
   virtual void drop(ConnectionId connection) = 0;

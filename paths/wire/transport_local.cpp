@@ -41,12 +41,8 @@ class LocalNetwork::LocalTransport final : public Transport {
         },
         [&](Receiver& receiver) { receiver.deliver(connection ^ 1, std::move(frame)); });
   }
-  bool carries_short(ConnectionId) const override { return network_.carries_short_; }
-  /// Only to one who has answered, and so has started.
-  void send_short(ConnectionId connection, const ShortFrame& frame) override {
-    hand_over(
-        connection, [](std::uint32_t) {},
-        [&](Receiver& receiver) { receiver.deliver_short(connection ^ 1, ShortFrame(frame)); });
+  std::shared_ptr<ShortWay> short_way(ConnectionId connection) override {
+    return network_.carries_short_ ? std::make_shared<Way>(*this, connection) : nullptr;
   }
 
   /// What the peer sends from now on tells it so.
@@ -62,6 +58,22 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
  private:
+  /// Only to one who has answered, and so has started.
+  class Way final : public ShortWay {
+   public:
+    Way(LocalTransport& transport, ConnectionId connection)
+        : transport_(transport), connection_(connection) {}
+    void send(const ShortFrame& frame) override {
+      transport_.hand_over(
+          connection_, [](std::uint32_t) {},
+          [&](Receiver& receiver) { receiver.deliver_short(connection_ ^ 1, ShortFrame(frame)); });
+    }
+
+   private:
+    LocalTransport& transport_;
+    const ConnectionId connection_;
+  };
+
   template <class Wait, class Deliver>
   void hand_over(ConnectionId connection, Wait wait, Deliver deliver) {
     const ConnectionId far_end = connection ^ 1;

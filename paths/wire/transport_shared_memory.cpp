@@ -31,9 +31,8 @@ class SharedMemoryTransport final : public Transport {
   void send(ConnectionId connection, Frame&& frame) override { links_->send(connection, frame); }
   bool tells_of_room(std::uint32_t) const override { return true; }
   bool has_room(ConnectionId connection) override { return links_->has_room(connection); }
-  bool carries_short(ConnectionId) const override { return true; }
-  void send_short(ConnectionId connection, const ShortFrame& frame) override {
-    links_->send(connection, frame);
+  std::shared_ptr<ShortWay> short_way(ConnectionId connection) override {
+    return links_->short_way(connection);
   }
   void drop(ConnectionId connection) override { links_->drop(connection); }
   void stop() override { links_->stop(); }

@@ -77,12 +77,8 @@ bool Transports::has_room(ConnectionId connection) {
   return of(connection).has_room(theirs(connection));
 }
 
-bool Transports::carries_short(ConnectionId connection) const {
-  return of(connection).carries_short(theirs(connection));
-}
-
-void Transports::send_short(ConnectionId connection, const ShortFrame& frame) {
-  of(connection).send_short(theirs(connection), frame);
+std::shared_ptr<ShortWay> Transports::short_way(ConnectionId connection) {
+  return of(connection).short_way(theirs(connection));
 }
 
 void Transports::drop(ConnectionId connection) { of(connection).drop(theirs(connection)); }

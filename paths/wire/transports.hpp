@@ -27,8 +27,7 @@ class Transports final : public Transport {
   void send(ConnectionId connection, Frame&& frame) override;
   bool tells_of_room(std::uint32_t host) const override;
   bool has_room(ConnectionId connection) override;
-  bool carries_short(ConnectionId connection) const override;
-  void send_short(ConnectionId connection, const ShortFrame& frame) override;
+  std::shared_ptr<ShortWay> short_way(ConnectionId connection) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
   void stop() override;

@@ -13,6 +13,7 @@
 #include "paths/host/peers_of.hpp"
 #include "paths/wire/connections.hpp"
 #include "tests/support/one_host.hpp"
+#include "tests/support/short_way.hpp"
 
 namespace test_support {
 
@@ -38,8 +39,10 @@ class Kept final : public Transport {
     sent_.push_back(std::move(frame));
     if (sent_.back().kind == FrameKind::hello) to_hello_(connection);
   }
-  bool carries_short(ConnectionId) const override { return short_ != nullptr; }
-  void send_short(ConnectionId, const ShortFrame& frame) override { short_->push_back(frame); }
+  std::shared_ptr<ShortWay> short_way(ConnectionId) override {
+    if (short_ == nullptr) return nullptr;
+    return test_support::short_way([this](const ShortFrame& frame) { short_->push_back(frame); });
+  }
   void drop(ConnectionId connection) override { dropped_.push_back(connection); }
   void stop() override {}
 

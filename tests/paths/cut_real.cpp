@@ -14,6 +14,7 @@
 #include "paths/host/thread.hpp"
 #include "paths/wire/transport_local.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -37,9 +38,11 @@ class Cable final : public Transport, public Receiver {
   void send(ConnectionId connection, Frame&& frame) override {
     if (!is_cut(connection)) inner_->send(connection, std::move(frame));
   }
-  bool carries_short(ConnectionId) const override { return true; }
-  void send_short(ConnectionId connection, const ShortFrame& frame) override {
-    if (!is_cut(connection)) inner_->send_short(connection, frame);
+  std::shared_ptr<ShortWay> short_way(ConnectionId connection) override {
+    return test_support::short_way(
+        [this, connection, way = inner_->short_way(connection)](const ShortFrame& frame) {
+          if (!is_cut(connection)) way->send(frame);
+        });
   }
   void drop(ConnectionId connection) override { inner_->drop(connection); }
   void stop() override { inner_->stop(); }

@@ -24,6 +24,7 @@
 #include "paths/wire/transport_local.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -152,13 +153,12 @@ class Split final : public Transport {
     heard_.emplace_back(connection, std::move(frame));
     if (heard_.size() > 64) heard_.pop_front();
   }
-  bool carries_short(ConnectionId connection) const override {
-    return connection >= first_of_guest || inner_->carries_short(connection);
-  }
-  void send_short(ConnectionId connection, const ShortFrame& frame) override {
-    if (connection < first_of_guest) return inner_->send_short(connection, frame);
-    heard_short.emplace_back(connection, frame);
-    if (heard_short.size() > 64) heard_short.pop_front();
+  std::shared_ptr<ShortWay> short_way(ConnectionId connection) override {
+    if (connection < first_of_guest) return inner_->short_way(connection);
+    return test_support::short_way([this, connection](const ShortFrame& frame) {
+      heard_short.emplace_back(connection, frame);
+      if (heard_short.size() > 64) heard_short.pop_front();
+    });
   }
   void drop(ConnectionId connection) override {
     if (connection < first_of_guest) return inner_->drop(connection);

@@ -46,7 +46,7 @@ TEST_CASE("multiplexer: a share ends also when what was brought to it was too mu
     const auto peer = network.transport(1);
     peer->start(nobody);
     CHECK_THROWS_AS(peer->send(connection ^ 1, Frame()), std::runtime_error);
-    CHECK_THROWS_AS(peer->send_short(connection ^ 1, ShortFrame()), std::runtime_error);
+    CHECK_THROWS_AS(peer->short_way(connection ^ 1)->send(ShortFrame()), std::runtime_error);
     peer->stop();
     CHECK_THROWS_AS(share->send(connection, Frame()), std::runtime_error);
     share->stop();  // would wait for ever

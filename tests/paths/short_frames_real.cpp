@@ -74,7 +74,7 @@ class Guest final : public Receiver {
     made.result.sequence = sequence;
     made.result.contributions = 1;
     made.result.payload = base::Payload::of(value);
-    transport_->send_short(connection_, made);
+    transport_->short_way(connection_)->send(made);
   }
   void stop() { transport_->stop(); }
 

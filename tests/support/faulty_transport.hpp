@@ -15,6 +15,7 @@
 #include "paths/wire/transport_local.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/short_way.hpp"
 
 namespace test_support {
 
@@ -73,9 +74,9 @@ class FaultyNetwork {
       const bool is_spared = all_.faults_.spares(frame);
       send(connection, std::move(frame), is_spared);
     }
-    bool carries_short(paths::ConnectionId) const override { return true; }
-    void send_short(paths::ConnectionId connection, const paths::ShortFrame& frame) override {
-      send(connection, frame, false);
+    std::shared_ptr<paths::ShortWay> short_way(paths::ConnectionId connection) override {
+      return test_support::short_way(
+          [this, connection](const paths::ShortFrame& frame) { send(connection, frame, false); });
     }
     void drop(paths::ConnectionId connection) override {
       {
@@ -110,7 +111,7 @@ class FaultyNetwork {
     void send(paths::ConnectionId connection, AnyFrame frame, bool is_spared);
     void hand_over(paths::ConnectionId connection, AnyFrame&& frame) {
       if (const auto* const is_short = std::get_if<paths::ShortFrame>(&frame))
-        sound_->send_short(connection, *is_short);
+        sound_->short_way(connection)->send(*is_short);
       else
         sound_->send(connection, std::move(std::get<paths::Frame>(frame)));
     }

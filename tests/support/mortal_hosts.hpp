@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paths/wire/transport_local.hpp"
+#include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"
 
 namespace test_support {
@@ -29,11 +30,12 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
     if (!is_dead_) inner_->send(connection, std::move(frame));
   }
-  bool carries_short(paths::ConnectionId connection) const override {
-    return inner_->carries_short(connection);
-  }
-  void send_short(paths::ConnectionId connection, const paths::ShortFrame& frame) override {
-    if (!is_dead_) inner_->send_short(connection, frame);
+  std::shared_ptr<paths::ShortWay> short_way(paths::ConnectionId connection) override {
+    auto way = inner_->short_way(connection);
+    if (!way) return way;
+    return test_support::short_way([this, way = std::move(way)](const paths::ShortFrame& frame) {
+      if (!is_dead_) way->send(frame);
+    });
   }
   void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
   void stop() override {

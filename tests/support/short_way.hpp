@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/short_way.hpp — what a transport of a test does with short frames.
+#pragma once
+#include <memory>
+#include <utility>
+
+#include "paths/wire/transport.hpp"
+
+namespace test_support {
+
+/// `send` does with each what ShortWay::send() is to.
+template <class Send>
+std::shared_ptr<paths::ShortWay> short_way(Send send) {
+  class Way final : public paths::ShortWay {
+   public:
+    explicit Way(Send given) : send_(std::move(given)) {}
+    void send(const paths::ShortFrame& frame) override { send_(frame); }
+
+   private:
+    Send send_;
+  };
+  return std::make_shared<Way>(std::move(send));
+}
+
+}  // namespace test_support
