@@ -68,6 +68,7 @@ void Execution::run(const Share& share, collectives::Program program) {
   streams_.clear();
   ordinals_.clear();
   sent_.clear();
+  of_.clear();
   for (admit(); !steps_.is_done(); admit()) {
     const base::Nanos until = runtime_.now() + share.limits.patience;
     std::optional<std::size_t> member = waits_.any({until, share.limits.is_patience_written});
@@ -108,7 +109,7 @@ void Execution::keep(Slot slot) {
   const std::uint64_t ordinal = ordinals_[stream]++;
   kept.message = {share_->name.number, std::uint64_t{step.channel} << 32 | ordinal,
                   share_->name.meaning, share_->name.number << 32 | steps_[slot].number};
-  kept.can_be_received = false;
+  kept.is_free = false;
   kept.message.waits_for_grant = has_receiving_ports();
   kept.message.is_grant_at_once = has_receiving_ports() && !ports().are_grants_carried;
   if (step.action == Action::send && has_sending_ports())
@@ -126,9 +127,12 @@ void Execution::begin(Slot slot) {
   Step& step = kept_[slot];
   if (share_->trace) step.began_nanos = share_->trace->now();
   switch (steps_[slot].action) {
-    case Action::send: ready_[steps_[slot].number] = slot; return;
+    case Action::send:
+      step.is_free = true;
+      if (!has_sending_ports()) ready_.push_back(slot);
+      return;
     case Action::receive:
-      step.can_be_received = true;
+      step.is_free = true;
       if (!has_receiving_ports()) receive(slot);
       return;
     case Action::reduce: fold(step); break;
@@ -143,13 +147,15 @@ void Execution::begin(Slot slot) {
 /// in order a plan says that this does not happen.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
-  while (!ready_.empty()) send(ready_.extract(ready_.begin()).mapped());
+  std::sort(ready_.begin(), ready_.end(),
+            [this](Slot left, Slot right) { return steps_[left].number < steps_[right].number; });
+  for (const Slot slot : ready_) send(slot);
+  ready_.clear();
 }
 
 void Execution::send_in_order() {
   for (Ports& its : sending_)
-    while (!its.steps.empty() && its.taken < ports().sending &&
-           ready_.erase(steps_[its.steps.front()].number) > 0) {
+    while (!its.steps.empty() && its.taken < ports().sending && kept_[its.steps.front()].is_free) {
       send(its.steps.front());
       its.steps.pop_front();
       ++its.taken;
@@ -173,7 +179,15 @@ void Execution::send(Slot slot) {
   const bool is_lent = is_large(bytes) && lanes_->is_paced(peer);
   step.sending = is_lent ? lanes_->send(peer, step.message, paths::LentMemory(into_))
                          : lanes_->send(peer, step.message, gathered(step));
-  of_[waits_.add(step.sending)] = slot;
+  wait_for(step.sending, slot);
+}
+
+template <class Handle>
+void Execution::wait_for(const Handle& handle, Slot slot) {
+  const std::size_t member = waits_.add(handle);
+  if (of_.empty()) first_wait_ = member;
+  of_.push_back(slot);
+  ENSURE_EQ(first_wait_ + of_.size(), member + 1);
 }
 
 void Execution::receive(Slot slot) {
@@ -184,7 +198,7 @@ void Execution::receive(Slot slot) {
   step.receiving =
       lanes_->receive(hosts_[steps_[slot].peer], step.message,
                       is_large(bytes) ? paths::LentMemory(into_) : paths::LentMemory());
-  of_[waits_.add(step.receiving)] = slot;
+  wait_for(step.receiving, slot);
 }
 
 /// Receiving steps in their order, as far as they are free of hazards and there are ports.
@@ -192,7 +206,7 @@ void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];
     while (!its.steps.empty() && its.taken < receiving_ports(across) &&
-           kept_[its.steps.front()].can_be_received) {
+           kept_[its.steps.front()].is_free) {
       receive(its.steps.front());
       its.steps.pop_front();
       ++its.taken;
@@ -219,7 +233,8 @@ const base::Payload& Execution::gathered(const Step& step) {
 }
 
 void Execution::finish(std::size_t member) {
-  const Slot slot = of_.extract(member).mapped();
+  const Slot slot = std::exchange(of_[member - first_wait_], none);
+  for (; !of_.empty() && of_.front() == none; ++first_wait_) of_.pop_front();
   Step& step = kept_[slot];
   if (steps_[slot].action == Action::send) {
     std::exchange(step.sending, {}).wait();
@@ -292,8 +307,8 @@ void Execution::trace(Slot slot) {
 
 void Execution::throw_late() const {
   std::string whom;
-  for (const auto& [member, slot] : of_)
-    if (steps_[slot].action == Action::receive && whom.size() < 200)
+  for (const Slot slot : of_)
+    if (slot != none && steps_[slot].action == Action::receive && whom.size() < 200)
       whom += fmt::format("{}{}", whom.empty() ? "" : ", ",
                           lanes_->host_name(hosts_[steps_[slot].peer]));
   throw paths::TravelError(

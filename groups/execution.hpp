@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
@@ -83,12 +82,13 @@ class Execution {
 
  private:
   using Slot = pricing::Slot;
+  static constexpr Slot none = ~Slot{0};
   struct Step {
     std::vector<collectives::Block> blocks;
     paths::NamedMessage message;
     paths::Sending sending;
     paths::Receiving receiving;
-    bool can_be_received = false;
+    bool is_free = false;     // of hazards
     std::uint64_t bytes = 0;  // of a message, where it is traced
     std::int64_t began_nanos = 0;
   };
@@ -115,6 +115,8 @@ class Execution {
   void receive_in_order();
   bool has_sending_ports() const { return ports().are_in_order && ports().sending > 0; }
   void send_in_order();
+  template <class Handle>
+  void wait_for(const Handle& handle, Slot slot);
   void finish(std::size_t member);
   void take(Slot slot);
   void find_all(const Step& step);
@@ -130,13 +132,14 @@ class Execution {
   const std::vector<std::uint32_t>& hosts_;
   const Share* share_ = nullptr;  // while it runs
   pricing::Admission steps_;
-  std::vector<Step> kept_;               // by slot
-  std::vector<Slot> free_;               // to be done
-  std::map<std::uint64_t, Slot> ready_;  // to be sent, by number, when all is admitted
+  std::vector<Step> kept_;   // by slot
+  std::vector<Slot> free_;   // to be done
+  std::vector<Slot> ready_;  // to be sent, when all is admitted
   PortsApart sending_, receiving_;
-  std::unordered_map<std::size_t, Slot> of_;  // by member of the waits
-  collectives::Numbering streams_;            // of messages from or to a peer on a channel
-  std::vector<std::uint64_t> ordinals_;       // of the next message, by stream
+  std::size_t first_wait_ = 0;           // member of the waits
+  std::deque<Slot> of_;                  // by member from that one on; none: it has ended
+  collectives::Numbering streams_;       // of messages from or to a peer on a channel
+  std::vector<std::uint64_t> ordinals_;  // of the next message, by stream
   std::map<collectives::Rank, Sent> sent_;
   base::Payload gathered_;  // the message before that was copied, while nothing is written
   std::vector<collectives::Block> gathered_blocks_;

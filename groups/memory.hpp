@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -40,12 +41,14 @@ class Memory {
     base::Buffer made;           // of scratch
     std::span<std::byte> bytes;  // of it, or lent
   };
-  using Chunks = std::map<collectives::Count, Chunk>;  // by where they begin; none overlap
+  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // by where they begin; none overlap
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
 
   const std::size_t element_bytes_;
   const bool has_values_;
-  std::map<collectives::Buffer, Chunks> buffers_;
+  std::byte room_[2048];  // enough for what small operations know of their chunks
+  std::pmr::monotonic_buffer_resource known_{room_, sizeof room_};
+  std::pmr::map<collectives::Buffer, Chunks> buffers_{&known_};
 };
 
 }  // namespace groups

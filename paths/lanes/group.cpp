@@ -14,10 +14,10 @@ namespace paths {
 namespace {
 
 /// Of a handle. Throws UsageError when the host has ended.
-Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view whose) {
+Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view kind, std::string_view name) {
   // Nobody uses a handle while its host ends: what is there now is there until the call is over.
   if (const auto lanes = held.lock()) return *lanes;
-  throw base::UsageError(fmt::format("{}: its host has ended", whose));
+  throw base::UsageError(fmt::format("{}{}: its host has ended", kind, name));
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(fmt::format("group {}: {}: {}", name_, what, why));
   };
-  Lanes& lanes = lanes_of(lanes_, "group " + name_);
+  Lanes& lanes = lanes_of(lanes_, "group ", name_);
   if (peer == lanes.host_) refuse("a host has no lane to itself");
   if (!std::binary_search(hosts_->begin(), hosts_->end(), peer))
     refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
@@ -94,7 +94,7 @@ Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which, Lent
 }
 
 std::string LaneGroup::host_name(std::uint32_t host) const {
-  return lanes_of(lanes_, "group " + name_).host_text(host);
+  return lanes_of(lanes_, "group ", name_).host_text(host);
 }
 
 bool LaneGroup::is_paced(std::uint32_t to) const { return lanes_for("send", to, 0).is_paced(to); }
@@ -116,7 +116,7 @@ void LaneGroup::leave_after(const PartTaken& part) {
 }
 
 void LaneGroup::leave() {
-  Lanes& lanes = lanes_of(lanes_, "group " + name_);
+  Lanes& lanes = lanes_of(lanes_, "group ", name_);
   const auto unsent = lanes.unsent(id_);
   Failure failure;
   for (const auto& wait : unsent) {
@@ -145,7 +145,7 @@ void LaneHandle::let_go() {
   if (const auto lanes = lanes_.lock()) lanes->let_go(*wait_);
 }
 
-void LaneHandle::wait_until_through() { lanes_of(lanes_, what_).wait(*wait_, what_); }
+void LaneHandle::wait_until_through() { lanes_of(lanes_, "", what_).wait(*wait_, what_); }
 
 base::Payload Receiving::wait() {
   wait_until_through();

@@ -147,6 +147,7 @@ class Lanes {
     }
     /// Why a channel has failed; null: it has not.
     const std::string* why_failed(std::uint64_t channel) const;
+    void close(std::uint64_t channel);
     void forget_closed();
     std::string text_of_closed(std::uint64_t channel) const;
     /// Those that have not failed yet do: whether there are some.
@@ -282,6 +283,11 @@ class Lanes {
   std::vector<std::shared_ptr<LaneWait>> ended_;  // to be completed without the mutex
   std::uint64_t frames_ = 0, controls_ = 0;
   bool is_sending_ = false;
+  struct Settled {
+    Departures::Leaving leaving;
+    Waits ended;
+  };
+  Settled settled_;          // of the one who sends; its memory is used again
   bool is_put_off_ = false;  // what goes on, to when others have had their turn
   bool is_stopped_ = false;
   std::unique_ptr<Clock> clock_;

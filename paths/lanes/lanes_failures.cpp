@@ -34,6 +34,15 @@ bool Lanes::Group::fail(const Channels& which, const std::string& why) {
 }
 
 /// Those that have failed are done with, too, unless nothing comes behind them.
+void Lanes::Group::close(std::uint64_t channel) {
+  if (channel == closed_before)
+    ++closed_before;
+  else
+    closed.insert(channel);
+  meanings.erase(channel);
+  forget_closed();
+}
+
 void Lanes::Group::forget_closed() {
   for (;;) {
     const auto entry = failed.upper_bound(closed_before);
