@@ -14,11 +14,13 @@ using collectives::Block;
 using collectives::Buffer;
 using collectives::Count;
 using collectives::Range;
-using collectives::Storage;
 
 void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
-  ENSURE(bytes.size() == this->bytes(range.count));
-  if (range.count > 0) buffers_[buffer].try_emplace(range.offset, Chunk{range, {}, bytes});
+  ENSURE_EQ(bytes.size(), this->bytes(range.count));
+  ENSURE(buffer == collectives::in || buffer == collectives::out);
+  Chunk& lent = buffer == collectives::in ? in_ : out_;
+  lent.range = range;
+  lent.bytes = bytes;
 }
 
 /// It costs nothing while nobody touches it. What was too small is still in use.
@@ -50,22 +52,31 @@ Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
 }
 
 void Memory::find(const Block& block, std::vector<std::span<std::byte>>& pieces) {
-  Chunks& chunks = buffers_[block.buffer];
-  const bool is_scratch =
-      block.buffer.storage != Storage::in && block.buffer.storage != Storage::out;
-  Count at = block.cells.offset;
-  const Count end = block.cells.end();
+  if (block.buffer == collectives::in) return find_lent(in_, block.cells, pieces);
+  if (block.buffer == collectives::out) return find_lent(out_, block.cells, pieces);
+  find_scratch(scratch_[block.buffer], block.cells, pieces);
+}
+
+void Memory::find_lent(const Chunk& lent, Range cells,
+                       std::vector<std::span<std::byte>>& pieces) const {
+  if (cells.count == 0 || element_bytes_ == 0) return;  // a barrier's tokens have no bytes
+  ENSURE(lent.range.offset <= cells.offset && cells.end() <= lent.range.end());
+  pieces.push_back(lent.bytes.subspan(bytes(cells.offset - lent.range.offset), bytes(cells.count)));
+}
+
+void Memory::find_scratch(Chunks& chunks, Range cells, std::vector<std::span<std::byte>>& pieces) {
+  Count at = cells.offset;
+  const Count end = cells.end();
   auto next = chunks.upper_bound(at);
   if (next != chunks.begin() && std::prev(next)->second.range.end() > at) --next;
   while (at < end) {
     if (next == chunks.end() || next->second.range.offset > at) {
-      ENSURE(is_scratch);  // all of what is lent is there
       const Count until = next == chunks.end() ? end : std::min(end, next->second.range.offset);
       next = add_scratch(chunks, {at, until - at});
     }
     const Chunk& chunk = next->second;
     const Count count = std::min(end, chunk.range.end()) - at;
-    if (element_bytes_ > 0)  // a barrier's tokens have none
+    if (element_bytes_ > 0)
       pieces.push_back(chunk.bytes.subspan(bytes(at - chunk.range.offset), bytes(count)));
     at += count;
     ++next;

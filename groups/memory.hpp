@@ -28,7 +28,8 @@ class Memory {
       : element_bytes_(element_bytes), has_values_(has_values) {}
   bool has_values() const { return has_values_; }
 
-  /// Lies there from now on; never written if it is collectives::in. Bytes are the range's.
+  /// All that there is of `in` or `out` lies there from now on; `in` is never written. Bytes are
+  /// the range's.
   void lend(collectives::Buffer buffer, collectives::Range range, std::span<std::byte> bytes);
 
   /// The bytes of a block, in its order, in as few pieces as they lie in.
@@ -43,12 +44,17 @@ class Memory {
   };
   using Chunks = std::pmr::map<collectives::Count, Chunk>;  // by where they begin; none overlap
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
+  void find_lent(const Chunk& lent, collectives::Range cells,
+                 std::vector<std::span<std::byte>>& pieces) const;
+  void find_scratch(Chunks& chunks, collectives::Range cells,
+                    std::vector<std::span<std::byte>>& pieces);
 
   const std::size_t element_bytes_;
   const bool has_values_;
-  std::byte room_[2048];  // enough for what small operations know of their chunks
+  Chunk in_, out_;
+  std::byte room_[1024];  // enough for what small operations know of their scratch
   std::pmr::monotonic_buffer_resource known_{room_, sizeof room_};
-  std::pmr::map<collectives::Buffer, Chunks> buffers_{&known_};
+  std::pmr::map<collectives::Buffer, Chunks> scratch_{&known_};
 };
 
 }  // namespace groups

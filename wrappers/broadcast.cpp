@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,7 +81,9 @@ paths::WrapperKind broadcast_kind() {
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {
-      const std::int64_t most = place.slots > 0 ? std::int64_t{place.slots} - 1 : 0;
+      // Of a plan with mistakes they have not been counted.
+      const std::int64_t most = place.slots > 0 ? std::int64_t{place.slots} - 1
+                                                : std::numeric_limits<std::uint32_t>::max();
       from = static_cast<std::uint32_t>(reader.integer("from", 0, 0, most));
     }
     const std::optional<pastset::Template> value = read_template(reader);

@@ -71,6 +71,11 @@ std::vector<ClusterReport> totals_of(const Structure& structure, const Report& r
     (crossing.is_wan ? cluster.wan_payload_bytes : cluster.lan_payload_bytes) +=
         crossing.payload_bytes;
   }
+  for (const GroupLinkReport& link : report.groups.clusters) {
+    ClusterReport& cluster = *named[link.from];
+    (link.is_wan ? cluster.wan_messages : cluster.lan_messages) += link.messages;
+    (link.is_wan ? cluster.wan_payload_bytes : cluster.lan_payload_bytes) += link.bytes;
+  }
   for (const ConditionalReport& check : report.conditionals)
     for (const ConditionalReport::Remote& remote : check.remotes)
       add_to(named[check.place.cluster]->cache_wait_nanos, sum_of(remote.wait));
@@ -217,6 +222,7 @@ Report Analysis::finish() {
   for (std::size_t host = 0; host < report.hosts.size(); ++host)
     report.hosts[host].records = parts.records_of_host[host];
   report.groups = parts.groups.finish(parts.transfers.run_begin_nanos());
+  parts.groups.report_series(report);
   report.coverage.unknown += report.groups.unknown;
   report.transfers = parts.transfers.finish();
   report.clusters = totals_of(parts.shape.structure, report);

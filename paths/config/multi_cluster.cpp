@@ -183,13 +183,24 @@ class ClusterReader {
                         fmt::format("speed: expected more than 0, found {}", value.describe()));
         all_.hosts[host].speed = decimal;
       });
-    if (reader.has("address"))
-      for_hosts(reader.take("address"), "address", [&](std::uint32_t host, const Settings& value) {
-        all_.hosts[host].address = value;
-      });
+    if (reader.has("address")) read_addresses(reader.take("address"));
     if (reader.has("space"))
       for_hosts(reader.take("space"), "space",
                 [&](std::uint32_t host, const Settings& value) { all_.hosts[host].space = value; });
+  }
+
+  void read_addresses(const Settings& written) {
+    const auto is_one = [&](const Settings& value, std::string_view expected) {
+      if (!value.is_scalar())
+        mistakes_.add(value.position(),
+                      fmt::format("address: expected {}, found {}", expected, value.describe()));
+      return value.is_scalar();
+    };
+    if (!written.is_map() && !is_one(written, "one for all hosts, or a map of hosts to theirs"))
+      return;
+    for_hosts(written, "address", [&](std::uint32_t host, const Settings& value) {
+      if (is_one(value, "an address")) all_.hosts[host].address = value;
+    });
   }
 
   /// The name of a host, or that and its rate, which is answered.

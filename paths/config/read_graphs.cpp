@@ -55,13 +55,15 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
   return graph;
 }
 
-/// What is said of a collective must be what its joins do, or whoever believes it is misled.
-void check_joins(const Plan::PlanPath& path, const Plan::PlanGraph& graph,
-                 const WrapperKinds& kinds, const Plan& plan, base::Mistakes& mistakes) {
+/// What is said of a collective must be what its joins and checks do, or whoever believes it is
+/// misled.
+void check_what_is_done(const Plan::PlanPath& path, const Plan::PlanGraph& graph,
+                        const WrapperKinds& kinds, const Plan& plan, base::Mistakes& mistakes) {
   for (StageId id = path.stage; id != no_stage; id = plan.stages[id].below) {
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[id].wrapper];
-    if (!kinds.find(wrapper.kind)->joins()) continue;
-    if (wrapper.kind != graph.kind) {
+    const WrapperKind& kind = *kinds.find(wrapper.kind);
+    if (!kind.joins() && kind.job != Job::check) continue;
+    if (kind.joins() && wrapper.kind != graph.kind) {
       mistakes.add(graph.position, fmt::format("graph {}: is said to be of kind {}, but its paths "
                                                "meet in {} of kind {}",
                                                graph.name, graph.kind, wrapper.name, wrapper.kind));
@@ -72,7 +74,8 @@ void check_joins(const Plan::PlanPath& path, const Plan::PlanGraph& graph,
       if (found == nullptr || found->text() == value.text()) continue;
       mistakes.add(value.position(),
                    fmt::format("graph {}: has {}: {}, but {} on its paths has {}", graph.name,
-                               key.text(), value.text(), wrapper.name, found->text()));
+                               key.text(), value.text(),
+                               wrapper.name.empty() ? wrapper.kind : wrapper.name, found->text()));
       return;
     }
   }
@@ -93,7 +96,8 @@ void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan&
     const auto found = graphs.find(path.graph);
     if (found == graphs.end()) continue;
     with_paths.insert(found->first);
-    if (found->second->kind != exchange) check_joins(path, *found->second, kinds, plan, mistakes);
+    if (found->second->kind != exchange)
+      check_what_is_done(path, *found->second, kinds, plan, mistakes);
   }
   for (const Plan::PlanGraph& graph : plan.graphs)
     if (!with_paths.contains(graph.name))

@@ -220,6 +220,8 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
     host.first_thread = static_cast<std::uint32_t>(std::min(threads, threads_max));
     threads += host.threads;
     const base::Settings address = reader.take("address");
+    if (reader.has("address") && !address.is_scalar())
+      reader.mistake("address", fmt::format("expected an address, found {}", address.describe()));
     host.groups = read_groups(reader);
     host.shares_space = reader.choice("space", {"local", "shared"}, "local") == "shared";
     reader.finish();

@@ -155,6 +155,7 @@ TEST_CASE("compare: figures of one run only, and of too few rounds, are said") {
   CHECK(brief.figures.empty());
   CHECK(brief.too_short.size() > 40);
   CHECK(to_text(brief).find("too few rounds") != std::string::npos);
+  CHECK(to_text(brief).starts_with("Nothing was compared"));
 }
 
 TEST_CASE("compare: the same runs give the same text and JSON again") {

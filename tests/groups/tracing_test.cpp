@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "eventspace/analysis/report/compare.hpp"
 #include "eventspace/export/intervals.hpp"
 #include "tests/groups/traced_run.hpp"
 
@@ -237,6 +238,40 @@ TEST_CASE("group reports: a link of more latency than the others is named, each 
   CHECK(found(far.report()) ==
         std::vector<std::string>{"slow_link a message of groups from alpha to beta",
                                  "slow_link a message of groups from beta to alpha"});
+}
+
+TEST_CASE("group reports: messages that queue for streams make no link slow") {
+  const TracedRun run(R"(
+clusters:
+  a: {hosts: 2, network: {latency: 50us, bandwidth: 1Gbit}}
+  b: {hosts: 2, network: {latency: 50us, bandwidth: 1Gbit}}
+links: [{between: [a, b], latency: 10ms, bandwidth: 40Mbit, stream_rate: 20Mbit}]
+lanes: {}
+)",
+                      sums(30, std::size_t{1} << 15, [](const std::string& thread) {
+                        return thread == "b-1/0" ? 40ms : 20ms;
+                      }));
+  CHECK(found(run.report()) == std::vector<std::string>{"slow_thread b-1/0"});
+}
+
+TEST_CASE("group reports: runs are compared by what operations took, whatever their schedules") {
+  const auto report_of = [](const std::string& algorithm) {
+    return TracedRun(two_clusters, sums(
+                                       40, 1000, [](const std::string&) { return 5ms; }, algorithm))
+        .report()
+        .report;
+  };
+  const auto before = report_of("recursive_doubling");
+  const auto after = report_of("tree:shape=flat");
+  const auto comparison = eventspace::compare(before, after);
+  const auto one =
+      std::find_if(comparison.figures.begin(), comparison.figures.end(),
+                   [](const auto& figure) { return figure.figure == "after the last member"; });
+  REQUIRE(one != comparison.figures.end());
+  CHECK(one->what == "allreduce of group world");
+  CHECK(one->is_one);
+  CHECK(one->before == Approx(before.groups.operations.at(0).after_last.mean));
+  CHECK(one->after == Approx(after.groups.operations.at(0).after_last.mean));
 }
 
 TEST_CASE("group reports: a root that waits for one who comes late waits for that member") {

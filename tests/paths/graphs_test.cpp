@@ -109,3 +109,14 @@ TEST_CASE("graphs: what is said must be what the paths do") {
   CHECK_THAT(said("{most: {kind: allreduce, template: f64, algorithm: magpi}}"),
              Contains("did you mean 'magpie'?"));
 }
+
+TEST_CASE("graphs: what is said must be what the roots of clusters check") {
+  std::string text = paths::print_plan(read(high("algorithm: magpie")), wrappers::all_kinds());
+  REQUIRE(refusal(text).empty());
+  const std::size_t check = text.find("kind: condition_check");
+  REQUIRE(check != std::string::npos);
+  const std::string sum = "operation: sum";
+  text.replace(text.find(sum, check), sum.size(), "operation: max");
+  CHECK_THAT(refusal(text),
+             Contains("graph sum: has operation: sum, but") && Contains("on its paths has max"));
+}

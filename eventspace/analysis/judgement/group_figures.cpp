@@ -148,6 +148,7 @@ void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind)
     longest = std::max(longest, share.share.end_nanos - first);
   }
   kind.time.add(longest);
+  kind.times.add(longest);
 }
 
 void GroupFigures::add_between_hosts(const WholeOperation& operation, Kind& kind) {
@@ -171,7 +172,9 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
     kind.first = {threads.first, end};
   }
   kind.time.add(end - threads.first);
+  kind.times.add(end - threads.first);
   kind.after_last.add(end - threads.last);
+  kind.times_after_last.add(end - threads.last);
   for (const HostShare& share : operation.shares)
     for (const GroupMember& member : share.members)
       kind.wait.add(threads.last - member.begin_nanos);
@@ -255,6 +258,18 @@ GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
   report_members(report);
   report_links(report);
   return report;
+}
+
+/// Whatever their schedules are, as that may be what changed.
+void GroupFigures::report_series(Report& report) const {
+  for (const auto& [text, kind] : kinds_) {
+    const std::string* const name = operations_.texts().find(text);
+    if (name == nullptr) continue;
+    const GroupOperation operation = group_operation_of(*name);
+    const std::string what = fmt::format("{} of group {}", operation.collective, operation.group);
+    report.series.push_back({"operation", what, kind.times.rows()});
+    report.series.push_back({"after the last member", what, kind.times_after_last.rows()});
+  }
 }
 
 GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind,

@@ -13,7 +13,7 @@
 
 #include "eventspace/analysis/input/group_operations.hpp"
 #include "eventspace/analysis/judgement/group_path.hpp"
-#include "eventspace/analysis/report/group_report.hpp"
+#include "eventspace/analysis/report/report.hpp"
 #include "eventspace/structure.hpp"
 
 namespace eventspace {
@@ -35,6 +35,8 @@ class GroupFigures {
   void add(std::uint32_t host, const EventRecord& record);
   /// Once. `begin_nanos`: of the run.
   GroupsReport finish(std::int64_t begin_nanos);
+  /// For comparing runs.
+  void report_series(Report& report) const;
 
  private:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
@@ -51,6 +53,7 @@ class GroupFigures {
     explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait;
+    Blocks times, times_after_last;  // in their order
     std::uint32_t first_number = 0;  // of the operation that `first` is of
     std::optional<GroupReport::Span> first;
     std::array<std::int64_t, group_causes> by_cause = {};

@@ -106,19 +106,25 @@ std::int64_t usual_of_links(std::vector<std::int64_t> like) {
   return like[(like.size() - 1) / 2];
 }
 
-/// What a link's latency is held against; 0 when it is as the way back's and as other links'.
+/// What a link's latency is held against; 0 when it is as the way back's and as other links'. Its
+/// quick messages have to be slow, too: those in the middle may have queued, for each other or for
+/// streams.
 std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
                                                const std::vector<GroupLinkReport>& links) {
-  std::vector<std::int64_t> like;
+  std::vector<std::int64_t> medians, tenths;
   for (const GroupLinkReport& other : links) {
     if (&other == &link || !other.is_wan || other.latency.count == 0) continue;
     const bool is_back = other.from == link.to && other.to == link.from;
-    if (is_back && is_slow_way(link.latency.p50, other.latency.p50))
+    if (is_back && is_slow_way(link.latency.p50, other.latency.p50) &&
+        is_slow_way(link.latency.p10, other.latency.p10))
       return {other.latency.p50, "the way back"};
-    like.push_back(other.latency.p50);
+    medians.push_back(other.latency.p50);
+    tenths.push_back(other.latency.p10);
   }
-  const std::int64_t usual = usual_of_links(std::move(like));
-  if (!is_slow_way(link.latency.p50, usual)) return {};
+  const std::int64_t usual = usual_of_links(std::move(medians));
+  if (!is_slow_way(link.latency.p50, usual) ||
+      !is_slow_way(link.latency.p10, usual_of_links(std::move(tenths))))
+    return {};
   return {usual, "the other links between clusters"};
 }
 

@@ -173,10 +173,13 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
 std::string to_text(const Comparison& comparison, std::size_t rows) {
   std::string text;
   const auto line = [&text](std::string_view words) { text += fmt::format("{}\n", words); };
-  line(
-      fmt::format("{} of {} figures differ: by 0.5% at least and not by chance (intervals that "
-                  "hold together in 95 of 100 comparisons)",
-                  comparison.differences, comparison.figures.size()));
+  if (comparison.figures.empty())
+    line("Nothing was compared: no figure has enough rounds in both runs.");
+  else
+    line(
+        fmt::format("{} of {} figures differ: by 0.5% at least and not by chance (intervals that "
+                    "hold together in 95 of 100 comparisons)",
+                    comparison.differences, comparison.figures.size()));
   const auto ms = [](double nanos) { return nanos / 1e6; };
   const std::size_t shown = std::min(rows == 0 ? rows_of_a_screen : rows, comparison.differences);
   for (std::size_t place = 0; place < shown; ++place) {
