@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <tuple>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
@@ -109,7 +110,9 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   }
   const std::string& label = thread.wiring().label();
   if (!label.empty()) name = label + "/" + name;
-  group_ = thread.host().kept<HostGroups>().join(thread.wiring(), name, threads, rank_);
+  auto& groups = thread.host().kept<HostGroups>();
+  host_there_ = groups.is_there();
+  group_ = groups.join(thread.wiring(), name, threads, rank_);
   place_ = group_->layout().place(rank_);
 }
 
@@ -117,6 +120,11 @@ Group::Group(paths::Thread& thread, const Declared& declared)
     : Group(thread, declared.name, threads_of(thread.wiring().plan(), declared.name)) {}
 
 Group::~Group() {
+  if (forks_ != runtime::forks_until_here()) {
+    runtime::keep_for_ever(std::move(group_));
+    return;
+  }
+  if (host_there_.expired()) return;
   const bool is_failing = std::uncaught_exceptions() > exceptions_;
   group_->leave(place_, next_, is_failing);
 }
@@ -135,6 +143,8 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
     throw base::UsageError(
         fmt::format("group {}: {}: {}", group_->name(), name_of(call.collective), why));
   };
+  if (host_there_.expired()) refuse("its host has ended");
+  thread_.check_caller(name_of(call.collective), "group", group_->name());
   if (has_root(call.collective) && call.root >= size())
     refuse(fmt::format("expected a root below {}, found {}", size(), call.root));
   if (is_reduction(call.collective) && call.collective != Collective::barrier)
@@ -251,6 +261,10 @@ Started& Started::operator=(Started&& other) noexcept {
 
 Started::~Started() {
   if (running_ == nullptr) return;
+  if (forks_ != runtime::forks_until_here()) {
+    runtime::keep_for_ever(std::tuple(std::move(group_), std::move(running_), std::move(call_)));
+    return;
+  }
   const auto running = running_;
   try {
     wait();

@@ -16,6 +16,7 @@
 #include "groups/tuples.hpp"
 #include "paths/host/thread.hpp"
 #include "runtime/completion.hpp"
+#include "runtime/process_end.hpp"
 
 namespace groups {
 
@@ -192,6 +193,7 @@ class Started {
   std::shared_ptr<Running> running_;
   std::uint32_t place_ = 0;
   std::unique_ptr<Call> call_;
+  std::uint32_t forks_ = runtime::forks_until_here();
 };
 
 /// A group that the config declares.
@@ -260,7 +262,9 @@ class Group {
  private:
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads);
   std::shared_ptr<const Prepared> check(Call& call) const;
-  paths::Thread& thread_;
+  paths::Thread& thread_;  // while its host is there
+  std::weak_ptr<const void> host_there_;
+  const std::uint32_t forks_ = runtime::forks_until_here();
   std::shared_ptr<HostGroup> group_;
   std::uint32_t rank_ = 0, place_ = 0;  // of its layout
   std::uint64_t next_ = 0;              // number of the next operation

@@ -150,6 +150,8 @@ class HostGroups {
                                   const std::vector<std::uint32_t>* threads, std::uint32_t rank);
   /// That one is over.
   void forget(const HostGroup& group);
+  /// For who may outlive the host.
+  std::weak_ptr<const void> is_there() const { return is_there_; }
   /// Above the numbers of all splits that this thread was in, and at least that one from now on.
   std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
   /// What a thread was told last by an operation that failed: why, if it then fails itself.
@@ -159,6 +161,7 @@ class HostGroups {
  private:
   std::shared_ptr<HostGroup> find(paths::Wiring& wiring, const std::string& name,
                                   const std::vector<std::uint32_t>* threads);
+  const std::shared_ptr<const void> is_there_ = std::make_shared<bool>(true);
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
   std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "base/say.hpp"
 #include "base/usage_error.hpp"
@@ -54,6 +55,8 @@ ExitWatch& exit_watch() {
 }  // namespace
 
 std::uint32_t forks_until_here() { return forks.load(std::memory_order_relaxed); }
+
+void do_outside_of_runs(const std::function<void()>& work) { std::thread(work).join(); }
 
 void count_forks() {
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });

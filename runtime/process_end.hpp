@@ -3,7 +3,9 @@
 // it.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace runtime {
 
@@ -11,6 +13,11 @@ namespace runtime {
 /// that differ are not the same process.
 std::uint32_t forks_until_here();
 void count_forks();
+/// For what a process made by fork holds and cannot end: its threads are those of another one.
+template <class Kept>
+void keep_for_ever(Kept kept) {
+  [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
+}
 
 /// A run goes on in this process while one of these lives: who calls exit or quick_exit, or returns
 /// from main(), ends the process with a sentence and the code 1, whatever code it meant. Peers
@@ -22,6 +29,10 @@ class RunInProcess {
   RunInProcess(const RunInProcess&) = delete;
   RunInProcess& operator=(const RunInProcess&) = delete;
 };
+
+/// In an OS thread that is of no run, for which the caller waits, whatever run he is of. Throws
+/// std::system_error when there is none.
+void do_outside_of_runs(const std::function<void()>& work);
 
 /// Throws UsageError when the caller is a context of a run: two would take each other's clock.
 void refuse_run_inside_run();

@@ -2,9 +2,12 @@
 // runtime/wait.cpp — lists of blocked contexts.
 #include "runtime/wait.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/usage_error.hpp"
 #include "runtime/context.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/polling.hpp"
@@ -36,6 +39,10 @@ Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   const bool is_event =
       deadline.written || self->executor == nullptr || !self->executor->is_virtual();
   const Nanos until = is_event ? deadline.at : Nanos::max();
+  if (until != Nanos::max() && self->executor == nullptr)
+    throw base::UsageError(fmt::format(
+        "a wait for {} {} until a deadline, by a thread that is not of the run: attach it first",
+        reason.what, reason.subject));
   return self->is_fiber ? wait_in_line(*self, lock, until, reason)
                         : wait_at_word(*self, lock, until, reason);
 }

@@ -108,9 +108,12 @@ std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<con
   auto call = reception_.begin(label, plan->digest);
   std::shared_ptr<Wiring> wiring;
   try {
-    auto peers = peers_of(*plan, peers_->run);
+    Peers peers = *peers_of(*plan, peers_->run);
+    for (std::size_t host = 0; host < numbers.size(); ++host)  // not what its plan says
+      peers.hosts[host].address = peers_->hosts[numbers[host]].address;
     wiring = std::make_shared<Wiring>(*this, reception_, call, std::move(plan), *index,
-                                      std::move(numbers), kinds_, std::move(peers));
+                                      std::move(numbers), kinds_,
+                                      std::make_shared<const Peers>(std::move(peers)));
   } catch (const std::exception& error) {
     reception_.end(*call, error.what());
     throw;
@@ -154,6 +157,12 @@ void Host::start() {
   wiring_->start();
 }
 
+void Host::peer_lost(std::uint32_t host, const std::string& reason) {
+  if (runtime().is_virtual()) return;
+  lane_connections_->forget(host);
+  lanes_->host_lost(host, reason);
+}
+
 std::string Host::finish() {
   std::string wrong = wiring_->finish();
   for (const auto& wiring : left_open()) {
@@ -162,7 +171,7 @@ std::string Host::finish() {
     wiring->abandon(left);
     if (wrong.empty()) wrong = left;
   }
-  const std::string parted = lanes_->finish();
+  const std::string parted = lanes_->finish(!wiring_->first_failure().empty());
   if (wrong.empty()) wrong = parted;
   lane_connections_->part(deadline());
   lanes_->stop();

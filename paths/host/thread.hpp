@@ -42,6 +42,12 @@ class Thread {
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
+  /// Throws UsageError unless the thread itself calls, while it is one: "group world: barrier
+  /// by...".
+  void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
+    owner_.check(what, subject, name);
+  }
+
   runtime::Nanos now() const { return wiring_->runtime().now(); }
   void sleep_for(runtime::Nanos span) {
     owner_.check("sleep_for", "the clock");

@@ -454,6 +454,7 @@ bool Wiring::is_over() const {
 void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
   if (!has_parted && !is_over())
     note_failure(fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));
+  if (!has_parted && label().empty()) host_.peer_lost(peer, reason);
   bool is_told = false;
   for (const Plan::Entrance& entrance : plan_->shares[index_].entrances) {
     if (entrance.from_host != peer) continue;

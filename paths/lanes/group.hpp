@@ -17,6 +17,7 @@
 namespace paths {
 
 class Lanes;
+struct Plan;
 
 /// Hosts of a group, as the run's plan counts them.
 using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
@@ -67,6 +68,12 @@ struct PartTaken {
                                ///< meaning: why it left, "": for no reason
 };
 
+/// Of a group, for messages to people, also when its host has ended.
+struct LaneGroupName {
+  std::string name;
+  std::shared_ptr<const Plan> plan;
+};
+
 /// What is under way, and the memory that was lent for it, which is its owner's again once it is
 /// complete or its handle is dropped.
 class LaneHandle {
@@ -84,9 +91,13 @@ class LaneHandle {
  private:
   friend class LaneGroup;
   void let_go();
+  std::string text() const;
   std::weak_ptr<Lanes> lanes_;
   std::shared_ptr<LaneWait> wait_;
-  std::string what_;
+  std::shared_ptr<const LaneGroupName> group_;
+  std::uint32_t peer_ = 0;
+  std::uint64_t channel_ = 0;
+  bool is_sent_ = false;
   bool is_lent_ = false;
 };
 
@@ -140,7 +151,7 @@ class LaneGroup {
   LaneGroup(const LaneGroup&) = delete;
   LaneGroup& operator=(const LaneGroup&) = delete;
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return name_->name; }
   const std::vector<std::uint32_t>& hosts() const { return *hosts_; }
   /// For messages to people.
   std::string host_name(std::uint32_t host) const;
@@ -177,20 +188,22 @@ class LaneGroup {
 
  private:
   friend class Lanes;
-  LaneGroup(std::weak_ptr<Lanes> lanes, std::string name, std::uint64_t id, SharedHosts hosts,
+  LaneGroup(std::weak_ptr<Lanes> lanes, LaneGroupName name, std::uint64_t id, SharedHosts hosts,
             GroupOptions options)
       : lanes_(std::move(lanes)),
-        name_(std::move(name)),
+        name_(std::make_shared<const LaneGroupName>(std::move(name))),
         id_(id),
         hosts_(std::move(hosts)),
         options_(options) {}
   template <class Handle>
-  Handle handle(LentMemory lent = {}) const;
+  Handle handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent = {}) const;
   /// Throws UsageError for what nobody may ask.
   Lanes& lanes_for(std::string_view what, std::uint32_t peer, std::uint64_t channel) const;
+  /// Null when the host has ended, or in a process made by fork.
+  std::shared_ptr<Lanes> lanes_here() const;
 
   const std::weak_ptr<Lanes> lanes_;
-  const std::string name_;
+  const std::shared_ptr<const LaneGroupName> name_;
   const std::uint64_t id_;
   const SharedHosts hosts_;
   const GroupOptions options_;

@@ -101,6 +101,7 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
     Outward& outward = outward_[host];
     outward.id = connection;
     outward.used = ++frames_;
+    outward.has_parted = gone_.contains(host);
     to_[connection] = host;
   }
   transport_->send(connection, frame_of(LaneKind::hello));
@@ -170,7 +171,7 @@ void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
     }
     if (const auto outward = outward_.find(to_[connection]);
         outward != outward_.end() && outward->second.id == connection) {
-      outward->second.is_welcome = true;
+      outward->second.is_welcome = outward->second.is_heard = true;
       if (is_goodbye) outward->second.has_parted = true;
     }
     if (is_closed) to_.erase(connection);
@@ -195,6 +196,8 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   }
   if (from == host_) return greet(connection, frame);
   if (!is_lane) return;
+  if (frame.lane->kind == LaneKind::hello)  // again: whether we are alive
+    return transport_->send(connection, frame_of(LaneKind::welcome));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
     see_lateness(from, *frame.lane);
@@ -277,6 +280,39 @@ std::set<std::uint32_t> LaneConnections::silent() const {
   for (const auto& [host, outward] : outward_)
     if (!outward.is_welcome && !outward.has_parted) hosts.insert(host);
   return hosts;
+}
+
+std::set<std::uint32_t> LaneConnections::look_after() {
+  constexpr std::uint32_t silent_looks_max = 2;
+  std::set<std::uint32_t> silent;
+  std::vector<ConnectionId> asked;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    for (auto& [host, outward] : outward_) {
+      if (outward.has_parted) continue;
+      if (std::exchange(outward.is_heard, false)) outward.silent_looks = 0;
+      if (++outward.silent_looks < silent_looks_max) {
+        if (outward.is_welcome) asked.push_back(outward.id);
+      } else {
+        outward.has_parted = true;
+        silent.insert(host);
+      }
+    }
+    if (!silent.empty()) parting_.wake_all(wakes);
+  }
+  for (const ConnectionId connection : asked)
+    transport_->send(connection, frame_of(LaneKind::hello));
+  return silent;
+}
+
+void LaneConnections::forget(std::uint32_t host) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  gone_.insert(host);
+  if (const auto outward = outward_.find(host); outward != outward_.end())
+    outward->second.has_parted = true;
+  parting_.wake_all(wakes);
 }
 
 std::size_t LaneConnections::connections() const {

@@ -43,6 +43,9 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   void stop() { transport_->stop(); }
 
   std::set<std::uint32_t> silent() const override;
+  std::set<std::uint32_t> look_after() override;
+  /// It is gone: nothing is waited for from there any more.
+  void forget(std::uint32_t host);
   std::size_t connections() const;
 
   void deliver(ConnectionId connection, Frame&& frame) override;
@@ -53,8 +56,10 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   struct Outward {  // that this host made
     ConnectionId id = 0;
     bool is_welcome = false, has_parted = false;
-    bool has_no_room = false;  ///< and stays: who asked is told on it when it has
-    std::uint64_t used = 0;    ///< when: frames are counted
+    bool is_heard = false;           ///< since the last look
+    std::uint32_t silent_looks = 0;  ///< in a row
+    bool has_no_room = false;        ///< and stays: who asked is told on it when it has
+    std::uint64_t used = 0;          ///< when: frames are counted
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
@@ -79,6 +84,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::map<std::uint32_t, Outward> outward_;  // by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   std::set<std::uint32_t> ended_;   // hosts that said goodbye
+  std::set<std::uint32_t> gone_;    // those that were forgotten
   std::set<ConnectionId> closing_;  // that this host made, and does not need any more
   std::uint64_t frames_ = 0;
   runtime::WaitList parting_;

@@ -65,6 +65,8 @@ std::unique_ptr<LaneGroup> Lanes::group(std::string_view name, std::vector<std::
 
 std::unique_ptr<LaneGroup> Lanes::join(std::string_view name, SharedHosts shared,
                                        GroupOptions options) {
+  if (!is_of_this_process())
+    throw base::UsageError(fmt::format("group {}: this process was made by fork", name));
   if (!std::is_sorted(shared->begin(), shared->end())) return group(name, *shared, options);
   const std::vector<std::uint32_t>& hosts = *shared;
   const auto refuse = [&](const std::string& why) {
@@ -104,7 +106,7 @@ std::unique_ptr<LaneGroup> Lanes::join(std::string_view name, SharedHosts shared
     for (LaneFrame& frame : early.mapped()) take_control(std::move(frame), runtime_.now());
   }
   std::unique_ptr<LaneGroup> handle(
-      new LaneGroup(self_, group.name, group.id, group.hosts, group.options));
+      new LaneGroup(self_, {group.name, plan_}, group.id, group.hosts, group.options));
   settle(lock);
   return handle;
 }
@@ -618,7 +620,9 @@ void Lanes::room_made(std::uint32_t host) {
 void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
+  const bool is_news = !lost_.contains(host);
   lose(host, reason);
+  if (is_news) tell_exit(host, reason);
   settle(lock);
 }
 

@@ -15,6 +15,7 @@
 #include "paths/lanes/group.hpp"
 #include "paths/lanes/incoming.hpp"
 #include "paths/lanes/outgoing_lanes.hpp"
+#include "runtime/process_end.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -33,6 +34,10 @@ class LaneCarrier {
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Of hosts that were sent something, those that have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
+  /// Asks them all for one, also those that gave some before. Answers who has given none since they
+  /// were asked the last time, or since the time before that they were to come: nothing is waited
+  /// for from them any more. Steady clock only.
+  virtual std::set<std::uint32_t> look_after() { return {}; }
 };
 
 /// The lanes of one host: what it sends, what it receives, and what passes it on the way between
@@ -95,11 +100,14 @@ class Lanes {
   /// Of a switch: blocks until all hosts of its cluster have ended, or are gone, or have not come
   /// before the deadline; then sees off what is on its way.
   /// Returns what hosts found when they left that had not taken part in the same; "": nothing.
-  std::string finish();
+  /// Where the run has failed, those who give no sign of life are not waited for long.
+  std::string finish(bool has_failed = false);
   /// From here on nothing moves.
   void stop();
   /// Whether lanes were used here, or passed.
   bool in_use() const;
+  /// One made by fork has the memory, but neither the threads nor the connections.
+  bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
   struct Use {
     std::uint64_t inbox_issued = 0, inbox_held = 0, inbox_held_most = 0;  ///< bytes
@@ -231,11 +239,13 @@ class Lanes {
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
   void lose(std::uint32_t host, const std::string& reason);
+  void tell_exit(std::uint32_t host, const std::string& reason);
   bool is_word_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
   void take_word(const LaneFrame& frame);
   void tell_neighbour(std::uint32_t place, LaneFrame frame);
   LaneFrame lost_frame(std::uint32_t target, std::uint32_t host, const std::string& reason) const;
   void see_whether_hosts_are_over();
+  runtime::Deadline next_look(bool has_failed) const;
   void finish_switch(runtime::Lock& lock);
   void keep_for_later(LaneFrame frame);
   void take_done(const LaneFrame& frame);
@@ -257,6 +267,7 @@ class Lanes {
 
   runtime::Runtime& runtime_;
   const std::shared_ptr<const Plan> plan_;
+  const std::uint32_t forks_ = runtime::forks_until_here();
   const std::uint32_t host_;
   LaneCarrier& carrier_;
   const std::string name_;

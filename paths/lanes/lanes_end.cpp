@@ -25,7 +25,7 @@ void Lanes::drain(runtime::Lock& lock) {
       return;
 }
 
-std::string Lanes::finish() {
+std::string Lanes::finish(bool has_failed) {
   std::vector<std::uint64_t> groups;
   {
     runtime::Lock lock(mutex_);
@@ -42,36 +42,40 @@ std::string Lanes::finish() {
   if (host_ == exit_of(plan_->hosts[host_].cluster) && !runtime_.is_virtual()) look_at_undone();
   settle(lock);
   if (!lock.owns_lock()) lock.lock();
-  for (runtime::Deadline limit = deadline(); !end_.is_everywhere;) {
-    if (ending_.wait(lock, limit, {"the end of all threads at", name_, host_}) ==
+  for (runtime::Deadline look = next_look(has_failed); !end_.is_everywhere;) {
+    if (ending_.wait(lock, look, {"the end of all threads at", name_, host_}) ==
         runtime::Woken::notified)
       continue;
+    look = next_look(has_failed);
+    if (runtime_.is_virtual()) continue;
     lock.unlock();
-    for (const std::uint32_t host : carrier_.silent())
-      host_lost(host,
-                fmt::format("it gave no sign of life for {}", base::format_time(plan_->deadline)));
+    for (const std::uint32_t host : carrier_.look_after())
+      host_lost(host, "it gave no sign of life at the end");
     lock.lock();
-    limit = deadline();
   }
   drain(lock);
   return parted_;
 }
 
+/// Twice in a deadline: who is silent for the second half of one is gone with it.
+runtime::Deadline Lanes::next_look(bool has_failed) const {
+  if (runtime_.is_virtual()) return deadline();
+  const base::Nanos half = plan_->deadline / 2;
+  return runtime::Deadline::written_at(
+      runtime_.now() + (has_failed ? std::min(half, base::Nanos(std::chrono::seconds(1))) : half));
+}
+
 /// With the mutex held. Hosts wait for whom they reach by a switch, which alone sees who is silent.
 void Lanes::finish_switch(runtime::Lock& lock) {
-  std::set<std::uint32_t> silent;  // since the last look
   for (runtime::Deadline limit = deadline(); !end_.is_everywhere;) {
     if (ending_.wait(lock, limit, {"the end of all hosts at", name_, host_}) ==
         runtime::Woken::notified)
       continue;
     limit = deadline();
     lock.unlock();
-    std::set<std::uint32_t> silent_now = carrier_.silent();
-    for (const std::uint32_t place : silent_now)
-      if (silent.contains(place))
-        host_lost(place, fmt::format("it gave no sign of life for {}",
-                                     base::format_time(plan_->deadline)));
-    silent = std::move(silent_now);
+    for (const std::uint32_t place : carrier_.look_after())
+      host_lost(place,
+                fmt::format("it gave no sign of life for {}", base::format_time(plan_->deadline)));
     lock.lock();
     for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host) {
       if (switch_number(*plan_, plan_->hosts[host].cluster) != host_) continue;
@@ -144,8 +148,8 @@ void Lanes::see_who_is_done() {
   if (!end_.is_here || end_.is_everywhere) return;
   const std::uint32_t here = plan_->hosts[host_].cluster, exit = exit_of(here);
   if (host_ != exit) {
+    if (lost_.contains(exit)) return tell_all_are_done();
     if (!std::exchange(end_.is_told, true)) post(control(LaneKind::done, exit, 0));
-    if (lost_.contains(exit)) tell_all_are_done();
     return;
   }
   if (end_.mine.empty())
@@ -187,12 +191,14 @@ void Lanes::tell_all_are_done() {
 void Lanes::look_at_undone() {
   const std::uint32_t here = plan_->hosts[host_].cluster;
   for (std::uint32_t host = 0; host < plan_->hosts.size(); ++host)
-    if (plan_->hosts[host].cluster == here && host != host_) post(control(LaneKind::look, host, 0));
+    if (plan_->hosts[host].cluster == here && host != host_ && !lost_.contains(host))
+      post(control(LaneKind::look, host, 0));
   for (std::size_t round = 0;; ++round) {
     const auto sources = clusters_in(round, false);
     if (sources.empty()) return;
     for (const std::uint32_t cluster : sources)
-      if (const std::uint32_t exit = exit_of(cluster); missing_way(*plan_, host_, exit).empty())
+      if (const std::uint32_t exit = exit_of(cluster);
+          missing_way(*plan_, host_, exit).empty() && !lost_.contains(exit))
         post(control(LaneKind::look, exit, 0));
   }
 }

@@ -122,6 +122,15 @@ void Lanes::lose(std::uint32_t host, const std::string& reason) {
   }
 }
 
+/// Who waits for all threads of a cluster may have nothing to do with a host that is lost. Not of
+/// one that has ended: others have, too, then, and are told no more.
+void Lanes::tell_exit(std::uint32_t host, const std::string& reason) {
+  if (is_switch() || runtime_.is_virtual() || !plan_->lanes.is_written || end_.is_everywhere)
+    return;
+  const std::uint32_t exit = exit_of(plan_->hosts[host_].cluster);
+  if (exit != host_ && !lost_.contains(exit)) tell_neighbour(exit, lost_frame(exit, host, reason));
+}
+
 LaneFrame Lanes::lost_frame(std::uint32_t target, std::uint32_t host,
                             const std::string& reason) const {
   LaneFrame lost = control(LaneKind::lost, target, 0);

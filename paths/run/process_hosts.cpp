@@ -42,12 +42,12 @@ void warn_of(const std::vector<std::string>& lacks) {
     spdlog::warn("and the traces of {} more hosts lack records", lacks.size() - shown_max);
 }
 
+}  // namespace
+
 std::string failed_elsewhere(const Host& host) {
   const std::string failure = host.wiring().first_failure();
   return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
 }
-
-}  // namespace
 
 // ---- a thread's place ----------------------------------------------------------------------
 

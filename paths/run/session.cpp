@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <system_error>
 #include <utility>
 
+#include "base/digest.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "paths/plan/identity.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
 #include "runtime/process_end.hpp"
@@ -57,10 +60,21 @@ void refuse_inside_a_run(std::string_view what) {
         fmt::format("{} by a thread that is attached or of a run already", what));
 }
 
-/// Kept for ever: what it is made of cannot be ended by this process.
-template <class Kept>
-void keep_for_ever(Kept kept) {
-  [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
+}  // namespace
+
+namespace {
+
+/// What a launcher says to every program of its run, and this one did not say otherwise.
+RunOptions as_launched(RunOptions options) {
+  if (environment_variable("PATHS_CLOCK") == "virtual")
+    throw base::UsageError(
+        "a session on the virtual clock, as PATHS_CLOCK says: its threads live on the steady one");
+  if (const std::string run = environment_variable("PATHS_RUN"); !options.run && !run.empty())
+    options.run = base::digest_of(run);
+  if (const std::string trace = environment_variable("PATHS_TRACE");
+      options.trace.directory.empty() && !trace.empty())
+    options.trace.directory = trace;
+  return options;
 }
 
 }  // namespace
@@ -210,10 +224,18 @@ void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   if (!is_abandoned_ || is_over_ || !taken().empty()) return;
   is_over_ = true;
   lock.unlock();
+  const auto end = [this] {
+    try {
+      for (const std::string& failure : finish()) spdlog::warn("{}", failure);
+    } catch (const std::exception& error) {
+      spdlog::warn("the end of a session: {}", error.what());
+    }
+  };
+  if (!runtime::is_inside_a_run()) return end();
   try {
-    for (const std::string& failure : finish()) spdlog::warn("{}", failure);
-  } catch (const std::exception& error) {
-    spdlog::warn("the end of a session: {}", error.what());
+    runtime::do_outside_of_runs(end);  // this one is attached to another session
+  } catch (const std::system_error& error) {
+    spdlog::warn("the end of a session: no thread for it: {}", error.what());
   }
 }
 
@@ -257,7 +279,12 @@ std::vector<std::string> Attached::State::finish() {
   } const at_end{runtime_};
   hosts_.run([this](Host& host, std::uint32_t index) { end_place(host, index); });
   tell_launcher(ThreadsState::ended);
-  return hosts_.failures();
+  std::vector<std::string> failures = hosts_.failures();
+  if (failures.empty() && options_.is_one_host)
+    for (const auto& host : hosts_.hosts())
+      if (std::string failure = failed_elsewhere(*host); !failure.empty())
+        failures.push_back(std::move(failure));
+  return failures;
 }
 
 /// In a context of its own, because a release may have to wait for that of another place.
@@ -292,7 +319,7 @@ Attached::~Attached() {
   if (state_->is_of_this_process())
     state_->drop(*seat_, taking_);
   else
-    keep_for_ever(std::move(state_));
+    runtime::keep_for_ever(std::move(state_));
 }
 
 Thread& Attached::thread() const {
@@ -317,7 +344,7 @@ Session::Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
     throw base::UsageError(fmt::format("a session as host number {}, counted from 0, of {}",
                                        options.host, plan->hosts.size()));
   runtime::count_forks();
-  state_ = std::make_shared<Attached::State>(std::move(plan), kinds, options);
+  state_ = std::make_shared<Attached::State>(std::move(plan), kinds, as_launched(options));
   state_->start();
   tell_launcher(ThreadsState::running);
 }
@@ -326,7 +353,7 @@ Session::~Session() {
   if (state_->is_of_this_process())
     state_->abandon();
   else
-    keep_for_ever(std::move(state_));
+    runtime::keep_for_ever(std::move(state_));
 }
 
 Attached Session::attach(std::string_view host, std::uint32_t index) {

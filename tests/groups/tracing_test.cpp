@@ -251,7 +251,7 @@ lanes: {}
                       sums(30, std::size_t{1} << 15, [](const std::string& thread) {
                         return thread == "b-1/0" ? 40ms : 20ms;
                       }));
-  CHECK(found(run.report()) == std::vector<std::string>{"slow_thread b-1/0"});
+  CHECK(found(run.report()) == std::vector<std::string>{"slow_host b-1"});
 }
 
 TEST_CASE("group reports: runs are compared by what operations took, whatever their schedules") {

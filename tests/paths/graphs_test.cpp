@@ -111,12 +111,13 @@ TEST_CASE("graphs: what is said must be what the paths do") {
 }
 
 TEST_CASE("graphs: what is said must be what the roots of clusters check") {
-  std::string text = paths::print_plan(read(high("algorithm: magpie")), wrappers::all_kinds());
+  std::string text =
+      paths::print_plan(read(high("operation: max, algorithm: magpie")), wrappers::all_kinds());
   REQUIRE(refusal(text).empty());
-  const std::size_t check = text.find("kind: condition_check");
+  const std::size_t check = text.find("condition_check");
   REQUIRE(check != std::string::npos);
-  const std::string sum = "operation: sum";
-  text.replace(text.find(sum, check), sum.size(), "operation: max");
+  const std::string most = "operation: max";
+  text.replace(text.find(most, check), most.size(), "operation: min");
   CHECK_THAT(refusal(text),
-             Contains("graph sum: has operation: sum, but") && Contains("on its paths has max"));
+             Contains("graph sum: has operation: max, but condition_check on its paths has min"));
 }

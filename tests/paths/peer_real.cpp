@@ -76,6 +76,47 @@ TEST_CASE("peer: one that is killed is named in the error of every thread, withi
   }
 }
 
+TEST_CASE("peer: where there are lanes, who has lost one ends within seconds, too") {
+  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string victim = GENERATE("alpha-0", "alpha-1", "b2", "beta-gate");
+  INFO(transport << ", " << victim);
+  const Sim sim(config(transport, "sequential", "lanes: {}"));
+  auto processes = start_hosts(sim, go_on);
+  for (auto& [name, process] : processes)
+    if (name != "beta-gate") REQUIRE(process.says("is at work"));
+  processes.at(victim).kill_it();
+  for (auto& [name, process] : processes) {
+    if (name == victim) continue;
+    const int code = process.end(soon);
+    INFO(name << ": " << process.text());
+    CHECK(code == 1);
+  }
+}
+
+TEST_CASE("peer: one that is stopped, and not dead, is given up at the end by who has only lanes") {
+  const bool shared_memory = GENERATE(true, false);
+  const Sim sim(network_line("ipc", 3) +
+                fmt::format("shared_memory: {}\ndeadline: 2s\nclusters: {{a: {{hosts: 3}}}}\n"
+                            "lanes: {{}}\n",
+                            shared_memory));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
+    const auto lane = thread.host().lanes().group("lane", {0, 1, 2});
+    for (std::uint32_t peer = 0; peer < 3; ++peer)
+      if (peer != thread.rank()) lane->send(peer, 0, base::Payload::of(1.0));
+    for (std::uint32_t peer = 0; peer < 3; ++peer)
+      if (peer != thread.rank()) lane->receive(peer, 0).wait();
+    say("is at work");
+    thread.sleep_for(thread.rank() == 1 ? 20s : 500ms);
+  });
+  for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
+  kill(processes.at("a-1").pid(), SIGSTOP);
+  for (const char* name : {"a-0", "a-2"}) {
+    const int code = processes.at(name).end(4 * soon);
+    INFO(name << ": " << processes.at(name).text());
+    CHECK(code >= 0);  // it ended
+  }
+}
+
 TEST_CASE("peer: one with another config is refused over sockets, with both configs named") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string network = network_line(transport, hosts);

@@ -158,13 +158,50 @@ elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
       say(fmt::format("told: {}", error.what()));
     }
     one.detach();
-    session.end();
+    for (const std::string& failure : session.end()) say("failed: " + failure);
     return 0;
   });
   CHECK(dying.says("moved"));
   CHECK(living.end() == 0);
   REQUIRE(living.lines("told: ").size() == 1);
   CHECK_THAT(living.lines("told: ")[0], Catch::Contains("host alpha-1 is gone"));
+  REQUIRE(living.lines("failed: ").size() == 1);
+  CHECK_THAT(living.lines("failed: ")[0], Catch::Contains("host alpha-1 is gone"));
+}
+
+TEST_CASE("session: what a launcher says of the clock is not passed over") {
+  HostProcess process([](const Say& say) {
+    setenv("PATHS_CLOCK", "virtual", 1);
+    const Sim sim(two_hosts);
+    say("told: " + mistake_of([&] { session_of(sim); }));
+    return 0;
+  });
+  CHECK(process.end() == 0);
+  REQUIRE(process.lines("told: ").size() == 1);
+  CHECK_THAT(process.lines("told: ")[0], Catch::Contains("PATHS_CLOCK"));
+}
+
+TEST_CASE("session: dropped by a thread that is attached to another one, it ends") {
+  HostProcess process([](const Say& say) {
+    const Sim sim(two_hosts);
+    auto dropped = std::make_unique<Session>(sim.shared_plan(), sim.kinds());
+    std::shared_ptr<pastset::Element> element;
+    {
+      const Attached one = dropped->attach("alpha-0", 0);
+      one->path("work").move_value(std::int64_t{3});
+      element = one->host().element("work");
+    }
+    Session session = session_of(sim);
+    Attached me = session.attach("alpha-0", 0);
+    dropped.reset();
+    say(fmt::format("deleted: {}", element->is_deleted()));
+    me.detach();
+    return session.end().empty() ? 0 : 1;
+  });
+  CHECK(process.end() == 0);
+  INFO(process.text());
+  CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});
+  CHECK(process.text().find("the end of a session:") == std::string::npos);
 }
 
 TEST_CASE("session: a process made by fork is told that it has none, and may end") {
