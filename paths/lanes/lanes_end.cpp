@@ -49,9 +49,12 @@ std::string Lanes::finish(bool has_failed) {
     look = next_look(has_failed);
     if (runtime_.is_virtual()) continue;
     lock.unlock();
-    for (const std::uint32_t host : carrier_.look_after())
-      host_lost(host, "it gave no sign of life at the end");
+    const std::set<std::uint32_t> silent = carrier_.look_after();
+    for (const std::uint32_t host : silent) host_lost(host, "it gave no sign of life at the end");
     lock.lock();
+    if (!silent.empty() && parted_.empty())
+      parted_ = fmt::format("host {}: {} gave no sign of life at the end", name_,
+                            place_text(*plan_, *silent.begin()));
   }
   drain(lock);
   return parted_;
