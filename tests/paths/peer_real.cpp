@@ -110,11 +110,16 @@ TEST_CASE("peer: one that is stopped, and not dead, is given up at the end by wh
   });
   for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
   kill(processes.at("a-1").pid(), SIGSTOP);
-  HostProcess& exit = processes.at("a-0");
-  CHECK(exit.end(4 * soon) == 1);
-  INFO(exit.text());
-  CHECK_THAT(exit.text(), Catch::Contains("host a-1 gave no sign of life at the end"));
-  CHECK(processes.at("a-2").end(4 * soon) >= 0);  // and does not hang
+  int failed = 0;  // whoever finds it first tells the other one
+  std::string said;
+  for (const char* name : {"a-0", "a-2"}) {
+    const int code = processes.at(name).end(4 * soon);
+    REQUIRE(code >= 0);  // it did not hang
+    failed += code;
+    said += processes.at(name).text();
+  }
+  CHECK(failed >= 1);
+  CHECK_THAT(said, Catch::Contains("host a-1 gave no sign of life at the end"));
 }
 
 TEST_CASE("peer: one with another config is refused over sockets, with both configs named") {
