@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/copy_few.hpp"
 #include "base/errors.hpp"
 
 namespace base {
@@ -199,7 +200,7 @@ Lane<Element<T>> load(const std::byte* from) {
 template <class T>
 Lane<Element<T>> load_part(std::span<const std::byte> from) {
   Lane<Element<T>> lane{};
-  std::memcpy(&lane, from.data(), from.size());
+  copy_few(from, reinterpret_cast<std::byte*>(&lane));
   return settle_bool<T>(lane);
 }
 
@@ -218,7 +219,7 @@ bool combine(std::span<std::byte> to, std::span<const std::byte> left,
   if (const std::size_t rest = to.size() - at; rest > 0) {
     const Lane<E> result = Operation::template apply<E, values>(
         load_part<T>(left.subspan(at)), load_part<T>(right.subspan(at)), wrong);
-    std::memcpy(to.data() + at, &result, rest);
+    copy_few(std::as_bytes(std::span(&result, 1)).first(rest), to.data() + at);
   }
   return !is_any<E>(wrong);
 }

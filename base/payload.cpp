@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/copy_few.hpp"
 #include "base/errors.hpp"
 #include "base/large_memory.hpp"
 #include "base/usage_error.hpp"
@@ -63,8 +64,14 @@ Payload& Payload::operator=(const Payload& other) noexcept {
 void Payload::drop(Shared* shared) noexcept { shared->drop(); }
 
 Payload Payload::copy_of(std::span<const std::byte> bytes) {
-  Payload payload = uninitialised(bytes.size());
-  if (!bytes.empty()) std::memcpy(payload.writable().data(), bytes.data(), bytes.size());
+  Payload payload;
+  if (bytes.size() <= inline_bytes) {
+    payload.size_ = bytes.size();
+    copy_few(bytes, payload.here_);
+    return payload;
+  }
+  payload = uninitialised(bytes.size());
+  std::memcpy(payload.writable().data(), bytes.data(), bytes.size());
   return payload;
 }
 

@@ -17,9 +17,14 @@ using base::Nanos;
 
 #ifdef PATHS_TSAN
 using Mutex = std::mutex;  // the sanitizer follows in which order these are locked
+inline void show_unlocked() {}
 #else
 /// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go). Who
 /// finds it held looks a little longer than those take before he sleeps.
+///
+/// Why: to unlock is a plain store, as processors wait for an atomic exchange until all that was
+///      stored before has come to its place. So who unlocks may rarely miss who falls asleep just
+///      then, and who sleeps looks again after a while; and see show_unlocked().
 class Mutex {
  public:
   void lock() {
@@ -31,15 +36,21 @@ class Mutex {
                                           std::memory_order_relaxed);
   }
   void unlock() {
-    if (state_.exchange(free, std::memory_order_release) == wanted) wake_one();
+    state_.store(free, std::memory_order_release);
+    if (sleepers_.load(std::memory_order_relaxed) != 0) wake_one();
   }
 
  private:
-  static constexpr std::uint32_t free = 0, held = 1, wanted = 2;  // by sleepers, as far as is known
+  static constexpr std::uint32_t free = 0, held = 1;
   void lock_slowly();
   void wake_one();
   std::atomic<std::uint32_t> state_{free};
+  std::atomic<std::uint32_t> sleepers_{0};
 };
+
+/// For one who has unlocked a mutex and now looks for what others left who tried to lock it and
+/// went away: either they find it unlocked, or what they left is seen.
+inline void show_unlocked() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 #endif
 using Lock = std::unique_lock<Mutex>;
 

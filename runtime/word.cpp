@@ -59,8 +59,10 @@ void Mutex::lock_slowly() {
     if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
     pause_core();
   }
-  while (state_.exchange(wanted, std::memory_order_acquire) != free)
-    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, wanted, nullptr, nullptr, 0);
+  constexpr timespec limit{0, 1'000'000};
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  while (!try_lock()) syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, held, &limit, nullptr, 0);
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Mutex::wake_one() { syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }

@@ -97,6 +97,7 @@ Admission::Standing Admission::standing_of(const Frame& request) {
   standing.entrance = entrance_at(request.stage);
   standing.way = *way_into(*standing.entrance, operation.path);
   standing.slot = operation.slot;
+  standing.place = operation.slot - standing.entrance->first_slot;
   standing.threads = std::max(1u, plan_.paths[operation.path].threads);
   return standing;
 }
@@ -110,11 +111,11 @@ Admission::Verdict Admission::judge(const Standing& standing, std::uint32_t thre
     return refused(
         fmt::format("thread {} at slot {}, which is not its own", thread, standing.slot));
   return let_in({.slot = standing.slot, .sequence = sequence}, way,
-                slot_of(*standing.entrance, standing.slot));
+                standing.entrance->slots[standing.place]);
 }
 
 void Admission::left(const Standing& standing) {
-  --slot_of(*standing.entrance, standing.slot).inside;
+  --standing.entrance->slots[standing.place].inside;
 }
 
 void Admission::left(const Frame& frame) {

@@ -144,6 +144,7 @@ class Admission::Standing {
   Entrance* entrance = nullptr;
   Way way;
   std::uint32_t slot = 0;
+  std::size_t place = 0;      // of the entrance's slots; its first request has been there
   std::uint32_t threads = 1;  // of the path
 };
 

@@ -77,10 +77,9 @@ void Wiring::Standing::arrived(Outcome&& outcome) noexcept {
   if (outcome.failure || outcome.result.payload.size() > ShortFrame::payload_bytes_max) {
     wiring_.respond(connection_, request_, std::move(outcome));
   } else {
-    ShortFrame reply;
-    reply.is_reply = true;
-    reply.standing = static_cast<std::uint32_t>(standing_of_call(request_.call));
-    reply.result = std::move(outcome.result);
+    ShortFrame reply{.is_reply = true,
+                     .standing = static_cast<std::uint32_t>(standing_of_call(request_.call)),
+                     .result = std::move(outcome.result)};
     wiring_.connections_.reply(connection_, request_.operation.path, std::move(reply));
   }
   wiring_.ended_without_context();

@@ -196,9 +196,11 @@ void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
 }
 
 void Wiring::ended_without_context() {
+  runtime::Lock lock(mutex_);
+  if (--begun_ > 0) return;
   runtime::Wakes wakes;
-  const runtime::Lock lock(mutex_);
-  if (--begun_ == 0) changed_.wake_all(wakes);
+  changed_.wake_all(wakes);
+  lock.unlock();
 }
 
 void Wiring::expect(base::Nanos until) {

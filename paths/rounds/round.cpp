@@ -23,6 +23,11 @@ struct Rounds::Contribution {
   std::uint64_t contributions = 0;
   base::Payload payload;
   Failure failure;
+  void clear() {
+    here = false;
+    payload = {};
+    failure = nullptr;
+  }
 };
 
 /// The combining of large contributions, which several contexts share part by part. It is the
@@ -59,7 +64,7 @@ struct Rounds::Round {
 
   bool is_decided() const { return failure || result; }
   void clear() {
-    for (Contribution& one : by_slot) one = {};
+    for (Contribution& one : by_slot) one.clear();
     here = 0;
     gone.store(0, std::memory_order_relaxed);
     carried = false;
@@ -190,9 +195,10 @@ void Rounds::begin_contribution(Operation&& operation, const Next& next, Ascent&
   Turn turn;
   Round* round = nullptr;
   {
-    runtime::Wakes wakes;
+    std::optional<runtime::Wakes> wakes;
     const runtime::Lock lock(mutex_);
-    round = &come_in(key, operation, wakes);
+    round = &take_place(key, operation);
+    if (completes_for_another(*round)) wake(*round, wakes.emplace());
     const std::optional<Turn> now = turn_of(*round, operation.slot, operation.failure != nullptr);
     if (!now) return wait_without_context(*round, operation, next, ascent);
     turn = *now;
@@ -205,16 +211,15 @@ void Rounds::begin_contribution(Operation&& operation, const Next& next, Ascent&
 Rounds::Turn Rounds::arrive(Stay& stay, Operation& operation) {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
-  stay.round = &come_in(stay.key, operation, wakes);
+  stay.round = &take_place(stay.key, operation);
+  if (completes_for_another(*stay.round)) wake(*stay.round, wakes);
   return wait_for_turn(stay, operation, lock, wakes);
 }
 
-/// Called with the mutex held.
-Rounds::Round& Rounds::come_in(const Key& key, Operation& operation, runtime::Wakes& wakes) {
-  Round& round = take_place(key, operation);
-  // The last arriver wakes the one who carries for him; he himself stays for nothing.
-  if (rules_.carrier == Carrier::one_after_all && round.here == slots_) wake(round, wakes);
-  return round;
+/// Called with the mutex held. The last arriver wakes the one who carries for him; he himself stays
+/// for nothing.
+bool Rounds::completes_for_another(const Round& round) const {
+  return rules_.carrier == Carrier::one_after_all && round.here == slots_;
 }
 
 /// Called with the mutex held.
@@ -229,8 +234,11 @@ Rounds::Round& Rounds::take_place(const Key& key, Operation& operation) {
   Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
   Contribution& mine = round.by_slot[operation.slot];
   ENSURE(!mine.here);
-  mine = {true, operation.path, operation.contributions, std::move(operation.payload),
-          operation.failure};
+  mine.here = true;
+  mine.path = operation.path;
+  mine.contributions = operation.contributions;
+  mine.payload = std::move(operation.payload);
+  mine.failure = operation.failure;
   ++round.here;
   next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
   return round;
@@ -337,27 +345,28 @@ void Rounds::wait_without_context(Round& round, const Operation& operation, cons
 void Rounds::take_turn(Waiter& waiter) {
   const Turn turn = waiter.turn;
   Round& round = waiter.round;
-  const OperationHead head = waiter.head;
-  const Key key(head.sequence, head.segment);
-  Failure failure = std::move(waiter.failure);
-  const Next next = waiter.next;
+  const Key key(waiter.head.sequence, waiter.head.segment);
   Ascent ascent = std::move(waiter.ascent);
+  if (turn == Turn::carry) {
+    Operation operation{waiter.head, {}, std::move(waiter.failure)};
+    const Next next = waiter.next;
+    ascent.let_go_last();
+    return begin_carrying(round, key, std::move(operation), next, std::move(ascent));
+  }
+  const Failure failure = std::move(waiter.failure);
   ascent.let_go_last();
-  if (turn == Turn::carry)
-    return begin_carrying(round, key, {head, {}, std::move(failure)}, next, std::move(ascent));
   take_answer(turn, round, key, failure, std::move(ascent));
 }
 
 void Rounds::take_answer(Turn turn, Round& round, const Key& key, const Failure& failure,
                          Ascent ascent) {
-  const bool is_answered = turn == Turn::answer && (waits_for_all() || !failure);
-  Outcome outcome;
-  if (is_answered) {
-    outcome = outcome_of(round);
-  } else {
-    outcome.failure = failure;
-    outcome.result.sequence = key.first;
+  if (turn == Turn::answer && (waits_for_all() || !failure)) {
+    Outcome outcome = outcome_of(round);
+    depart(round, key);
+    return ascent.answer(std::move(outcome));
   }
+  Outcome outcome{{}, failure};
+  outcome.result.sequence = key.first;
   depart(round, key);
   ascent.answer(std::move(outcome));
 }

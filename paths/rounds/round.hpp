@@ -97,7 +97,7 @@ class Rounds {
   std::optional<Operation> note_release(Operation operation);
   std::optional<Operation> note_withdrawal(const Operation& operation);
   Turn arrive(Stay& stay, Operation& operation);
-  Round& come_in(const Key& key, Operation& operation, runtime::Wakes& wakes);
+  bool completes_for_another(const Round& round) const;
   Round& take_place(const Key& key, Operation& operation);
   Round& open(const Key& key, std::uint32_t path);
   void depart(Round& round, const Key& key);

@@ -193,7 +193,7 @@ void Connections::answer(Connection& connection, ShortFrame&& frame, runtime::Wa
   const std::uint64_t number = call_of_standing(frame.standing);
   if (connection.answer_given_up(number)) return;
   Call& call = *connection.call_of(number);
-  call.answered.emplace().result = std::move(frame.result);
+  call.answered.emplace(Outcome{std::move(frame.result), nullptr});
   tell(call, wakes);
 }
 

@@ -53,7 +53,24 @@ struct Connections::Standing {
   bool is_free() const { return call == nullptr && !is_given_up; }
 };
 
+/// Of short frames, as long as there is the connection.
+class Connections::End final : public ShortEnd {
+ public:
+  End(Connections& connections, Connection& connection)
+      : connections_(connections), connection_(&connection) {}
+  bool deliver(ShortFrame&& frame) override;
+  /// With the mutex of the connections held.
+  void let_go() { connection_ = nullptr; }
+
+ private:
+  Connections& connections_;
+  Connection* connection_;
+};
+
 struct Connections::Connection {
+  ~Connection() {
+    if (short_end) short_end->let_go();
+  }
   ConnectionId id = 0;
   std::uint32_t peer = 0;
   bool is_ours = false;                 // we connected
@@ -66,6 +83,7 @@ struct Connections::Connection {
   StageId key = no_stage;               // key_of() the stages it leads to
   std::string lost;                     // why, when it is
   std::shared_ptr<ShortWay> short_way;  // of one that we made; of others from the first reply on
+  std::shared_ptr<End> short_end;       // once somebody has asked for it
   std::int64_t credits = window;        // less than none: requests do not wait for them
   std::uint32_t to_give_back = 0;
   std::uint64_t next_call = 0;

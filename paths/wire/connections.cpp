@@ -201,22 +201,47 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
 
 /// As deliver() of the frame that it stands for.
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
-  std::string wrong;
-  {
-    runtime::Wakes wakes;
-    const runtime::Lock lock(mutex_);
-    Connection& connection = found_or_new(id);
-    if (!connection.lost.empty()) return;
-    connection.is_heard = true;
-    wrong = this->wrong(connection, frame);
-    if (!connection.known)
-      turn_away(connection, wrong, wakes);
-    else if (wrong.empty() && frame.is_reply)
-      return answer(connection, std::move(frame), wakes);
+  runtime::Lock lock(mutex_);
+  take(found_or_new(id), std::move(frame), lock);
+}
+
+std::shared_ptr<ShortEnd> Connections::short_end(ConnectionId id) {
+  const runtime::Lock lock(mutex_);
+  Connection* const connection = find(id);
+  if (connection == nullptr) return nullptr;
+  if (!connection->short_end) connection->short_end = std::make_shared<End>(*this, *connection);
+  return connection->short_end;
+}
+
+bool Connections::End::deliver(ShortFrame&& frame) {
+  runtime::Lock lock(connections_.mutex_);
+  if (connection_ == nullptr) return false;
+  connections_.take(*connection_, std::move(frame), lock);
+  return true;
+}
+
+/// Called with the mutex held, which is let go.
+void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock& lock) {
+  if (!connection.lost.empty()) return;
+  connection.is_heard = true;
+  const ConnectionId id = connection.id;
+  const std::string wrong = this->wrong(connection, frame);
+  if (!wrong.empty()) {
+    {
+      runtime::Wakes wakes;
+      if (!connection.known) turn_away(connection, wrong, wakes);
+      lock.unlock();
+    }
+    refuse(id, wrong);
+    return send_posted();
   }
-  if (wrong.empty()) return serve_short_(id, std::move(frame));
-  refuse(id, wrong);
-  send_posted();
+  if (!frame.is_reply) {
+    lock.unlock();
+    return serve_short_(id, std::move(frame));
+  }
+  runtime::Wakes wakes;
+  answer(connection, std::move(frame), wakes);
+  lock.unlock();
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {

@@ -128,6 +128,7 @@ class Connections final : public Receiver {
 
   void deliver(ConnectionId connection, Frame&& frame) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
+  std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   static constexpr std::uint32_t window = 256;  ///< credits a connection begins with
 
@@ -136,6 +137,7 @@ class Connections final : public Receiver {
   struct Call;
   struct Begun;
   struct Standing;
+  class End;
   struct Connection;
   struct Peer {
     bool departed = false;
@@ -155,6 +157,7 @@ class Connections final : public Receiver {
   Connection* find(ConnectionId id);
   Connection& found_or_new(ConnectionId id);
   void erase(ConnectionId id);
+  void take(Connection& connection, ShortFrame&& frame, runtime::Lock& lock);
   void post(Connection& connection, Frame&& frame);
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);
@@ -213,6 +216,7 @@ class Connections final : public Receiver {
   using AnyFrame = std::variant<Frame, ShortOne>;
   template <class Send>
   void hand_over(ConnectionId connection, Send send);
+  void not_sent(ConnectionId connection, const std::exception& error);
   Frame frame_of(FrameKind kind) const;
   Frame goodbye() const;
   TravelError gone(const Connection& connection, std::uint32_t path) const;

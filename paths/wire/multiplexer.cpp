@@ -19,7 +19,7 @@ bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std:
   const runtime::Lock lock(mutex_);
   if (share.receiver_ == nullptr) return false;
   owners_[connection] = {&share, false, std::move(source)};
-  ++share.inside_;
+  ++share.gate_->inside;
   return true;
 }
 
@@ -29,7 +29,7 @@ class Multiplexer::Inside {
   Inside(Multiplexer& all, Share& share) : all_(all), share_(share) {}
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
-  ~Inside() { all_.leave(share_); }
+  ~Inside() { all_.leave(*share_.gate_); }
   Receiver& receiver() const { return *share_.receiver_; }
 
  private:
@@ -46,13 +46,13 @@ Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
   if (known == owners_.end()) return nullptr;
-  ++known->second.share->inside_;
+  ++known->second.share->gate_->inside;
   return known->second.share;
 }
 
-/// Either we see that it stops, or it sees that we have left. It may go at once.
-void Multiplexer::leave(Share& share) {
-  share.inside_.fetch_sub(1);
+/// Either we see that the share stops, or it sees that we have left. It may go at once.
+void Multiplexer::leave(Gate& gate) {
+  gate.inside.fetch_sub(1);
   if (stopping_.load() == 0) return;
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
@@ -69,6 +69,35 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Share* share = enter(connection);
   if (share == nullptr) return others_.deliver_short(connection, std::move(frame));
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
+}
+
+/// Either we see that the gate is closed, or who closed it sees us inside.
+class Multiplexer::End final : public ShortEnd {
+ public:
+  End(Multiplexer& all, std::shared_ptr<Gate> gate, std::shared_ptr<ShortEnd> inner)
+      : all_(all), gate_(std::move(gate)), inner_(std::move(inner)) {}
+  bool deliver(ShortFrame&& frame) override {
+    struct Passing {
+      Multiplexer& all;
+      Gate& gate;
+      ~Passing() { all.leave(gate); }
+    } const passing{all_, *gate_};
+    gate_->inside.fetch_add(1);
+    return !gate_->is_closed.load() && inner_->deliver(std::move(frame));
+  }
+
+ private:
+  Multiplexer& all_;
+  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<ShortEnd> inner_;
+};
+
+std::shared_ptr<ShortEnd> Multiplexer::short_end(ConnectionId connection) {
+  Share* share = enter(connection);
+  if (share == nullptr) return nullptr;
+  const Inside inside(*this, *share);
+  auto inner = inside.receiver().short_end(connection);
+  return inner ? std::make_shared<End>(*this, share->gate_, std::move(inner)) : nullptr;
 }
 
 void Multiplexer::room_made(ConnectionId connection) {
@@ -150,7 +179,8 @@ void Multiplexer::Share::stop() {
       return true;
     });
     all_.stopping_.fetch_add(1);
-    while (inside_.load() > 0)
+    gate_->is_closed.store(true);
+    while (gate_->inside.load() > 0)
       all_.left_.wait(lock, runtime::Deadline::never(), {"those who bring frames to", "a wiring"});
     all_.stopping_.fetch_sub(1);
     receiver_ = nullptr;

@@ -46,6 +46,7 @@ class Multiplexer final : public Receiver {
 
   void deliver(ConnectionId connection, Frame&& frame) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
+  std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override;
   void room_made(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
@@ -57,8 +58,14 @@ class Multiplexer final : public Receiver {
     std::optional<std::string> source = {};
   };
   class Inside;
+  class End;
+  /// To a share's receiver. It may be closed before who found it comes through.
+  struct Gate {
+    std::atomic<std::uint64_t> inside{0};
+    std::atomic<bool> is_closed{false};
+  };
   Share* enter(ConnectionId connection);
-  void leave(Share& share);
+  void leave(Gate& gate);
 
   const std::unique_ptr<Transport> transport_;
   Receiver& others_;
@@ -86,8 +93,8 @@ class Multiplexer::Share final : public Transport {
   friend class Multiplexer;
   Multiplexer& all_;
   const std::vector<std::uint32_t> numbers_;
-  Receiver* receiver_ = nullptr;          // guarded by its mutex; of those inside, by that
-  std::atomic<std::uint32_t> inside_{0};  // more only under its mutex
+  Receiver* receiver_ = nullptr;  // guarded by its mutex; of those inside, by that
+  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
 };
 
 }  // namespace paths

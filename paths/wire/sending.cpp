@@ -158,11 +158,16 @@ void Connections::hand_over(ConnectionId connection, Send send) {
   try {
     send();
   } catch (const std::exception& error) {
-    connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
+    not_sent(connection, error);
   }
 }
 
-/// Called with the mutex held, which is let go to send: at once, when nothing is before it.
+void Connections::not_sent(ConnectionId connection, const std::exception& error) {
+  connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
+}
+
+/// Called with the mutex held, which is let go to send where that may come back to us: at once,
+/// when nothing is before it.
 void Connections::send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
                        runtime::Lock& lock) {
   count(connection, peers_->graph_of_path[path],
@@ -173,6 +178,15 @@ void Connections::send(const Connection& connection, std::uint32_t path, ShortFr
     return send_posted(lock);
   }
   ShortWay& way = *connection.short_way;  // who sends is who ends connections
+  if (way.only_writes()) {
+    try {
+      return way.send(frame);
+    } catch (const std::exception& error) {
+      lock.unlock();
+      not_sent(id, error);
+      return lock.lock();
+    }
+  }
   sending_ = true;
   lock.unlock();
   hand_over(id, [&] { way.send(frame); });

@@ -180,9 +180,15 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
+/// Who waits for room has filled the ring, which is seen before the last of that is consumed: then
+/// either he sees that there is some, or we that he waits.
 void RingReader::consume(std::size_t bytes) {
+  const bool may_wait = written_ - read_ > RingArea::ring_bytes / 2;
   read_ += bytes;
-  control_->read.store(read_, std::memory_order_seq_cst);
+  if (may_wait)
+    control_->read.store(read_, std::memory_order_seq_cst);
+  else
+    control_->read.store(read_, std::memory_order_release);
 }
 
 void RingReader::consume_to_end() {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_few.hpp"
 #include "base/errors.hpp"
 
 namespace paths {
@@ -53,40 +54,36 @@ void FrameWriter::write(std::uint32_t connection, const Frame& frame) {
 
 void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   const Result& result = frame.result;
-  struct {
+  const std::span<const std::byte> body = result.payload.bytes();
+  ENSURE(body.size() <= ShortFrame::payload_bytes_max);
+  struct Heads {
     RecordHead record;
-    ShortHead head;
-    std::array<std::byte, ShortFrame::payload_bytes_max> body;
-  } all;
-  static_assert(sizeof all == sizeof all.record + sizeof all.head + sizeof all.body);
-  all.record = {connection, RecordHead::is_short, result.payload.size()};
-  all.head = {frame.standing,
-              frame.thread,
-              result.sequence,
-              result.contributions,
-              result.number,
-              result.origin.sequence,
-              result.origin.nanos,
-              result.origin.cluster,
-              static_cast<std::uint8_t>(frame.is_reply),
-              static_cast<std::uint8_t>(result.condition),
-              static_cast<std::uint8_t>(result.proved),
-              static_cast<std::uint8_t>(result.origin.kind)};
-  ENSURE(result.payload.size() <= sizeof all.body);
-  copy(result.payload.bytes(), all.body.data());
-  const std::size_t size = sizeof all.record + sizeof all.head + result.payload.size();
-  const auto bytes = bytes_in(all).first(size);
+    ShortHead frame;
+  };
+  static_assert(sizeof(Heads) == sizeof(RecordHead) + sizeof(ShortHead));
+  const Heads heads{
+      {connection, RecordHead::is_short, body.size()},
+      {frame.standing, frame.thread, result.sequence, result.contributions, result.number,
+       result.origin.sequence, result.origin.nanos, result.origin.cluster,
+       static_cast<std::uint8_t>(frame.is_reply), static_cast<std::uint8_t>(result.condition),
+       static_cast<std::uint8_t>(result.proved), static_cast<std::uint8_t>(result.origin.kind)}};
+  const std::size_t size = sizeof heads + body.size();
+  const auto write_at = [&](std::byte* place) {
+    std::memcpy(place, &heads, sizeof heads);
+    base::copy_few(body, place + sizeof heads);
+  };
   if (ring_ && kept_.empty()) {
     begin_again(size);
     if (const auto room = ring_->room(size); room.size() >= size) {
-      copy(bytes, room.data());
+      write_at(room.data());
       ring_->publish(size);
       return written_();
     }
   }
   Kept kept;
   kept.connection = connection;
-  kept.head.assign(bytes.begin(), bytes.end());
+  kept.head.resize(size);
+  write_at(kept.head.data());
   kept_.push_back(std::move(kept));
   push();
 }
@@ -186,9 +183,8 @@ FrameReader::Arrived* FrameReader::next() {
   }
   arrived_.connection = head.connection;
   arrived_.frame.reset();
-  arrived_.short_frame.reset();
-  if (head.header_bytes == RecordHead::is_short)
-    return next_short(data.subspan(sizeof head), head.body_bytes);
+  arrived_.is_short = head.header_bytes == RecordHead::is_short;
+  if (arrived_.is_short) return next_short(data.subspan(sizeof head), head.body_bytes);
   if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_max ||
       (head.header_bytes == 0 && head.body_bytes != 0))
     throw LinkError("bytes that are not a frame");
@@ -223,7 +219,7 @@ FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
                         head.condition <= static_cast<std::uint8_t>(Condition::fails) &&
                         head.origin <= static_cast<std::uint8_t>(Origin::Kind::waited);
   if (!is_known) throw LinkError("bytes that are not a short frame");
-  ShortFrame& frame = arrived_.short_frame.emplace();
+  ShortFrame& frame = arrived_.short_frame;
   frame.is_reply = head.is_reply == 1;
   frame.standing = head.standing;
   frame.thread = head.thread;
@@ -235,6 +231,7 @@ FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
   result.contributions = head.contributions;
   result.origin = {static_cast<Origin::Kind>(head.origin), head.origin_cluster,
                    head.origin_sequence, head.origin_nanos};
+  result.last_arriver = false;
   result.payload = base::Payload::copy_of(data.subspan(sizeof head, body_bytes));
   ring_.consume(sizeof(RecordHead) + sizeof head + body_bytes);
   return &arrived_;

@@ -81,9 +81,10 @@ class FrameReader {
  public:
   struct Arrived {
     std::uint32_t connection = 0;
+    bool is_short = false;
+    ShortFrame short_frame;      ///< if it is
     std::optional<Frame> frame;  ///< none, and no short one: the last on that connection
-    std::optional<ShortFrame> short_frame;
-    bool is_last() const { return !frame && !short_frame; }
+    bool is_last() const { return !frame && !is_short; }
   };
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}

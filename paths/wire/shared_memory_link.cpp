@@ -115,6 +115,7 @@ bool Link::is_unused() {
 
 Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   if (!arrived.is_last() && is_surely_open(arrived.connection)) return Verdict::deliver;
+  if (arrived.is_last()) forget_short_end(arrived.connection);
   bool was_open = true;
   {
     runtime::Lock lock(mutex_);

@@ -66,6 +66,18 @@ class Link {
   ConnectionId id_of(std::uint32_t connection) const {
     return std::uint64_t{number} << 32 | connection;
   }
+  /// Of a connection, the one that `find` answered last, or does now; null when it has none.
+  template <class Find>
+  ShortEnd* short_end_of(std::uint32_t connection, Find find) {
+    for (const auto& [known, end] : short_ends_)
+      if (known == connection) return end.get();
+    auto found = find();
+    if (!found) return nullptr;
+    return short_ends_.emplace_back(connection, std::move(found)).second.get();
+  }
+  void forget_short_end(std::uint32_t connection) {
+    std::erase_if(short_ends_, [connection](const auto& one) { return one.first == connection; });
+  }
   /// The peer waits for room in the ring that we read.
   void tell_of_room();
 
@@ -95,6 +107,7 @@ class Link {
   std::unordered_map<std::uint32_t, bool> connections_;  // open, or closed by us
   std::vector<ConnectionId> who_waits_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;  // of who reads
   std::atomic<std::uint64_t> surely_open_{none};  // one of them, for all who ask without the mutex
 };
 

@@ -118,6 +118,7 @@ class Links::Way final : public ShortWay {
   Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
       : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
   void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
+  bool only_writes() const override { return true; }
 
  private:
   const std::shared_ptr<Links> links_;
@@ -180,19 +181,25 @@ void Links::tell_if_flushed() {
 // ---- receiving -------------------------------------------------------------------------------
 
 void Links::leave() {
-  if (!sign_.leave()) return;
-  look_again_.store(true);
+  if (!sign_.leave() || receive()) return;
+  look_again_.store(true);  // whoever receives just now will, unless he is through
   receive();
 }
 
-/// Either we receive, or who does finds that he is to look again.
-bool Links::receive() {
-  bool has_come = false;
+/// Whether anything has come; nothing when another thread receives, who may have looked at some of
+/// the links before.
+std::optional<bool> Links::receive() {
+  std::optional<bool> has_come;
   do {
-    const runtime::Lock lock(receiving_, std::try_to_lock);
-    if (!lock || receiver_ == nullptr) return has_come;
-    look_again_.store(false);
-    for (std::size_t i = 0; i < begun_.size(); ++i) has_come |= receive_from(begun_[i]);
+    {
+      const runtime::Lock lock(receiving_, std::try_to_lock);
+      if (!lock || receiver_ == nullptr) return has_come;
+      if (look_again_.load()) look_again_.store(false);
+      bool any = has_come.value_or(false);
+      for (std::size_t i = 0; i < begun_.size(); ++i) any |= receive_from(begun_[i]);
+      has_come = any;
+    }
+    runtime::show_unlocked();
   } while (look_again_.load());
   tell_if_flushed();
   return has_come;
@@ -237,7 +244,7 @@ bool Links::receive_next(const LinkPtr& link) {
       if (arrived->frame)
         receiver_->deliver(connection, std::move(*arrived->frame));
       else
-        receiver_->deliver_short(connection, std::move(*arrived->short_frame));
+        deliver_short(*link, arrived->connection, std::move(arrived->short_frame));
       break;
     case Link::Verdict::lost:
       receiver_->connection_lost(
@@ -249,6 +256,14 @@ bool Links::receive_next(const LinkPtr& link) {
   }
   arrived->frame.reset();
   return true;
+}
+
+void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame) {
+  ShortEnd* const end =
+      link.short_end_of(connection, [&] { return receiver_->short_end(link.id_of(connection)); });
+  if (end != nullptr && end->deliver(std::move(frame))) return;
+  link.forget_short_end(connection);
+  receiver_->deliver_short(link.id_of(connection), std::move(frame));
 }
 
 /// Nothing that comes is believed any more. Called with receiving_ held.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,7 +38,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void stop();
 
   void come() override { sign_.come(); }
-  bool look() override { return receive(); }
+  bool look() override { return receive().value_or(false); }
   void leave() override;
 
  private:
@@ -69,11 +70,12 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void alone(Act act);
 
   // By the one that receives:
-  bool receive();
+  std::optional<bool> receive();
   bool receive_from(const LinkPtr& link);
   void tell_of_own_room(const LinkPtr& link);
   void tell_soon_of_own_room(const Link& link);
   bool receive_next(const LinkPtr& link);
+  void deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame);
   void refuse(const LinkPtr& link, const std::string& wrong);
   void look_soon();
   void tell_if_flushed();
@@ -113,6 +115,7 @@ void Links::alone(Act act) {
     const runtime::Lock lock(receiving_);
     act();
   }
+  runtime::show_unlocked();
   if (look_again_.load()) receive();
 }
 

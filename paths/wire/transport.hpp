@@ -13,6 +13,15 @@ namespace paths {
 /// One end of a connection between two hosts, as this host's transport numbers it; never reused.
 using ConnectionId = std::uint64_t;
 
+/// Who gets the short frames that come on one connection: found once, for all of them.
+class ShortEnd {
+ public:
+  virtual ~ShortEnd() = default;
+  /// As Receiver::deliver_short(). False, and nothing done with the frame, when who gets them has
+  /// to be found anew.
+  virtual bool deliver(ShortFrame&& frame) = 0;
+};
+
 /// Who gets what arrives. Called in no context on the services' OS thread or on that of a thread
 /// that waits (or, in one process, in the sender's context), for one connection by one at a time;
 /// must not block.
@@ -22,6 +31,8 @@ class Receiver {
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
   /// Only of transports that carry them.
   virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
+  /// Null where deliver_short() has to find him each time.
+  virtual std::shared_ptr<ShortEnd> short_end(ConnectionId /*connection*/) { return nullptr; }
   /// A connection that had no room has some.
   virtual void room_made(ConnectionId /*connection*/) {}
   /// Nothing more will come or go: the peer ended, was refused or cannot be reached.
@@ -36,6 +47,9 @@ class ShortWay {
   virtual ~ShortWay() = default;
   /// As Transport::send(), in order with what that sends.
   virtual void send(const ShortFrame& frame) = 0;
+  /// Whether that brings nothing to any receiver before it returns, so that the caller may hold
+  /// what receivers need.
+  virtual bool only_writes() const { return false; }
 };
 
 /// Carries frames of one host, in order per connection, without loss while the connection lives.

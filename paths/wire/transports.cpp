@@ -22,6 +22,9 @@ class Transports::Entrance final : public Receiver {
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override {
     receiver_.deliver_short(transports_.ours(connection, index_), std::move(frame));
   }
+  std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override {
+    return receiver_.short_end(transports_.ours(connection, index_));
+  }
   void room_made(ConnectionId connection) override {
     receiver_.room_made(transports_.ours(connection, index_));
   }

@@ -109,7 +109,7 @@ void Sockets::hand_over(HandedOver one) {
 /// What was handed over while the sockets were in use: either its sender finds them free, or who
 /// used them finds it here.
 void Sockets::send_rest() {
-  while (has_handed_over_.load()) {
+  for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
     const runtime::Lock use(using_, std::try_to_lock);
     if (!use) return;
     flush();

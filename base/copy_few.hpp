@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/copy_few.hpp — copying bytes of which there mostly are those of one value.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace base {
+
+/// Eight of them without a call.
+inline void copy_few(std::span<const std::byte> from, std::byte* to) noexcept {
+  if (from.size() == sizeof(std::uint64_t))
+    std::memcpy(to, from.data(), sizeof(std::uint64_t));
+  else if (!from.empty())
+    std::memcpy(to, from.data(), from.size());
+}
+
+}  // namespace base
