@@ -143,6 +143,13 @@ struct Talk {
     made.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, plan->digest});
     return made;
   }
+  /// By its connection's end and without it, in turn.
+  void short_comes(ConnectionId id, ShortFrame&& frame) {
+    const auto end = comes_by_end ? connections.short_end(id) : nullptr;
+    comes_by_end = !comes_by_end;
+    if (!end || !end->deliver(std::move(frame))) connections.deliver_short(id, std::move(frame));
+  }
+  bool comes_by_end = true;
   void give_credits(std::uint32_t credits) { give_credits_on(outbound, credits); }
   void give_credits_on(ConnectionId on, std::uint32_t credits) {
     Frame given = frame(FrameKind::credits);

@@ -30,7 +30,53 @@ class Nobody final : public Receiver {
   void connection_lost(ConnectionId, const std::string&) override {}
 };
 
+/// Counts the short frames that come to it, by its one end and else.
+class Counts final : public Receiver {
+ public:
+  void deliver(ConnectionId, Frame&&) override {}
+  void deliver_short(ConnectionId, ShortFrame&&) override { ++came; }
+  std::shared_ptr<ShortEnd> short_end(ConnectionId) override {
+    class End final : public ShortEnd {
+     public:
+      explicit End(int& count) : count_(count) {}
+      bool deliver(ShortFrame&&) override { return ++count_ > 0; }
+
+     private:
+      int& count_;
+    };
+    return std::make_shared<End>(came_by_end);
+  }
+  void connection_lost(ConnectionId, const std::string&) override {}
+  int came = 0, came_by_end = 0;
+};
+
 }  // namespace
+
+TEST_CASE("multiplexer: who gets short frames is found anew when his share has stopped") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([] {
+    LocalNetwork network(2, true);
+    Nobody nobody;
+    Counts others, mine;
+    Multiplexer all(network.transport(0), others);
+    all.start();
+    const auto share = all.share({0, 1});
+    share->start(mine);
+    const ConnectionId connection = share->connect(1, 0);
+    CHECK(all.short_end(connection ^ 1) == nullptr);
+    const auto end = all.short_end(connection);
+    REQUIRE(end != nullptr);
+    CHECK(end->deliver(ShortFrame()));
+    CHECK(mine.came_by_end == 1);
+    share->stop();
+    CHECK_FALSE(end->deliver(ShortFrame()));
+    CHECK(mine.came_by_end == 1);
+    CHECK(all.short_end(connection) == nullptr);
+    all.deliver_short(connection, ShortFrame());
+    CHECK(others.came == 1);
+    all.stop();
+  });
+}
 
 TEST_CASE("multiplexer: a share ends also when what was brought to it was too much for it") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});

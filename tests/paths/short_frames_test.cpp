@@ -84,7 +84,7 @@ TEST_CASE("short frames: a standing call's first request is a frame, and the nex
       CHECK(asked.result.sequence == sequence);
       CHECK(asked.result.contributions == 5);
       CHECK(asked.result.payload.read<double>() == double(sequence));
-      talk.connections.deliver_short(Talk::outbound, reply_of(7));
+      talk.short_comes(Talk::outbound, reply_of(7));
       caller.task.join();
       CHECK(caller.came == "7.0");
     }
@@ -133,7 +133,7 @@ TEST_CASE("short frames: what they cannot say goes as a frame, while others go o
       Caller again(talk, move_of(1, 1));
       talk.runtime.sleep_for(1ms);
       CHECK(talk.sent_short.size() == 1);
-      talk.connections.deliver_short(Talk::outbound, reply_of(7));
+      talk.short_comes(Talk::outbound, reply_of(7));
       again.task.join();
       talk.connections.connection_lost(Talk::outbound, "that will do");
       caller.task.join();
@@ -154,7 +154,7 @@ TEST_CASE("short frames: a second call while one is under way goes as a frame, n
     CHECK_FALSE(is_of_standing(reply.call));
     reply.result.payload = base::Payload::of(8.0);
     talk.connections.deliver(Talk::outbound, std::move(reply));
-    talk.connections.deliver_short(Talk::outbound, reply_of(7));
+    talk.short_comes(Talk::outbound, reply_of(7));
     first.task.join();
     second.task.join();
     CHECK(first.came == "7.0");
@@ -173,12 +173,12 @@ TEST_CASE("short frames: one that was given up is used again when its answer has
     talk.runtime.sleep_for(1ms);
     CHECK(talk.sent_short.size() == 1);
     CHECK(talk.sent_of(FrameKind::request) == 2);
-    talk.connections.deliver_short(Talk::outbound, reply_of(7));  // to nobody
+    talk.short_comes(Talk::outbound, reply_of(7));  // to nobody
     CHECK(next.came.empty());
     Caller after(talk, move_of(1, 3));
     talk.runtime.sleep_for(1ms);
     CHECK(talk.sent_short.size() == 2);
-    talk.connections.deliver_short(Talk::outbound, reply_of(9));
+    talk.short_comes(Talk::outbound, reply_of(9));
     after.task.join();
     CHECK(after.came == "9.0");
     talk.connections.connection_lost(Talk::outbound, "that will do");
@@ -202,7 +202,7 @@ TEST_CASE("short frames: a failure or a large tuple comes back as a frame") {
     Caller again(talk, move_of(1, 2));
     talk.runtime.sleep_for(1ms);
     CHECK(talk.sent_short.size() == 2);
-    talk.connections.deliver_short(Talk::outbound, reply_of(7));
+    talk.short_comes(Talk::outbound, reply_of(7));
     again.task.join();
     CHECK(again.came == "7.0");
   });
@@ -246,7 +246,7 @@ TEST_CASE("short frames: requests are handed on, and answered without credits") 
   ShortFrame asked;
   asked.standing = 2;
   asked.result.payload = base::Payload::of(1.0);
-  talk.connections.deliver_short(Talk::inbound, ShortFrame(asked));
+  talk.short_comes(Talk::inbound, ShortFrame(asked));
   REQUIRE(talk.served_short.size() == 1);
   CHECK(talk.served_short[0].first == Talk::inbound);
   CHECK(talk.served_short[0].second.standing == 2);
@@ -264,25 +264,25 @@ TEST_CASE("short frames: one that nothing has led to refuses the peer, with word
   ShortFrame asked;
   const std::vector<Case> cases = {
       {"a reply to standing call 0, which does not wait",
-       [](Talk& talk) { talk.connections.deliver_short(Talk::outbound, reply_of(1)); }},
+       [](Talk& talk) { talk.short_comes(Talk::outbound, reply_of(1)); }},
       {"a reply to standing call 1, which does not wait",
-       [](Talk& talk) { talk.connections.deliver_short(Talk::outbound, reply_of(1, 1)); }},
+       [](Talk& talk) { talk.short_comes(Talk::outbound, reply_of(1, 1)); }},
       {"a reply to standing call 4294967295",
-       [](Talk& talk) { talk.connections.deliver_short(Talk::outbound, reply_of(1, ~0u)); }},
+       [](Talk& talk) { talk.short_comes(Talk::outbound, reply_of(1, ~0u)); }},
       {"cluster 2 of 2",
        [](Talk& talk) {
          ShortFrame reply = reply_of(1);
          reply.result.origin.cluster = 2;
-         talk.connections.deliver_short(Talk::outbound, std::move(reply));
+         talk.short_comes(Talk::outbound, std::move(reply));
        }},
       {"an operation in place of an answer",
-       [&](Talk& talk) { talk.connections.deliver_short(Talk::outbound, ShortFrame(asked)); }},
+       [&](Talk& talk) { talk.short_comes(Talk::outbound, ShortFrame(asked)); }},
       {"an answer in place of an operation",
-       [](Talk& talk) { talk.connections.deliver_short(Talk::inbound, reply_of(1)); }},
+       [](Talk& talk) { talk.short_comes(Talk::inbound, reply_of(1)); }},
       {"a frame after its goodbye",
        [&](Talk& talk) {
          talk.goodbye(Talk::inbound);
-         talk.connections.deliver_short(Talk::inbound, ShortFrame(asked));
+         talk.short_comes(Talk::inbound, ShortFrame(asked));
        }},
       {"standing call 8 of 8",
        [](Talk& talk) {
@@ -312,8 +312,24 @@ TEST_CASE("short frames: one that nothing has led to refuses the peer, with word
 
 TEST_CASE("short frames: of who has not greeted they are refused, and nobody is gone") {
   Talk talk(true);
-  talk.connections.deliver_short(Talk::inbound, ShortFrame());
+  talk.short_comes(Talk::inbound, ShortFrame());
   CHECK(talk.served_short.empty());
   CHECK(talk.gone.empty());
   CHECK(talk.sent_of(FrameKind::refuse) == 1);
+}
+
+TEST_CASE("short frames: the end of a connection that is gone takes nothing, and leaves it") {
+  Talk talk(true);
+  CHECK(talk.connections.short_end(Talk::inbound) == nullptr);
+  talk.hello();
+  const auto end = talk.connections.short_end(Talk::inbound);
+  REQUIRE(end != nullptr);
+  CHECK(talk.connections.short_end(Talk::inbound) == end);
+  talk.connections.refuse(Talk::inbound, "enough");  // and so it is dropped
+  REQUIRE(talk.dropped == std::vector{Talk::inbound});
+  ShortFrame asked;
+  asked.result.payload = base::Payload::of(1.0);
+  CHECK_FALSE(end->deliver(std::move(asked)));
+  CHECK(asked.result.payload.read<double>() == 1.0);
+  CHECK(talk.served_short.empty());
 }

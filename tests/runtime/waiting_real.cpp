@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <vector>
 
 #include "runtime/attention.hpp"
 #include "runtime/completion.hpp"
+#include "runtime/moment.hpp"
 #include "runtime/poller.hpp"
 #include "runtime/runtime.hpp"
 
@@ -239,5 +241,55 @@ TEST_CASE(
     sleeper.join();
     CHECK(poller.here == 0);
     runtime.remove_poller(poller);
+  });
+}
+
+TEST_CASE("mutex: nobody is inside beside another, and all get in, also when they hold it long") {
+  const int threads = GENERATE(2, 16);
+  in_either_way([&](Runtime& runtime) {
+    constexpr int rounds = 3000;
+    Mutex mutex;
+    std::uint64_t entered = 0;
+    std::vector<Task> tasks;
+    for (int i = 0; i < threads; ++i)
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(6), [&] {
+        for (int round = 0; round < rounds; ++round) {
+          const Lock lock(mutex);
+          const std::uint64_t before = entered;
+          if (round % 500 == 0) for_a_moment([] { return true; });
+          entered = before + 1;
+        }
+      }));
+    for (auto& task : tasks) task.join();
+    CHECK(entered == std::uint64_t{rounds} * static_cast<std::uint64_t>(threads));
+  });
+}
+
+TEST_CASE("mutex: it may go as soon as another thread has got it, used it last, and let it go") {
+  Runtime runtime;
+  runtime.run([&] {
+    struct Shared {
+      Mutex mutex;
+      bool is_left = false;
+    };
+    constexpr int rounds = 3000;
+    std::atomic<Shared*> given{nullptr};
+    Task other = runtime.spawn(ContextRole::thread, named(7), [&] {
+      for (int round = 0; round < rounds; ++round) {
+        Shared* shared = nullptr;
+        while ((shared = given.exchange(nullptr)) == nullptr) pause_core();
+        const Lock lock(shared->mutex);
+        shared->is_left = true;
+      }
+    });
+    for (int round = 0; round < rounds; ++round) {
+      auto shared = std::make_unique<Shared>();
+      given = shared.get();
+      for (bool is_left = false; !is_left;) {
+        const Lock lock(shared->mutex);
+        is_left = shared->is_left;
+      }
+    }
+    other.join();
   });
 }
