@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/wait.hpp — the one way to block: a list of waiters guarded by a mutex.
 #pragma once
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -23,9 +22,9 @@ inline void show_unlocked() {}
 /// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go). Who
 /// finds it held looks a little longer than those take before he sleeps.
 ///
-/// Why: to unlock is a plain store, as processors wait for an atomic exchange until all that was
-///      stored before has come to its place. So who unlocks may rarely miss who falls asleep just
-///      then, and who sleeps looks again after a while; and see show_unlocked().
+/// Why:  to unlock is a plain store, as processors wait for an atomic exchange until all that was
+///       stored before has come to its place. So who unlocks may rarely miss who falls asleep just
+///       then, and who sleeps looks again after a while; and see show_unlocked().
 /// Ends: may go as soon as it is unlocked, even if its last user has not returned from unlock().
 class Mutex {
  public:
@@ -38,21 +37,17 @@ class Mutex {
                                           std::memory_order_relaxed);
   }
   void unlock() {
-    std::atomic<std::uint32_t>& sleepers = this->sleepers();
-    state_.store(free, std::memory_order_release);  // from here on this may be gone
-    if (sleepers.load(std::memory_order_relaxed) != 0) wake_one(&state_);
+    const bool has_sleepers = sleepers_.load(std::memory_order_relaxed) != 0;
+    state_.store(free, std::memory_order_release);
+    if (has_sleepers) wake_one(&state_);
   }
 
  private:
   static constexpr std::uint32_t free = 0, held = 1;
   void lock_slowly();
   static void wake_one(const void* state);
-  /// Of this mutex, and of some others: who is woken for nothing sleeps again.
-  std::atomic<std::uint32_t>& sleepers() const {
-    return all_sleepers_[reinterpret_cast<std::uintptr_t>(this) / 64 % all_sleepers_.size()];
-  }
-  static std::array<std::atomic<std::uint32_t>, 256> all_sleepers_;
   std::atomic<std::uint32_t> state_{free};
+  std::atomic<std::uint32_t> sleepers_{0};
 };
 
 /// For one who has unlocked a mutex and now looks for what others left who tried to lock it and

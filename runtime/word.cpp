@@ -54,17 +54,15 @@ void Word::give_back(Word& word) {
 }
 
 #ifndef PATHS_TSAN
-std::array<std::atomic<std::uint32_t>, 256> Mutex::all_sleepers_{};
-
 void Mutex::lock_slowly() {
   for (int looks = 0; looks < 64; ++looks) {
     if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
     pause_core();
   }
   constexpr timespec limit{0, 1'000'000};
-  sleepers().fetch_add(1, std::memory_order_seq_cst);
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
   while (!try_lock()) syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, held, &limit, nullptr, 0);
-  sleepers().fetch_sub(1, std::memory_order_relaxed);
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Mutex::wake_one(const void* state) {

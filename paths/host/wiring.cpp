@@ -155,7 +155,6 @@ Result Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation)
 void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                         Ascent& ascent) {
   const runtime::Deadline limit = deadline();
-  expect(limit.at);
   ascent.then(
       [this, to_host, stage, asked = OperationHead(operation)](Ascent up, Outcome&& outcome) {
         if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
@@ -167,6 +166,7 @@ void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operat
     ascent.let_go_last();
     throw;
   }
+  expect(limit.at);  // before it had begun, whoever looks would have passed it over
 }
 
 /// One that nobody can have come by honestly ends the peer.
@@ -196,11 +196,9 @@ void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
 }
 
 void Wiring::ended_without_context() {
-  runtime::Lock lock(mutex_);
-  if (--begun_ > 0) return;
-  runtime::Wakes wakes;
-  changed_.wake_all(wakes);
-  lock.unlock();
+  std::optional<runtime::Wakes> wakes;
+  const runtime::Lock lock(mutex_);
+  if (--begun_ == 0) changed_.wake_all(wakes.emplace());
 }
 
 void Wiring::expect(base::Nanos until) {

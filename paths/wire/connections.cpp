@@ -201,8 +201,9 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
 
 /// As deliver() of the frame that it stands for.
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
+  std::optional<runtime::Wakes> wakes;
   runtime::Lock lock(mutex_);
-  take(found_or_new(id), std::move(frame), lock);
+  take(found_or_new(id), std::move(frame), wakes, lock);
 }
 
 std::shared_ptr<ShortEnd> Connections::short_end(ConnectionId id) {
@@ -214,34 +215,27 @@ std::shared_ptr<ShortEnd> Connections::short_end(ConnectionId id) {
 }
 
 bool Connections::End::deliver(ShortFrame&& frame) {
+  std::optional<runtime::Wakes> wakes;
   runtime::Lock lock(connections_.mutex_);
   if (connection_ == nullptr) return false;
-  connections_.take(*connection_, std::move(frame), lock);
+  connections_.take(*connection_, std::move(frame), wakes, lock);
   return true;
 }
 
-/// Called with the mutex held, which is let go.
-void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock& lock) {
+/// Called with the mutex held, which is let go unless somebody is to be woken.
+void Connections::take(Connection& connection, ShortFrame&& frame,
+                       std::optional<runtime::Wakes>& wakes, runtime::Lock& lock) {
   if (!connection.lost.empty()) return;
   connection.is_heard = true;
   const ConnectionId id = connection.id;
   const std::string wrong = this->wrong(connection, frame);
-  if (!wrong.empty()) {
-    {
-      runtime::Wakes wakes;
-      if (!connection.known) turn_away(connection, wrong, wakes);
-      lock.unlock();
-    }
-    refuse(id, wrong);
-    return send_posted();
-  }
-  if (!frame.is_reply) {
-    lock.unlock();
-    return serve_short_(id, std::move(frame));
-  }
-  runtime::Wakes wakes;
-  answer(connection, std::move(frame), wakes);
+  if (wrong.empty() && frame.is_reply) return answer(connection, std::move(frame), wakes.emplace());
+  if (!wrong.empty() && !connection.known) turn_away(connection, wrong, wakes.emplace());
   lock.unlock();
+  wakes.reset();
+  if (wrong.empty()) return serve_short_(id, std::move(frame));
+  refuse(id, wrong);
+  send_posted();
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {

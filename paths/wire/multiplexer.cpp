@@ -17,7 +17,7 @@ std::unique_ptr<Multiplexer::Share> Multiplexer::share(std::vector<std::uint32_t
 
 bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std::string> source) {
   const runtime::Lock lock(mutex_);
-  if (share.receiver_ == nullptr) return false;
+  if (share.receiver_ == nullptr || share.gate_->is_closed.load()) return false;
   owners_[connection] = {&share, false, std::move(source)};
   ++share.gate_->inside;
   return true;

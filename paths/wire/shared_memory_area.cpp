@@ -180,15 +180,14 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
-/// Who waits for room has filled the ring, which is seen before the last of that is consumed: then
-/// either he sees that there is some, or we that he waits.
+/// Who waits for room waits for a whole ring to be read. Somewhere in it one of these is ordered
+/// before our look whether he waits, and then either he sees that there is room, or we him.
 void RingReader::consume(std::size_t bytes) {
-  const bool may_wait = written_ - read_ > RingArea::ring_bytes / 2;
   read_ += bytes;
-  if (may_wait)
-    control_->read.store(read_, std::memory_order_seq_cst);
-  else
-    control_->read.store(read_, std::memory_order_release);
+  if (read_ - ordered_ < RingArea::ring_bytes / 2)
+    return control_->read.store(read_, std::memory_order_release);
+  ordered_ = read_;
+  control_->read.store(read_, std::memory_order_seq_cst);
 }
 
 void RingReader::consume_to_end() {

@@ -143,6 +143,7 @@ class RingReader {
   RingControl* control_ = nullptr;
   std::byte* bytes_ = nullptr;
   std::uint64_t read_ = 0;
+  std::uint64_t ordered_ = 0;  // of that, what was said with a fence
   std::uint64_t written_ = 0;  // as last seen
 };
 

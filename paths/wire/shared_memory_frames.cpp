@@ -48,8 +48,7 @@ void FrameWriter::write(std::uint32_t connection, const Frame& frame) {
   copy(bytes_in(head), kept.head.data());
   write_header(frame, std::span(kept.head).subspan(sizeof head));
   kept.body = std::move(body);
-  kept_.push_back(std::move(kept));
-  push();
+  keep(std::move(kept));
 }
 
 void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
@@ -84,8 +83,7 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   kept.connection = connection;
   kept.head.resize(size);
   write_at(kept.head.data());
-  kept_.push_back(std::move(kept));
-  push();
+  keep(std::move(kept));
 }
 
 /// At the beginning of the ring, where that is better for the next record.
@@ -116,7 +114,12 @@ void FrameWriter::write_end(std::uint32_t connection) {
   kept.connection = connection;
   kept.head.resize(sizeof(RecordHead));
   copy(bytes_in(RecordHead{connection, 0, 0}), kept.head.data());
+  keep(std::move(kept));
+}
+
+void FrameWriter::keep(Kept&& kept) {
   kept_.push_back(std::move(kept));
+  has_kept_ = true;
   push();
 }
 
@@ -135,6 +138,7 @@ bool FrameWriter::push() {
       kept.done += pushed;
     }
     kept_.pop_front();
+    if (kept_.empty()) has_kept_ = false;
   }
   return kept_.empty();
 }
@@ -159,6 +163,12 @@ void FrameWriter::forget(std::uint32_t connection) {
   std::erase_if(kept_, [connection](const Kept& kept) {
     return kept.connection == connection && kept.done == 0;
   });
+  has_kept_ = !kept_.empty();
+}
+
+void FrameWriter::forget_all() {
+  kept_.clear();
+  has_kept_ = false;
 }
 
 // ---- reading ---------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/wire/shared_memory_frames.hpp — frames of many connections as the bytes of one ring.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -55,10 +56,11 @@ class FrameWriter {
   /// As much as there is room for of what is kept; true when all has left. Throws
   /// LinkError when the peer's end of the ring is wrong.
   bool push();
-  bool has_kept() const { return !kept_.empty(); }
+  /// Said before the peer is asked for room: who is told of some then finds it. Of any context.
+  bool has_kept() const { return has_kept_.load(); }
   /// Nothing kept of a connection leaves any more.
   void forget(std::uint32_t connection);
-  void forget_all() { kept_.clear(); }
+  void forget_all();
 
  private:
   struct Kept {
@@ -67,6 +69,7 @@ class FrameWriter {
     base::Payload body;
     std::size_t done = 0;  // of both
   };
+  void keep(Kept&& kept);
   bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);
   std::size_t push_some(std::span<const std::byte> bytes);
   void begin_again(std::size_t bytes);
@@ -74,6 +77,7 @@ class FrameWriter {
   std::optional<RingWriter> ring_;
   std::function<void()> written_;
   std::deque<Kept> kept_;
+  std::atomic<bool> has_kept_{false};
 };
 
 /// Puts frames together again. Of one context at a time.

@@ -18,7 +18,7 @@ void Link::begin(RingArea rings, AwakeSign peer, int direction) {
   reader = FrameReader(RingReader(area.control(other), area.bytes(other)));
   writer_.begin(RingWriter(area.control(direction), area.bytes(direction)),
                 [this] { wake_peer(); });
-  has_kept_ = !writer_.push();
+  writer_.push();
 }
 
 std::vector<ConnectionId> Link::end() {
@@ -26,7 +26,6 @@ std::vector<ConnectionId> Link::end() {
   runtime::Lock sending(sending_);
   socket.close();
   writer_.forget_all();
-  has_kept_ = false;
   runtime::Lock lock(mutex_);
   has_ended_ = true;
   surely_open_ = none;
@@ -57,7 +56,6 @@ void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
   runtime::Lock sending(sending_);
   if (!is_open(own_number(connection))) return;
   writer_.write(own_number(connection), frame);
-  if (writer_.has_kept() != has_kept()) has_kept_ = writer_.has_kept();
 }
 template void Link::write_any(ConnectionId, const Frame&);
 template void Link::write_any(ConnectionId, const ShortFrame&);
@@ -74,20 +72,14 @@ bool Link::close(ConnectionId id) {
   }
   // Whoever comes to that address finds nothing of ours; who was told why we part reads it.
   if (is_ours()) writer_.forget(connection);
-  if (has_begun) write_end(connection);
-  has_kept_ = writer_.has_kept();
+  if (has_begun) writer_.write_end(connection);
   return true;
 }
 
-/// Called with `sending_` held.
-void Link::write_end(std::uint32_t connection) {
-  writer_.write_end(connection);
-  has_kept_ = writer_.has_kept();
-}
-
+/// Waits for who writes, who may have been told just now that there is no room.
 void Link::push() {
-  runtime::Lock sending(sending_, std::try_to_lock);
-  if (sending) has_kept_ = !writer_.push();
+  const runtime::Lock sending(sending_);
+  writer_.push();
 }
 
 /// Either we see that what was kept has left, or who sees to that sees that somebody waits.
@@ -95,7 +87,7 @@ bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);
   waits_for_room_ = true;
-  if (!has_kept_.load() || has_ended_) return true;
+  if (!has_kept() || has_ended_) return true;
   if (std::find(who_waits_for_room_.begin(), who_waits_for_room_.end(), connection) ==
       who_waits_for_room_.end())
     who_waits_for_room_.push_back(connection);
@@ -138,7 +130,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
     if (!is_known) was_open = false;
   }
   runtime::Lock sending(sending_);
-  write_end(arrived.connection);
+  writer_.write_end(arrived.connection);
   return was_open ? Verdict::lost : Verdict::ignore;
 }
 

@@ -47,13 +47,15 @@ class Link {
   /// False when it was closed before. The peer is told.
   bool close(ConnectionId connection);
   /// Has frames that could not leave yet.
-  bool has_kept() const { return has_kept_.load(std::memory_order_relaxed); }
+  bool has_kept() const { return writer_.has_kept(); }
   /// Whether all have left; else who asks, for that connection, waits until they have.
   bool has_room(ConnectionId connection);
-  bool has_room_for_who_waits() const { return waits_for_room_.load() && !has_kept_.load(); }
+  bool has_room_for_who_waits() const { return waits_for_room_.load() && !has_kept(); }
   std::vector<ConnectionId> take_who_waits_for_room();
-  /// Lets them, unless somebody writes just now. Throws LinkError.
+  /// Lets them, as far as there is room. Throws LinkError.
   void push();
+  /// Somebody there does, so that to write is all that is to be done. Once something has come.
+  bool peer_looks() const { return peer_.sleep() == 0; }
   /// Made by us, of which nobody wants anything any more.
   bool is_unused();
 
@@ -92,12 +94,10 @@ class Link {
   template <class AnyFrame>
   void write_any(ConnectionId connection, const AnyFrame& frame);
   void wake_peer();
-  void write_end(std::uint32_t connection);
 
   runtime::Mutex sending_;
   FrameWriter writer_;
   AwakeSign peer_;
-  std::atomic<bool> has_kept_{false};
   std::atomic<bool> waits_for_room_{false};  // somebody, for what is kept to leave
   std::atomic<std::uint64_t> rung_{0};       // the sleep out of which the peer was woken
 
