@@ -54,8 +54,6 @@ class Link {
   std::vector<ConnectionId> take_who_waits_for_room();
   /// Lets them, as far as there is room. Throws LinkError.
   void push();
-  /// Somebody there does, so that to write is all that is to be done. Once something has come.
-  bool peer_looks() const { return peer_.sleep() == 0; }
   /// Made by us, of which nobody wants anything any more.
   bool is_unused();
 

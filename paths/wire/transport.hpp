@@ -47,8 +47,8 @@ class ShortWay {
   virtual ~ShortWay() = default;
   /// As Transport::send(), in order with what that sends.
   virtual void send(const ShortFrame& frame) = 0;
-  /// Whether that is quick just now and brings nothing to any receiver before it returns, so that
-  /// the caller may hold what receivers need.
+  /// Whether that brings nothing to any receiver before it returns, so that the caller may hold
+  /// what receivers need.
   virtual bool only_writes() const { return false; }
 };
 
