@@ -59,9 +59,11 @@ struct Rounds::Round {
   std::optional<Result> result;
   std::unique_ptr<Fold> fold;  // of large contributions
   runtime::WaitList waiting;
-  Waiter* first_waiter = nullptr;  // of those without a context
-  base::Nanos until{0};            // the deadline of the first of them to come
+  Waiter* first_waiter = nullptr;  // of those without a context, as they came
+  Waiter* last_waiter = nullptr;
+  base::Nanos until{0};  // the deadline of the first of them to come
 
+  void add(Waiter& waiter);
   bool is_decided() const { return failure || result; }
   void clear() {
     for (Contribution& one : by_slot) one.clear();
@@ -90,6 +92,13 @@ struct Rounds::Waiter final : runtime::Told {
   Turn turn = Turn::leave;
   Waiter* next_waiter = nullptr;
 };
+
+/// First come, first answered. Of other processes those who came last mostly share our core, and
+/// have it only when we are through; the others go on meanwhile.
+void Rounds::Round::add(Waiter& waiter) {
+  (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
+  last_waiter = &waiter;
+}
 
 /// One slot's stay in a round, from its arrival to its departure with an answer.
 class Rounds::Stay {
@@ -317,14 +326,16 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runti
 /// what is his to do, if it is his turn.
 void Rounds::wake(Round& round, runtime::Wakes& wakes) const {
   round.waiting.wake_all(wakes);
-  for (Waiter** at = &round.first_waiter; *at != nullptr;) {
-    Waiter& waiter = **at;
+  Waiter* waiting = std::exchange(round.first_waiter, nullptr);
+  round.last_waiter = nullptr;
+  while (waiting != nullptr) {
+    Waiter& waiter = *waiting;
+    waiting = std::exchange(waiter.next_waiter, nullptr);
     if (const auto turn = turn_of(round, waiter.head.slot, waiter.failure != nullptr)) {
       waiter.turn = *turn;
-      *at = waiter.next_waiter;
       wakes.tell(waiter);
     } else {
-      at = &waiter.next_waiter;
+      round.add(waiter);
     }
   }
 }
@@ -336,8 +347,8 @@ void Rounds::wait_without_context(Round& round, const Operation& operation, cons
                                   Ascent& ascent) {
   Waiter& waiter = ascent.keep<Waiter>(*this, round, operation, next.detached());
   waiter.ascent = std::move(ascent);
-  waiter.next_waiter = std::exchange(round.first_waiter, &waiter);
-  if (waiter.next_waiter != nullptr) return;
+  round.add(waiter);
+  if (round.first_waiter != &waiter) return;
   round.until = site_.deadline().at;
   next.expect(round.until);
 }
@@ -463,6 +474,7 @@ void Rounds::give_up() {
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
   for (auto& [key, round] : rounds_) {
+    round->last_waiter = nullptr;
     while (Waiter* const waiter = round->first_waiter) {
       round->first_waiter = waiter->next_waiter;
       waiter->turn = Turn::leave;
