@@ -16,11 +16,11 @@
 
 namespace paths {
 
-/// A thread of the plan in this process. Who runs it may change; at any time it is one context or
-/// nobody.
 /// What failed, here or at other hosts, as its wiring heard; "": nothing.
 std::string failed_elsewhere(const Host& host);
 
+/// A thread of the plan in this process. Who runs it may change; at any time it is one context or
+/// nobody.
 class Place {
  public:
   /// The context that makes it is the thread.

@@ -60,10 +60,6 @@ void refuse_inside_a_run(std::string_view what) {
         fmt::format("{} by a thread that is attached or of a run already", what));
 }
 
-}  // namespace
-
-namespace {
-
 /// What a launcher says to every program of its run, and this one did not say otherwise.
 RunOptions as_launched(RunOptions options) {
   if (environment_variable("PATHS_CLOCK") == "virtual")

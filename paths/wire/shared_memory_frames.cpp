@@ -3,7 +3,6 @@
 #include "paths/wire/shared_memory_frames.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 

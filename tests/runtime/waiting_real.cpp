@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <memory>
 #include <vector>
 
 #include "runtime/attention.hpp"
@@ -262,34 +261,5 @@ TEST_CASE("mutex: nobody is inside beside another, and all get in, also when the
       }));
     for (auto& task : tasks) task.join();
     CHECK(entered == std::uint64_t{rounds} * static_cast<std::uint64_t>(threads));
-  });
-}
-
-TEST_CASE("mutex: it may go as soon as another thread has got it, used it last, and let it go") {
-  Runtime runtime;
-  runtime.run([&] {
-    struct Shared {
-      Mutex mutex;
-      bool is_left = false;
-    };
-    constexpr int rounds = 3000;
-    std::atomic<Shared*> given{nullptr};
-    Task other = runtime.spawn(ContextRole::thread, named(7), [&] {
-      for (int round = 0; round < rounds; ++round) {
-        Shared* shared = nullptr;
-        while ((shared = given.exchange(nullptr)) == nullptr) pause_core();
-        const Lock lock(shared->mutex);
-        shared->is_left = true;
-      }
-    });
-    for (int round = 0; round < rounds; ++round) {
-      auto shared = std::make_unique<Shared>();
-      given = shared.get();
-      for (bool is_left = false; !is_left;) {
-        const Lock lock(shared->mutex);
-        is_left = shared->is_left;
-      }
-    }
-    other.join();
   });
 }
