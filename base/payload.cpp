@@ -48,12 +48,8 @@ struct alignas(std::max_align_t) Payload::Shared {
 };
 
 Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), size_(other.size_) {
-  if (shared_ != nullptr) {
-    shared_->hold();
-    bytes_ = other.bytes_;
-  } else {
-    std::memcpy(here_, other.here_, size_);
-  }
+  if (shared_ != nullptr) shared_->hold();
+  take_bytes_kept_by(other);
 }
 
 Payload& Payload::operator=(const Payload& other) noexcept {
@@ -129,7 +125,5 @@ void Payload::refuse_read(std::size_t bytes, std::size_t offset) const {
 }
 
 std::span<std::byte> Payload::writable() noexcept { return {is_inline() ? here_ : bytes_, size_}; }
-
-const std::byte* Payload::data() const noexcept { return is_inline() ? here_ : bytes_; }
 
 }  // namespace base

@@ -98,12 +98,13 @@ class Payload {
   friend class Buffer;  // which writes before anybody shares
   struct Shared;        // count, release
   static void drop(Shared* shared) noexcept;
-  /// All of them: to copy as many as there are takes longer.
+  /// One value, in whose place the pointer is, or all: to copy as many as there are takes longer.
   void take_bytes_kept_by(const Payload& other) noexcept {
-    if (shared_ != nullptr)
-      bytes_ = other.bytes_;
-    else if (size_ != 0)
-      std::memcpy(here_, other.here_, inline_bytes);
+    static_assert(sizeof bytes_ == sizeof(std::uint64_t));
+    if (size_ == 0 && shared_ == nullptr) return;
+    std::memcpy(here_, other.here_, sizeof bytes_);
+    if (shared_ == nullptr && size_ > sizeof bytes_)
+      std::memcpy(here_ + sizeof bytes_, other.here_ + sizeof bytes_, inline_bytes - sizeof bytes_);
   }
   static Payload uninitialised(std::size_t size);
   static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
@@ -111,7 +112,7 @@ class Payload {
   bool may_be_written() const noexcept;
   [[noreturn]] void refuse_read(std::size_t bytes, std::size_t offset) const;
   std::span<std::byte> writable() noexcept;
-  const std::byte* data() const noexcept;
+  const std::byte* data() const noexcept { return is_inline() ? here_ : bytes_; }
   bool is_inline() const noexcept { return shared_ == nullptr; }
 
   Shared* shared_ = nullptr;

@@ -62,6 +62,10 @@ class Template {
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
   /// Empty when `payload` is a tuple of this template, otherwise a sentence saying why not.
   std::string mismatch(const base::Payload& payload) const;
+  /// Quick; false may also mean that mismatch() has to look.
+  bool surely_takes(const base::Payload& payload) const {
+    return size_says_all_ && payload.size() == fixed_bytes_;
+  }
   friend bool operator==(const Template& a, const Template& b) {
     return a.fields_ == b.fields_ && a.tag_ == b.tag_;
   }

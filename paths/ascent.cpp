@@ -22,15 +22,7 @@ void Trip::let_go_last() {
   if (!is_in_room) ::operator delete(memory);
 }
 
-Ascent& Ascent::operator=(Ascent&& other) noexcept {
-  Ascent mine(std::move(*this));
-  trip_ = std::exchange(other.trip_, nullptr);
-  return *this;
-}
-
-Ascent::~Ascent() {
-  if (trip_ != nullptr) fail(std::make_shared<TravelError>("", "", "", "ended"));
-}
+void Ascent::fail_dropped() { fail(std::make_shared<TravelError>("", "", "", "ended")); }
 
 void Ascent::answer(Outcome&& outcome) {
   Trip* const trip = std::exchange(trip_, nullptr);

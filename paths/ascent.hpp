@@ -67,8 +67,14 @@ class Ascent {
   Ascent() = default;
   explicit Ascent(Trip& trip) : trip_(&trip) {}
   Ascent(Ascent&& other) noexcept : trip_(std::exchange(other.trip_, nullptr)) {}
-  Ascent& operator=(Ascent&& other) noexcept;
-  ~Ascent();
+  Ascent& operator=(Ascent&& other) noexcept {
+    const Ascent mine(std::move(*this));
+    trip_ = std::exchange(other.trip_, nullptr);
+    return *this;
+  }
+  ~Ascent() {
+    if (trip_ != nullptr) fail_dropped();
+  }
   explicit operator bool() const { return trip_ != nullptr; }
 
   /// On the way up, before what others left: up(Ascent, Outcome), which goes on by answer(), now or
@@ -91,6 +97,7 @@ class Ascent {
   void fail(Failure failure) { answer(Outcome{{}, std::move(failure)}); }
 
  private:
+  void fail_dropped();
   Trip* trip_ = nullptr;
 };
 

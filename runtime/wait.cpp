@@ -96,25 +96,34 @@ Woken WaitList::wait_at_word(Context& self, Lock& lock, Nanos until, const Reaso
 void WaitList::wake_all(Wakes& wakes) {
   for (; first_ != nullptr; remove(*first_)) {
     first_->taken = true;
-    const bool is_service = first_->context->role == ContextRole::service;
-    (is_service ? wakes.services_ : wakes.threads_.fibers).push_back(first_->context);
+    wakes.add(*first_->context);
   }
   if (std::exchange(threads_, 0) == 0) return;
   ++wakes_;
-  wakes.threads_.add(*word_);
+  wakes.add(*word_);
 }
 
-void Wakes::Threads::add(Word& one) {
-  if (word == nullptr)
-    word = &one;
+void Wakes::One::wake() const {
+  if (fiber != nullptr)
+    fiber->unpark();
   else
-    more_words.push_back(&one);
+    word->change();
 }
 
 void Wakes::Threads::wake() const {
-  for (Context* fiber : fibers) fiber->unpark();
   if (word != nullptr) word->change();
-  for (Word* one : more_words) one->change();
+  for (const One& one : others) one.wake();
+}
+
+void Wakes::add(Context& fiber) {
+  others_.push_back({&fiber, nullptr, fiber.role == ContextRole::service});
+}
+
+void Wakes::add(Word& word) {
+  if (word_ == nullptr)
+    word_ = &word;
+  else
+    others_.push_back({nullptr, &word, false});
 }
 
 void Wakes::tell(Told& one) {
@@ -132,17 +141,31 @@ void Wakes::tell_all() {
   }
 }
 
+std::vector<Context*> Wakes::take_services() {
+  std::vector<Context*> services;
+  for (const One& one : others_)
+    if (one.is_service) services.push_back(one.fiber);
+  std::erase_if(others_, [](const One& one) { return one.is_service; });
+  return services;
+}
+
 void Wakes::carry_out() {
   tell_all();
-  for (Context* context : services_) context->unpark();
-  threads_.wake();
+  // Who has been woken may have gone when the others are.
+  for (const One& one : others_)
+    if (one.is_service) one.wake();
+  if (word_ != nullptr) word_->change();
+  for (const One& one : others_)
+    if (!one.is_service) one.wake();
 }
 
 void Wakes::services_first() {
   tell_all();
-  if (services_.empty()) return;
-  services_.front()->executor->wake_in_order(std::exchange(services_, {}),
-                                             std::exchange(threads_, {}));
+  std::vector<Context*> services = take_services();
+  if (services.empty()) return;
+  Executor& executor = *services.front()->executor;
+  executor.wake_in_order(std::move(services),
+                         {std::exchange(word_, nullptr), std::exchange(others_, {})});
 }
 
 }  // namespace runtime

@@ -145,28 +145,32 @@ class Wakes {
   void services_first();
   Wakes(const Wakes&) = delete;
   Wakes& operator=(const Wakes&) = delete;
-  bool empty() const {
-    return services_.empty() && threads_.fibers.empty() && threads_.word == nullptr &&
-           first_told_ == nullptr;
-  }
-
-  /// Those of the application.
-  struct Threads {
-    std::vector<Context*> fibers;
-    Word* word = nullptr;  // of OS threads; mostly there is but one
-    std::vector<Word*> more_words;
-    void add(Word& one);
-    void wake() const;
-  };
+  bool empty() const { return first_told_ == nullptr && word_ == nullptr && others_.empty(); }
 
  private:
   friend class WaitList;
+  friend class Executor;
+  struct One {
+    Context* fiber = nullptr;
+    Word* word = nullptr;  // if it is no fiber
+    bool is_service = false;
+    void wake() const;
+  };
+  /// Those of the application.
+  struct Threads {
+    Word* word = nullptr;
+    std::vector<One> others;
+    void wake() const;
+  };
+  void add(Context& fiber);
+  void add(Word& word);
   void carry_out();
   void tell_all();
+  std::vector<Context*> take_services();
   Told* first_told_ = nullptr;
   Told* last_told_ = nullptr;
-  std::vector<Context*> services_;
-  Threads threads_;
+  Word* word_ = nullptr;  // of OS threads; mostly there is but one
+  std::vector<One> others_;
 };
 
 /// Blocked contexts, which are woken together: fibers first come first served, OS threads all at

@@ -102,15 +102,26 @@ Admission::Standing Admission::standing_of(const Frame& request) {
   return standing;
 }
 
+bool Admission::enters(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
+                       std::uint64_t contributions) {
+  const Way& way = standing.way;
+  Slot& slot = standing.entrance->slots[standing.place];
+  if (contributions == 0 || contributions > threads_ || !standing.is_of(thread)) return false;
+  if (slot.is_released || slot.inside >= way.inside_max ||
+      !slot.moves.note_next(sequence, !way.has_order))
+    return false;
+  ++slot.inside;
+  return true;
+}
+
 Admission::Verdict Admission::judge(const Standing& standing, std::uint32_t thread,
                                     std::uint64_t sequence, std::uint64_t contributions) {
-  const Way& way = standing.way;
   if (contributions == 0 || contributions > threads_)
     return refused(fmt::format("{} contributions, expected 1 to {}", contributions, threads_));
-  if (thread >= standing.threads || (way.slots > 1 && way.first_slot + thread != standing.slot))
+  if (!standing.is_of(thread))
     return refused(
         fmt::format("thread {} at slot {}, which is not its own", thread, standing.slot));
-  return let_in({.slot = standing.slot, .sequence = sequence}, way,
+  return let_in({.slot = standing.slot, .sequence = sequence}, standing.way,
                 standing.entrance->slots[standing.place]);
 }
 
@@ -255,6 +266,12 @@ std::string Admission::wrong_answer(StageId stage, const OperationHead& asked,
   if (!*expected || (size == 0 && asked.kind == OperationKind::move)) return {};
   const std::string mismatch = (*expected)->mismatch(answer.payload);
   return mismatch.empty() ? mismatch : "a tuple that is none: " + mismatch;
+}
+
+bool Admission::is_surely_right(StageId stage, const OperationHead& asked, const Result& answer) {
+  if (asked.kind != OperationKind::move) return false;
+  const auto& moved = tuples(stage, asked.path).moved;
+  return moved && moved->surely_takes(answer.payload);
 }
 
 /// Follows the path down as its tuples go.

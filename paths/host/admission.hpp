@@ -51,13 +51,17 @@ class Admission {
   /// What a request that was not wrong has in common with all of its standing call.
   class Standing;
   Standing standing_of(const Frame& request);
-  /// The same of a short one.
+  /// The same of a short one: whether it enters, as nearly all do; judge() tells of the others.
+  bool enters(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
+              std::uint64_t contributions);
   Verdict judge(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
                 std::uint64_t contributions);
   void left(const Standing& standing);
   /// What is wrong with the answer to an operation that this host sent into a stage of another one;
   /// empty when nothing is.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
+  /// Quick; false may also mean that wrong_answer() has to look.
+  bool is_surely_right(StageId stage, const OperationHead& asked, const Result& answer);
   /// Nothing will come at this slot any more; false when that was known.
   bool release(StageId stage, std::uint32_t slot);
 
@@ -141,6 +145,9 @@ class Admission {
 class Admission::Standing {
  private:
   friend class Admission;
+  bool is_of(std::uint32_t thread) const {
+    return thread < threads && (way.slots == 1 || way.first_slot + thread == slot);
+  }
   Entrance* entrance = nullptr;
   Way way;
   std::uint32_t slot = 0;

@@ -50,6 +50,16 @@ Frame Wiring::Standing::whole(ShortFrame&& frame) const {
   return request;
 }
 
+bool Wiring::Standing::enters(const ShortFrame& frame) {
+  const Result& of = frame.result;
+  if (!stage.begins || is_under_way_ ||
+      !wiring_.admission_->enters(admitted_, frame.thread, of.sequence, of.contributions))
+    return false;
+  is_under_way_ = true;
+  ++wiring_.begun_;
+  return true;
+}
+
 Admission::Verdict Wiring::Standing::judge(const ShortFrame& frame) {
   using Verdict = Admission::Verdict;
   if (!stage.begins) return {};
@@ -77,9 +87,10 @@ void Wiring::Standing::arrived(Outcome&& outcome) noexcept {
   if (outcome.failure || outcome.result.payload.size() > ShortFrame::payload_bytes_max) {
     wiring_.respond(connection_, request_, std::move(outcome));
   } else {
-    ShortFrame reply{.is_reply = true,
-                     .standing = static_cast<std::uint32_t>(standing_of_call(request_.call)),
-                     .result = std::move(outcome.result)};
+    ShortFrame reply;
+    reply.is_reply = true;
+    reply.standing = static_cast<std::uint32_t>(standing_of_call(request_.call));
+    reply.result = std::move(outcome.result);
     wiring_.connections_.reply(connection_, request_.operation.path, std::move(reply));
   }
   wiring_.ended_without_context();
@@ -97,23 +108,27 @@ bool Wiring::stand(ConnectionId connection, const Frame& request) {
 
 void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
   using Verdict = Admission::Verdict;
-  Standing* standing = nullptr;
-  const Verdict verdict = [&]() -> Verdict {
-    const runtime::Lock lock(mutex_);
-    const auto known = frame.standing < standing_max
-                           ? standing_.find(key_of(connection, frame.standing))
-                           : standing_.end();
-    if (known == standing_.end())
-      return {.kind = Verdict::Kind::wrong,
-              .reason = fmt::format("standing call {}, which has not begun", frame.standing)};
-    standing = known->second.get();
-    return standing->judge(frame);
-  }();
+  runtime::Lock lock(mutex_);
+  const auto known = frame.standing < standing_max
+                         ? standing_.find(key_of(connection, frame.standing))
+                         : standing_.end();
+  if (known == standing_.end()) {
+    lock.unlock();
+    return connections_.refuse(
+        connection, fmt::format("standing call {}, which has not begun", frame.standing));
+  }
+  Standing& standing = *known->second;
+  if (standing.enters(frame)) {
+    lock.unlock();
+    return standing.begin(std::move(frame));
+  }
+  const Verdict verdict = standing.judge(frame);
+  lock.unlock();
   if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
-  if (!standing->stage.begins) return serve(connection, standing->whole(std::move(frame)));
+  if (!standing.stage.begins) return serve(connection, standing.whole(std::move(frame)));
   if (verdict.kind == Verdict::Kind::late)
-    return decline(connection, standing->whole(std::move(frame)));
-  standing->begin(std::move(frame));
+    return decline(connection, standing.whole(std::move(frame)));
+  standing.begin(std::move(frame));
 }
 
 }  // namespace paths

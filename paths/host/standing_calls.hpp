@@ -15,8 +15,10 @@ class Wiring::Standing final : public Trip {
   bool is_of(const Frame& request) const;
   /// The request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Called with the wiring's mutex held. Judges a request, which then is under way if it enters;
-  /// where stages do not begin, the whole one is judged instead.
+  /// Called with the wiring's mutex held. Whether a request enters, as nearly all do, which then is
+  /// under way; judge() tells of the others. Where stages do not begin, the whole one is judged
+  /// instead.
+  bool enters(const ShortFrame& frame);
   Admission::Verdict judge(const ShortFrame& frame);
   /// Carries out one that entered, without a context.
   void begin(ShortFrame&& frame);

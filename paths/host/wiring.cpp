@@ -175,6 +175,7 @@ Failure Wiring::wrong_answer(std::uint32_t host, StageId stage, const OperationH
   std::string wrong;
   {
     runtime::Lock lock(mutex_);
+    if (admission_->is_surely_right(stage, asked, answer)) return nullptr;
     wrong = admission_->wrong_answer(stage, asked, answer);
   }
   if (wrong.empty()) return nullptr;
@@ -196,9 +197,9 @@ void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
 }
 
 void Wiring::ended_without_context() {
-  std::optional<runtime::Wakes> wakes;
+  runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
-  if (--begun_ == 0) changed_.wake_all(wakes.emplace());
+  if (--begun_ == 0) changed_.wake_all(wakes);
 }
 
 void Wiring::expect(base::Nanos until) {

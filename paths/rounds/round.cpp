@@ -204,10 +204,10 @@ void Rounds::begin_contribution(Operation&& operation, const Next& next, Ascent&
   Turn turn;
   Round* round = nullptr;
   {
-    std::optional<runtime::Wakes> wakes;
+    runtime::Wakes wakes;
     const runtime::Lock lock(mutex_);
     round = &take_place(key, operation);
-    if (completes_for_another(*round)) wake(*round, wakes.emplace());
+    if (completes_for_another(*round)) wake(*round, wakes);
     const std::optional<Turn> now = turn_of(*round, operation.slot, operation.failure != nullptr);
     if (!now) return wait_without_context(*round, operation, next, ascent);
     turn = *now;
@@ -239,7 +239,7 @@ Rounds::Round& Rounds::take_place(const Key& key, Operation& operation) {
   const auto withdrawn = withdrawn_.find(operation.slot);
   if (withdrawn != withdrawn_.end() && withdrawn->second.from <= key.first)
     throw TravelError(*after_withdrawal(operation.slot, key, operation.path));
-  const auto found = rounds_.find(key);
+  const auto found = find(key);
   Round& round = found != rounds_.end() ? *found->second : open(key, operation.path);
   Contribution& mine = round.by_slot[operation.slot];
   ENSURE(!mine.here);
@@ -264,6 +264,7 @@ Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
     at = rounds_.insert(std::move(kept_.back())).position;
     kept_.pop_back();
   }
+  newest_ = at;
   Round& round = *at->second;
   for (const auto& [slot, withdrawn] : withdrawn_) {
     if (withdrawn.from <= key.first) lose(round, slot, key, path);
@@ -271,11 +272,22 @@ Rounds::Round& Rounds::open(const Key& key, std::uint32_t path) {
   return round;
 }
 
+/// Called with the mutex held. Mostly all are of the round that was opened last.
+Rounds::Open::iterator Rounds::find(const Key& key) {
+  return newest_ != rounds_.end() && newest_->first == key ? newest_ : rounds_.find(key);
+}
+
+/// Called with the mutex held.
+Rounds::Open::node_type Rounds::take_out(Open::iterator round) {
+  if (round == newest_) newest_ = rounds_.end();
+  return rounds_.extract(round);
+}
+
 /// The last to go keeps the round for another one. What it holds is let go outside the mutex.
 void Rounds::depart(Round& round, const Key& key) {
   if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
   runtime::Lock lock(mutex_);
-  Open::node_type ended = rounds_.extract(key);
+  Open::node_type ended = take_out(find(key));
   lock.unlock();
   // Simulations have very many joins, whose kept rounds would take as much memory again.
   if (site_.runtime().is_virtual()) return;
@@ -767,7 +779,7 @@ std::optional<Operation> Rounds::note_withdrawal(const Operation& operation) {
         !round.by_slot[slot].here && lose(round, slot, at->first, operation.path);
     if (round.failure && !round.carried) wake(round, wakes);
     const auto next_one = std::next(at);
-    if (has_ended) done.push_back(rounds_.extract(at));
+    if (has_ended) done.push_back(take_out(at));
     at = next_one;
   }
   const std::uint64_t from = std::max(operation.sequence, next_[slot]);

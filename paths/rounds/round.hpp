@@ -100,6 +100,8 @@ class Rounds {
   bool completes_for_another(const Round& round) const;
   Round& take_place(const Key& key, Operation& operation);
   Round& open(const Key& key, std::uint32_t path);
+  Open::iterator find(const Key& key);
+  Open::node_type take_out(Open::iterator round);
   void depart(Round& round, const Key& key);
   std::optional<Turn> turn_of(Round& round, std::uint32_t slot, bool has_failed) const;
   Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
@@ -154,6 +156,7 @@ class Rounds {
   const bool checks_in_fold_;
   mutable runtime::Mutex mutex_;
   Open rounds_;
+  Open::iterator newest_ = rounds_.end();
   std::vector<Open::node_type> kept_;  // of rounds that have ended, for those to come
   struct Withdrawn {
     std::uint64_t from = 0;  // the round

@@ -94,6 +94,7 @@ struct Connections::Connection {
   std::vector<Standing> standing;
   std::deque<Frame> held;  // pushes that wait for credits, and what must not overtake them
 
+  bool may_bring_operations() const { return known && !is_ours && !has_parted; }
   /// The standing call that it can be of, now.
   Standing* standing_for(StageId stage, const Operation& operation) {
     if (!short_way || operation.kind != OperationKind::move || operation.failure ||

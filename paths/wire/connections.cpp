@@ -11,13 +11,6 @@
 
 namespace paths {
 
-Traffic& Traffic::operator+=(const Traffic& other) {
-  messages += other.messages;
-  bytes += other.bytes;
-  control += other.control;
-  return *this;
-}
-
 Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                          std::uint32_t host, Opening opening, std::unique_ptr<Transport> transport,
                          Complaints& complaints, Serve serve, ServeShort serve_short, Gone gone)
@@ -228,12 +221,15 @@ void Connections::take(Connection& connection, ShortFrame&& frame,
   if (!connection.lost.empty()) return;
   connection.is_heard = true;
   const ConnectionId id = connection.id;
+  if (!frame.is_reply && connection.may_bring_operations()) {
+    lock.unlock();
+    return serve_short_(id, std::move(frame));
+  }
   const std::string wrong = this->wrong(connection, frame);
-  if (wrong.empty() && frame.is_reply) return answer(connection, std::move(frame), wakes.emplace());
-  if (!wrong.empty() && !connection.known) turn_away(connection, wrong, wakes.emplace());
+  if (wrong.empty()) return answer(connection, std::move(frame), wakes.emplace());
+  if (!connection.known) turn_away(connection, wrong, wakes.emplace());
   lock.unlock();
   wakes.reset();
-  if (wrong.empty()) return serve_short_(id, std::move(frame));
   refuse(id, wrong);
   send_posted();
 }

@@ -27,7 +27,12 @@ struct Traffic {
   std::uint64_t messages = 0;  ///< requests, replies, errors, pushes
   std::uint64_t bytes = 0;     ///< their payloads
   std::uint64_t control = 0;   ///< handshakes, credits, releases, this count itself: messages
-  Traffic& operator+=(const Traffic& other);
+  Traffic& operator+=(const Traffic& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    control += other.control;
+    return *this;
+  }
 };
 
 /// All that a host says to other hosts and hears from them.

@@ -17,9 +17,9 @@ std::unique_ptr<Multiplexer::Share> Multiplexer::share(std::vector<std::uint32_t
 
 bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std::string> source) {
   const runtime::Lock lock(mutex_);
-  if (share.receiver_ == nullptr || share.gate_->is_closed.load()) return false;
+  if (share.receiver_ == nullptr || share.is_closed_->load()) return false;
   owners_[connection] = {&share, false, std::move(source)};
-  ++share.gate_->inside;
+  ++share.inside_;
   return true;
 }
 
@@ -29,7 +29,7 @@ class Multiplexer::Inside {
   Inside(Multiplexer& all, Share& share) : all_(all), share_(share) {}
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
-  ~Inside() { all_.leave(*share_.gate_); }
+  ~Inside() { all_.leave(share_); }
   Receiver& receiver() const { return *share_.receiver_; }
 
  private:
@@ -46,17 +46,15 @@ Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
   if (known == owners_.end()) return nullptr;
-  ++known->second.share->gate_->inside;
+  ++known->second.share->inside_;
   return known->second.share;
 }
 
-/// Either we see that the share stops, or it sees that we have left. It may go at once.
-void Multiplexer::leave(Gate& gate) {
-  gate.inside.fetch_sub(1);
-  if (stopping_.load() == 0) return;
+/// The share may go at once.
+void Multiplexer::leave(Share& share) {
   runtime::Wakes wakes;
   const runtime::Lock lock(mutex_);
-  left_.wake_all(wakes);
+  if (--share.inside_ == 0) left_.wake_all(wakes);
 }
 
 void Multiplexer::deliver(ConnectionId connection, Frame&& frame) {
@@ -71,24 +69,17 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
-/// Either we see that the gate is closed, or who closed it sees us inside.
+/// A share that stops is closed, and then waits until nobody is inside who has not seen it.
 class Multiplexer::End final : public ShortEnd {
  public:
-  End(Multiplexer& all, std::shared_ptr<Gate> gate, std::shared_ptr<ShortEnd> inner)
-      : all_(all), gate_(std::move(gate)), inner_(std::move(inner)) {}
+  End(std::shared_ptr<const std::atomic<bool>> is_closed, std::shared_ptr<ShortEnd> inner)
+      : is_closed_(std::move(is_closed)), inner_(std::move(inner)) {}
   bool deliver(ShortFrame&& frame) override {
-    struct Passing {
-      Multiplexer& all;
-      Gate& gate;
-      ~Passing() { all.leave(gate); }
-    } const passing{all_, *gate_};
-    gate_->inside.fetch_add(1);
-    return !gate_->is_closed.load() && inner_->deliver(std::move(frame));
+    return !is_closed_->load() && inner_->deliver(std::move(frame));
   }
 
  private:
-  Multiplexer& all_;
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<const std::atomic<bool>> is_closed_;
   const std::shared_ptr<ShortEnd> inner_;
 };
 
@@ -97,7 +88,7 @@ std::shared_ptr<ShortEnd> Multiplexer::short_end(ConnectionId connection) {
   if (share == nullptr) return nullptr;
   const Inside inside(*this, *share);
   auto inner = inside.receiver().short_end(connection);
-  return inner ? std::make_shared<End>(*this, share->gate_, std::move(inner)) : nullptr;
+  return inner ? std::make_shared<End>(share->is_closed_, std::move(inner)) : nullptr;
 }
 
 void Multiplexer::room_made(ConnectionId connection) {
@@ -178,11 +169,13 @@ void Multiplexer::Share::stop() {
       if (owner.is_ours) ours.push_back(connection);
       return true;
     });
-    all_.stopping_.fetch_add(1);
-    gate_->is_closed.store(true);
-    while (gate_->inside.load() > 0)
+    is_closed_->store(true);
+    while (inside_ > 0)
       all_.left_.wait(lock, runtime::Deadline::never(), {"those who bring frames to", "a wiring"});
-    all_.stopping_.fetch_sub(1);
+  }
+  all_.transport_->settle();
+  {
+    const runtime::Lock lock(all_.mutex_);
     receiver_ = nullptr;
   }
   for (const ConnectionId connection : ours) all_.transport_->drop(connection);

@@ -59,20 +59,14 @@ class Multiplexer final : public Receiver {
   };
   class Inside;
   class End;
-  /// To a share's receiver. It may be closed before who found it comes through.
-  struct Gate {
-    std::atomic<std::uint64_t> inside{0};
-    std::atomic<bool> is_closed{false};
-  };
   Share* enter(ConnectionId connection);
-  void leave(Gate& gate);
+  void leave(Share& share);
 
   const std::unique_ptr<Transport> transport_;
   Receiver& others_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, Owner> owners_;
-  runtime::WaitList left_;                  // shares that stop, for those inside their receivers
-  std::atomic<std::uint32_t> stopping_{0};  // of them
+  runtime::WaitList left_;  // shares that stop, for those inside their receivers
 };
 
 class Multiplexer::Share final : public Transport {
@@ -94,7 +88,8 @@ class Multiplexer::Share final : public Transport {
   Multiplexer& all_;
   const std::vector<std::uint32_t> numbers_;
   Receiver* receiver_ = nullptr;  // guarded by its mutex; of those inside, by that
-  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  std::uint64_t inside_ = 0;      // it, but for its ends
+  const std::shared_ptr<std::atomic<bool>> is_closed_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace paths

@@ -173,10 +173,7 @@ void FrameWriter::forget_all() {
 // ---- reading ---------------------------------------------------------------------------------
 
 FrameReader::Arrived* FrameReader::next() {
-  if (is_under_way_) {
-    if (!receive_rest()) return nullptr;
-    return finish(std::move(body_));
-  }
+  if (is_under_way_) return receive_rest() ? finish(std::move(body_)) : nullptr;
   auto data = ring_.data();
   RecordHead head;
   const auto has_head = [&] {
@@ -191,22 +188,27 @@ FrameReader::Arrived* FrameReader::next() {
     if (!has_head()) return nullptr;
   }
   arrived_.connection = head.connection;
-  arrived_.frame.reset();
   arrived_.is_short = head.header_bytes == RecordHead::is_short;
-  if (arrived_.is_short) return next_short(data.subspan(sizeof head), head.body_bytes);
+  data = data.subspan(sizeof head);
+  return arrived_.is_short ? next_short(data, head.body_bytes) : next_long(data, head);
+}
+
+FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
+                                             const RecordHead& head) {
+  arrived_.frame.reset();
   if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_max ||
       (head.header_bytes == 0 && head.body_bytes != 0))
     throw LinkError("bytes that are not a frame");
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
-  if (data.size() < sizeof head + head.header_bytes + at_once) return nullptr;
-  const auto header = data.subspan(sizeof head, head.header_bytes);
+  if (data.size() < head.header_bytes + at_once) return nullptr;
+  const auto header = data.first(head.header_bytes);
   header_.assign(header.begin(), header.end());  // where its writer cannot change it any more
   if (head.header_bytes == 0) {
     ring_.consume(sizeof head);
     return &arrived_;
   }
   if (head.body_bytes <= whole_bytes) {
-    base::Payload body = base::Payload::copy_of(data.subspan(sizeof head + header.size(), at_once));
+    base::Payload body = base::Payload::copy_of(data.subspan(header.size(), at_once));
     ring_.consume(sizeof head + header.size() + at_once);
     return finish(std::move(body));
   }

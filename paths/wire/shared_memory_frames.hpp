@@ -102,6 +102,7 @@ class FrameReader {
 
  private:
   Arrived* finish(base::Payload&& body);
+  Arrived* next_long(std::span<const std::byte> data, const RecordHead& head);
   Arrived* next_short(std::span<const std::byte> data, std::uint64_t body_bytes);
   bool receive_rest();
 

@@ -60,6 +60,8 @@ class Link {
   // ---- by the one that reads ----
   FrameReader reader;
   bool is_wrong = false;  ///< what comes is not read any more
+  /// Whether anything is to be done; quick when not.
+  bool has_something() { return reader.has_more() || has_kept() || has_room_for_who_waits(); }
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
   /// What to do with what came on a connection. Throws LinkError when there is none of that number.
   Verdict judge(const FrameReader::Arrived& arrived);

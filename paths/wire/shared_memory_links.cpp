@@ -165,6 +165,13 @@ void Links::stop() {
   while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
 }
 
+/// What comes meanwhile is for the services' thread, as ever.
+void Links::settle() {
+  { const runtime::Lock lock(receiving_); }
+  runtime::show_unlocked();
+  if (look_again_.load()) look_soon();
+}
+
 /// Called with the mutex held.
 bool Links::is_flushed() {
   return std::none_of(links_.begin(), links_.end(),
@@ -196,7 +203,8 @@ std::optional<bool> Links::receive() {
       if (!lock || receiver_ == nullptr) return has_come;
       if (look_again_.load()) look_again_.store(false);
       bool any = has_come.value_or(false);
-      for (std::size_t i = 0; i < begun_.size(); ++i) any |= receive_from(begun_[i]);
+      for (std::size_t i = 0; i < begun_.size(); ++i)
+        if (begun_[i]->has_something()) any |= receive_from(begun_[i]);
       has_come = any;
     }
     runtime::show_unlocked();
@@ -210,9 +218,9 @@ bool Links::receive_from(const LinkPtr& link) {
   try {
     if (link->has_kept()) link->push();
     if (link->has_room_for_who_waits()) tell_of_own_room(link);
-    if (!link->reader.has_more()) return false;
     int received = 0;
-    while (received < receives_in_a_row && receive_next(link)) ++received;
+    while (received < receives_in_a_row && link->reader.has_more() && receive_next(link))
+      ++received;
     if (received == receives_in_a_row) look_soon();
     if (link->reader.owes_word()) link->tell_of_room();  // who waits for some is told as we read
     return received > 0;

@@ -35,6 +35,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::shared_ptr<ShortWay> short_way(ConnectionId connection);
   bool has_room(ConnectionId connection);
   void drop(ConnectionId connection);
+  void settle();
   void stop();
 
   void come() override { sign_.come(); }

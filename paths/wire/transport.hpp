@@ -13,7 +13,8 @@ namespace paths {
 /// One end of a connection between two hosts, as this host's transport numbers it; never reused.
 using ConnectionId = std::uint64_t;
 
-/// Who gets the short frames that come on one connection: found once, for all of them.
+/// Who gets the short frames that come on one connection: found once, for all of them. One frame at
+/// a time, which Transport::settle() waits for.
 class ShortEnd {
  public:
   virtual ~ShortEnd() = default;
@@ -85,6 +86,9 @@ class Transport {
   /// Where a connection that a peer made comes from, as far as can be told: an address, the same
   /// for all connections of one machine. Called within deliver() only.
   virtual std::string source(ConnectionId /*connection*/) { return {}; }
+  /// Returns when nobody is inside a ShortEnd any more who was when it was called. Not to be called
+  /// by one who is.
+  virtual void settle() {}
   /// Sends what was handed over, as far as `linger` allows, and receives nothing more.
   virtual void stop() = 0;
 };

@@ -35,6 +35,7 @@ class SharedMemoryTransport final : public Transport {
     return links_->short_way(connection);
   }
   void drop(ConnectionId connection) override { links_->drop(connection); }
+  void settle() override { links_->settle(); }
   void stop() override { links_->stop(); }
 
  private:

@@ -90,6 +90,10 @@ std::string Transports::source(ConnectionId connection) {
   return of(connection).source(theirs(connection));
 }
 
+void Transports::settle() {
+  for (auto& transport : transports_) transport->settle();
+}
+
 void Transports::stop() {
   for (auto& transport : transports_) transport->stop();
 }
