@@ -61,14 +61,18 @@ void Payload::drop(Shared* shared) noexcept { shared->drop(); }
 
 Payload Payload::copy_of(std::span<const std::byte> bytes) {
   Payload payload;
-  if (bytes.size() <= inline_bytes) {
-    payload.size_ = bytes.size();
-    copy_few(bytes, payload.here_);
-    return payload;
-  }
-  payload = uninitialised(bytes.size());
-  std::memcpy(payload.writable().data(), bytes.data(), bytes.size());
+  payload.be_copy_of(bytes);
   return payload;
+}
+
+void Payload::be_copy_of(std::span<const std::byte> bytes) {
+  if (bytes.size() <= inline_bytes && is_inline()) {
+    size_ = bytes.size();
+    return copy_few(bytes, here_);
+  }
+  Payload payload = uninitialised(bytes.size());
+  std::memcpy(payload.writable().data(), bytes.data(), bytes.size());
+  *this = std::move(payload);
 }
 
 Payload Payload::adopt(std::span<const std::byte> bytes, std::function<void()> release) {

@@ -46,6 +46,8 @@ class Payload {
   }
 
   static Payload copy_of(std::span<const std::byte> bytes);
+  /// The same in this one's place.
+  void be_copy_of(std::span<const std::byte> bytes);
   /// Adopts bytes that somebody else owns until `release` has run. Never inlined.
   static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);
   /// The values of an array whose owner gives it away: not copied, unless they are few.

@@ -60,6 +60,7 @@ namespace {
 template <class Operate>
 Result noting_failure(Failure& last_failure, Operate operate) {
   try {
+    if (!last_failure) return operate();
     Result result = operate();
     last_failure = nullptr;
     return result;
@@ -139,7 +140,7 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
 }
 
 /// What was started may not have entered yet; this one must come behind it.
-Result Path::run(Operation operation) {
+Result Path::run(Operation&& operation) {
   if (has_started()) return begin(std::move(operation)).wait();
   return noting_failure(*last_failure_,
                         [&] { return run_stage(*wiring_, *first_stage_, std::move(operation)); });

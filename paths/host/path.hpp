@@ -121,7 +121,7 @@ class Path {
   friend class Started;
   struct UnderWay;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
-  Result run(Operation operation);
+  Result run(Operation&& operation);
   Started begin(Operation operation);
   Owner::Use use(std::string_view what) const;
   void go_one_way(Operation operation);

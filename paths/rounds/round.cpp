@@ -283,9 +283,12 @@ Rounds::Open::node_type Rounds::take_out(Open::iterator round) {
   return rounds_.extract(round);
 }
 
-/// The last to go keeps the round for another one. What it holds is let go outside the mutex.
 void Rounds::depart(Round& round, const Key& key) {
-  if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
+  if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_) keep(key);
+}
+
+/// All have gone, and it may be another one. What it holds is let go outside the mutex.
+void Rounds::keep(const Key& key) {
   runtime::Lock lock(mutex_);
   Open::node_type ended = take_out(find(key));
   lock.unlock();

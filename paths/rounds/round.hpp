@@ -103,6 +103,7 @@ class Rounds {
   Open::iterator find(const Key& key);
   Open::node_type take_out(Open::iterator round);
   void depart(Round& round, const Key& key);
+  void keep(const Key& key);
   std::optional<Turn> turn_of(Round& round, std::uint32_t slot, bool has_failed) const;
   Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
                      runtime::Wakes& wakes);

@@ -194,9 +194,9 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
 
 /// As deliver() of the frame that it stands for.
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
-  std::optional<runtime::Wakes> wakes;
   runtime::Lock lock(mutex_);
-  take(found_or_new(id), std::move(frame), wakes, lock);
+  Connection& connection = found_or_new(id);
+  take(connection, std::move(frame), std::move(lock));
 }
 
 std::shared_ptr<ShortEnd> Connections::short_end(ConnectionId id) {
@@ -208,28 +208,29 @@ std::shared_ptr<ShortEnd> Connections::short_end(ConnectionId id) {
 }
 
 bool Connections::End::deliver(ShortFrame&& frame) {
-  std::optional<runtime::Wakes> wakes;
   runtime::Lock lock(connections_.mutex_);
   if (connection_ == nullptr) return false;
-  connections_.take(*connection_, std::move(frame), wakes, lock);
+  connections_.take(*connection_, std::move(frame), std::move(lock));
   return true;
 }
 
-/// Called with the mutex held, which is let go unless somebody is to be woken.
-void Connections::take(Connection& connection, ShortFrame&& frame,
-                       std::optional<runtime::Wakes>& wakes, runtime::Lock& lock) {
+/// Called with the mutex held, which goes before who is woken.
+void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;
   connection.is_heard = true;
   const ConnectionId id = connection.id;
   if (!frame.is_reply && connection.may_bring_operations()) {
-    lock.unlock();
+    held.unlock();
     return serve_short_(id, std::move(frame));
   }
-  const std::string wrong = this->wrong(connection, frame);
-  if (wrong.empty()) return answer(connection, std::move(frame), wakes.emplace());
-  if (!connection.known) turn_away(connection, wrong, wakes.emplace());
-  lock.unlock();
-  wakes.reset();
+  std::string wrong;
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(std::move(held));
+    wrong = this->wrong(connection, frame);
+    if (wrong.empty()) return answer(connection, std::move(frame), wakes);
+    if (!connection.known) turn_away(connection, wrong, wakes);
+  }
   refuse(id, wrong);
   send_posted();
 }

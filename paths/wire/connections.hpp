@@ -162,8 +162,7 @@ class Connections final : public Receiver {
   Connection* find(ConnectionId id);
   Connection& found_or_new(ConnectionId id);
   void erase(ConnectionId id);
-  void take(Connection& connection, ShortFrame&& frame, std::optional<runtime::Wakes>& wakes,
-            runtime::Lock& lock);
+  void take(Connection& connection, ShortFrame&& frame, runtime::Lock held);
   void post(Connection& connection, Frame&& frame);
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);

@@ -243,7 +243,7 @@ FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
   result.origin = {static_cast<Origin::Kind>(head.origin), head.origin_cluster,
                    head.origin_sequence, head.origin_nanos};
   result.last_arriver = false;
-  result.payload = base::Payload::copy_of(data.subspan(sizeof head, body_bytes));
+  result.payload.be_copy_of(data.subspan(sizeof head, body_bytes));
   ring_.consume(sizeof(RecordHead) + sizeof head + body_bytes);
   return &arrived_;
 }

@@ -107,11 +107,11 @@ class FrameReader {
   bool receive_rest();
 
   RingReader ring_;
+  bool is_under_way_ = false;
   Arrived arrived_;
   std::vector<std::byte> header_;  // of the frame that is under way
   base::Payload body_;             // written where nobody else sees it yet
   std::span<std::byte> rest_;      // of that
-  bool is_under_way_ = false;
 };
 
 }  // namespace paths

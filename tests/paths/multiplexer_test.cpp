@@ -3,9 +3,11 @@
 #include "paths/wire/multiplexer.hpp"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "paths/wire/transport_local.hpp"
 #include "runtime/runtime.hpp"
@@ -50,7 +52,54 @@ class Counts final : public Receiver {
   int came = 0, came_by_end = 0;
 };
 
+/// As another one, but for what it does to settle.
+class Settles final : public Transport {
+ public:
+  Settles(std::unique_ptr<Transport> other, std::function<void()> settle)
+      : other_(std::move(other)), settle_(std::move(settle)) {}
+  void start(Receiver& receiver) override { other_->start(receiver); }
+  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
+    return other_->connect(host, path);
+  }
+  void send(ConnectionId connection, Frame&& frame) override {
+    other_->send(connection, std::move(frame));
+  }
+  void drop(ConnectionId connection) override { other_->drop(connection); }
+  void settle() override { settle_(); }
+  void stop() override { other_->stop(); }
+
+ private:
+  const std::unique_ptr<Transport> other_;
+  const std::function<void()> settle_;
+};
+
 }  // namespace
+
+TEST_CASE("multiplexer: a share that stops lets its transport settle when nobody more comes in") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([] {
+    LocalNetwork network(2, true);
+    Nobody others;
+    Counts mine;
+    std::shared_ptr<ShortEnd> end;
+    int settled = 0, came_before = -1;
+    const auto settle = [&] {
+      ++settled;
+      CHECK_FALSE(end->deliver(ShortFrame()));
+      came_before = mine.came_by_end;
+    };
+    Multiplexer all(std::make_unique<Settles>(network.transport(0), settle), others);
+    all.start();
+    const auto share = all.share({0, 1});
+    share->start(mine);
+    end = all.short_end(share->connect(1, 0));
+    REQUIRE(end->deliver(ShortFrame()));
+    share->stop();
+    CHECK(settled == 1);
+    CHECK(came_before == 1);
+    all.stop();
+  });
+}
 
 TEST_CASE("multiplexer: who gets short frames is found anew when his share has stopped") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});

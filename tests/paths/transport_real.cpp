@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/transport_real.cpp — what every transport keeps to, run over each of them.
 #include <dirent.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <string>
@@ -58,7 +60,70 @@ base::Nanos processor_time() {
          std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+/// Keeps who brings a short frame inside its end until it is let go.
+class Holds final : public Mailbox {
+ public:
+  void deliver_short(ConnectionId, ShortFrame&&) override { FAIL("it has an end"); }
+  std::shared_ptr<ShortEnd> short_end(ConnectionId) override {
+    class End final : public ShortEnd {
+     public:
+      explicit End(Holds& holds) : holds_(holds) {}
+      bool deliver(ShortFrame&&) override {
+        holds_.is_inside = true;
+        while (!holds_.may_go) sched_yield();
+        holds_.is_inside = false;
+        return true;
+      }
+
+     private:
+      Holds& holds_;
+    };
+    return std::make_shared<End>(*this);
+  }
+  std::atomic<bool> is_inside{false}, may_go{false};
+};
+
 }  // namespace
+
+TEST_CASE("transport: who waits until it has settled waits for those inside, and for nobody else") {
+  TransportScene scene("memory", 2);
+  const bool is_one_of_several = GENERATE(false, true);
+  INFO(is_one_of_several);
+  // So that the services' thread receives, and not who holds it up.
+  runtime::Runtime runtime({.waiting = runtime::Waiting::sleep});
+  runtime.run([&] {
+    Mailbox left;
+    Holds right;
+    const auto make = [&](std::uint32_t host) {
+      return is_one_of_several ? make_transports(runtime, scene.peers(), host)
+                               : scene.transport(runtime, host);
+    };
+    const auto a = make(0), b = make(1);
+    a->start(left);
+    b->start(right);
+    b->settle();
+    const ConnectionId to_b = a->connect(1, 0);
+    a->send(to_b, numbered(0));
+    REQUIRE(right.wait_for_frames(runtime, 1));
+    const auto way = a->short_way(to_b);
+    REQUIRE(way != nullptr);
+    way->send(ShortFrame());
+    while (!right.is_inside) runtime.sleep_for(1ms);
+    std::atomic<bool> has_settled{false};
+    runtime::Task settling = runtime.spawn(runtime::ContextRole::thread, {"settles", {}, 0}, [&] {
+      b->settle();
+      CHECK_FALSE(right.is_inside);
+      has_settled = true;
+    });
+    runtime.sleep_for(20ms);
+    CHECK_FALSE(has_settled);
+    right.may_go = true;
+    settling.join();
+    CHECK(has_settled);
+    a->stop();
+    b->stop();
+  });
+}
 
 TEST_CASE("transport: 10,000 frames each way arrive in order, none lost") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
