@@ -3,10 +3,12 @@
 #include "groups/execution.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 
 #include "base/errors.hpp"
 #include "base/units.hpp"
@@ -306,15 +308,22 @@ void Execution::trace(Slot slot) {
 }
 
 void Execution::throw_late() const {
-  std::string whom;
-  for (const Slot slot : of_)
-    if (slot != none && steps_[slot].action == Action::receive && whom.size() < 200)
-      whom += fmt::format("{}{}", whom.empty() ? "" : ", ",
-                          lanes_->host_name(hosts_[steps_[slot].peer]));
+  constexpr std::size_t named_max = 12;
+  std::vector<std::string> names;
+  std::set<collectives::Rank> peers;
+  for (const Slot slot : of_) {
+    if (slot == none || steps_[slot].action != Action::receive) continue;
+    const collectives::Rank peer = steps_[slot].peer;
+    if (peers.insert(peer).second && names.size() < named_max)
+      names.push_back(lanes_->host_name(hosts_[peer]));
+  }
+  const std::size_t others = peers.size() - names.size();
   throw paths::TravelError(
       "", "", "",
-      fmt::format("{}: nothing came for {}; waited for hosts {}", share_->name.text(),
-                  base::format_time(share_->limits.patience), whom));
+      fmt::format("{}: nothing came for {}; waited for {} {}{}{}", share_->name.text(),
+                  base::format_time(share_->limits.patience), peers.size() == 1 ? "host" : "hosts",
+                  fmt::join(names, ", "), others > 0 ? fmt::format(" and {} others", others) : "",
+                  lanes_->silent_switch_text()));
 }
 
 }  // namespace groups

@@ -107,6 +107,10 @@ std::string LaneGroup::host_name(std::uint32_t host) const {
   return lanes_of(lanes_, "group ", name()).host_text(host);
 }
 
+std::string LaneGroup::silent_switch_text() const {
+  return lanes_of(lanes_, "group ", name()).silent_switch_text();
+}
+
 bool LaneGroup::is_paced(std::uint32_t to) const { return lanes_for("send", to, 0).is_paced(to); }
 
 void LaneGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {

@@ -155,6 +155,9 @@ class LaneGroup {
   const std::vector<std::uint32_t>& hosts() const { return *hosts_; }
   /// For messages to people.
   std::string host_name(std::uint32_t host) const;
+  /// A clause that names the switch of this host's cluster, where that is a process of its own and
+  /// has not answered; else nothing.
+  std::string silent_switch_text() const;
 
   Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
   /// Asks for the next message of that channel. It is granted: no window holds it up.

@@ -550,6 +550,7 @@ void Lanes::pass(bool is_received, base::Nanos came, LaneFrame frame) {
     const auto passage = receiving_->instance.carry(came, frame.lag, frame.payload.size());
     came = passage.head;
     frame.lag = passage.lag;
+    all_come_by_ = std::max(all_come_by_, came + frame.lag);
   }
   if (frame.target != host_) {
     at(came, [this, came, frame = std::move(frame)]() mutable {
@@ -629,16 +630,21 @@ void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
 void Lanes::host_ended(std::uint32_t host) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
-  // What it sent before may still be on its way.
-  at(all_come_by_, [this, host] {
-    if (is_switch()) {
-      end_.hosts.insert(host);
-      see_whether_hosts_are_over();
-    } else if (host < plan_->hosts.size()) {  // a switch ends when nothing more passes it
-      lose(host, "it has ended");
-    }
-  });
+  // What it sent before may still be on its way: until the last of it has begun to pass this host's
+  // receiving side, nobody knows how long that takes.
+  at(all_come_by_, [this, host] { at(all_come_by_, [this, host] { see_ended(host); }); });
   settle(lock);
+}
+
+/// Others are not told: word of it would overtake what the host has sent them. It has said itself
+/// that it left its groups.
+void Lanes::see_ended(std::uint32_t host) {
+  if (is_switch()) {
+    end_.hosts.insert(host);
+    see_whether_hosts_are_over();
+  } else if (host < plan_->hosts.size()) {  // a switch ends when nothing more passes it
+    count_out(host, "it has ended");
+  }
 }
 
 void Lanes::look_at_neighbours() {

@@ -197,6 +197,7 @@ class Lanes {
   // With the mutex held:
   template <class Work>
   void at(base::Nanos moment, Work work);  // when it has come: at once, if it has
+  void see_ended(std::uint32_t host);
   void see_neighbour(std::uint32_t place, std::uint32_t end);
   Group* find(std::uint64_t id);
   Group& joined(std::uint64_t id);
@@ -238,6 +239,7 @@ class Lanes {
   void fail_as_said(const Waits& waits, const std::string& reason);
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
+  bool count_out(std::uint32_t host, const std::string& reason);
   void lose(std::uint32_t host, const std::string& reason);
   void tell_exit(std::uint32_t host, const std::string& reason);
   bool is_word_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;

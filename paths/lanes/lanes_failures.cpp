@@ -108,13 +108,20 @@ void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& 
       end_lanes(group, peer, fmt::format("{} is gone: {}", place_text(*plan_, host), reason));
 }
 
-void Lanes::lose(std::uint32_t host, const std::string& reason) {
-  if (host == host_ || end_.is_everywhere || !lost_.emplace(host, reason).second) return;
+/// False when that was known, or is nothing any more.
+bool Lanes::count_out(std::uint32_t host, const std::string& reason) {
+  if (host == host_ || end_.is_everywhere || !lost_.emplace(host, reason).second) return false;
   for (auto& [id, group] : groups_) end_lanes_over(*group, host, reason);
   if (is_switch())
     see_whether_hosts_are_over();
   else
     see_who_is_done();
+  return true;
+}
+
+/// And others are told.
+void Lanes::lose(std::uint32_t host, const std::string& reason) {
+  if (!count_out(host, reason)) return;
   if (plan_->clusters.size() == 1) return;  // whoever has to do with it sees it
   for (const std::uint32_t neighbour : neighbours_) {
     if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;

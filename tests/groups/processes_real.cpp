@@ -79,3 +79,27 @@ TEST_CASE("groups: a process that did not take part in the last operation is nam
   CHECK(has_failed);
   CHECK(said.find("'broadcast i64 from 0, 0 by best'") != std::string::npos);
 }
+
+TEST_CASE("groups: whoever waits for messages over a switch that nobody started names it") {
+  const test_support::Sim sim(test_support::network_line("tcp", 6) + R"(deadline: 500ms
+clusters:
+  a: {hosts: 2, uplink: switch, network: {latency: 100us, bandwidth: 200Mbit}}
+  b: {hosts: 2, uplink: switch, network: {latency: 100us, bandwidth: 200Mbit}}
+links: {all: {latency: 5ms, bandwidth: 200Mbit}}
+lanes:
+)");
+  auto hosts = test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say&) {
+    const std::vector<std::int64_t> mine{1};
+    std::vector<std::int64_t> all(4);
+    groups::Group world(thread);
+    world.run(groups::by("direct", groups::allgather(mine, all)));
+  });
+  std::size_t named = 0;
+  for (auto& [name, host] : hosts) {
+    CHECK(host.end(60'000) == 1);
+    INFO(name << ": " << host.text());
+    CHECK(host.text().find("the switch of ") != std::string::npos);
+    named += host.text().find("; waited for ") != std::string::npos ? 1 : 0;
+  }
+  CHECK(named > 0);
+}

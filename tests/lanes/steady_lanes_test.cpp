@@ -55,6 +55,41 @@ TEST_CASE("steady lanes: what a host sent before it ended comes, and then it is 
   });
 }
 
+TEST_CASE("steady lanes: what two hosts sent before they ended comes, the one behind the other") {
+  const auto plan = test_support::lane_plan({3}, "{latency: 1ms, bandwidth: 1Mbit}", "");
+  plan->ways->clusters[0].receives = true;
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::steady}};
+  test_support::LaneHosts hosts(runtime, plan);
+  runtime.run([&] {
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (const std::uint32_t host : {0, 1, 2})
+      groups.push_back(hosts[host].group("all", hosts.all()));
+    runtime.sleep_for(50ms);  // until there is credit
+    const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
+    auto first = groups[0]->send(2, 0, message), second = groups[1]->send(2, 0, message);
+    first.wait();
+    second.wait();
+    for (const std::uint32_t host : {0, 1}) hosts[2].host_ended(host);
+    for (const std::uint32_t host : {0, 1}) CHECK(groups[2]->receive(host, 0).wait() == message);
+    CHECK_THROWS_WITH(groups[2]->receive(1, 0).wait(), Catch::Contains("it has ended"));
+  });
+}
+
+TEST_CASE("steady lanes: that a host has ended does not overtake what it sent to others") {
+  Steady t({1, 1, 1}, "", "{latency: 1ms, bandwidth: 1Mbit}");
+  t.runtime.run([&] {
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (const std::uint32_t host : {0, 1, 2})
+      groups.push_back(t.hosts[host].group("all", t.hosts.all()));
+    t.runtime.sleep_for(50ms);
+    const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
+    auto sending = groups[2]->send(0, 0, message);
+    t.hosts[1].host_ended(2);  // who has nothing to wait for
+    CHECK(groups[0]->receive(2, 0).wait() == message);
+    sending.wait();
+  });
+}
+
 TEST_CASE("steady lanes: little messages come by credit, and are not asked for one by one") {
   Steady t({2}, "", "");
   std::atomic<int> grants{0};
