@@ -630,9 +630,12 @@ void Lanes::host_lost(std::uint32_t host, const std::string& reason) {
 void Lanes::host_ended(std::uint32_t host) {
   runtime::Lock lock(mutex_);
   if (is_stopped_) return;
-  // What it sent before may still be on its way: until the last of it has begun to pass this host's
-  // receiving side, nobody knows how long that takes.
-  at(all_come_by_, [this, host] { at(all_come_by_, [this, host] { see_ended(host); }); });
+  // What it sent before may still be on its way, or have come just now: until the last of it has
+  // begun to pass this host's receiving side, nobody knows how long that takes.
+  const auto when_all_has_come = [this](Agenda::Work work) {
+    agenda_.put(all_come_by_, std::move(work), Turn::choices);
+  };
+  when_all_has_come([=, this] { when_all_has_come([=, this] { see_ended(host); }); });
   settle(lock);
 }
 

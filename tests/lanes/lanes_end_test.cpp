@@ -52,6 +52,27 @@ Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last
 
 }  // namespace
 
+TEST_CASE("lanes: that a host has ended comes behind what comes from it at that moment") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
+    const auto here = hosts[0].group("all", hosts.all()),
+               there = hosts[1].group("all", hosts.all());
+    // Woken before who carries frames: he goes to sleep later.
+    runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
+      runtime.sleep_until(400ms);
+      hosts[1].host_ended(0);
+    });
+    runtime.sleep_until(300ms);  // there is credit
+    auto sending = here->send(1, 0, base::Payload::of(7));
+    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK(runtime.now() == 400ms);
+    CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has ended"));
+    sending.wait();
+    says.join();
+  });
+}
+
 TEST_CASE("lanes: hosts stay until the threads of all clusters have ended, and then no longer") {
   for (const std::uint32_t clusters : {2, 3, 32, 33, 70, 1100}) {
     INFO(clusters << " clusters");
