@@ -195,6 +195,7 @@ class Lanes {
   bool comes_by_network(std::uint32_t from) const;
 
   // With the mutex held:
+  void catch_up();
   template <class Work>
   void at(base::Nanos moment, Work work);  // when it has come: at once, if it has
   void see_ended(std::uint32_t host);

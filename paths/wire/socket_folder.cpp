@@ -45,11 +45,18 @@ fs::path users_folder() {
   return session.empty() ? fs::path(fmt::format("/tmp/paths-{}", geteuid())) : session / "paths";
 }
 
+class Missing : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct stat status_of(const fs::path& path) {
   struct stat status {};
-  if (lstat(path.c_str(), &status) != 0)
-    throw std::runtime_error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-  return status;
+  if (lstat(path.c_str(), &status) == 0) return status;
+  const int error = errno;
+  const std::string text = fmt::format("{}: {}", path.string(), std::strerror(error));
+  if (error == ENOENT) throw Missing(text);
+  throw std::runtime_error(text);
 }
 
 constexpr const char* advice = "name another `directory` in the config's `network`";
@@ -103,7 +110,7 @@ struct SafeFile {
   bool made_folder = false;
 };
 
-SafeFile make_safe(const std::string& address) {
+SafeFile make_and_check(const std::string& address) {
   const fs::path wanted = socket_file(address);
   const fs::path folder = wanted.parent_path();
   const bool made_folder = make_folder(folder);
@@ -118,6 +125,17 @@ SafeFile make_safe(const std::string& address) {
                     "{}",
                     file.string(), sizeof(sockaddr_un::sun_path) - 1, advice));
   return {file, made_folder};
+}
+
+/// Whoever ends meanwhile may remove the folder before it is looked at.
+SafeFile make_safe(const std::string& address) {
+  for (int attempt = 0;; ++attempt) {
+    try {
+      return make_and_check(address);
+    } catch (const Missing&) {
+      if (attempt == attempts_max) throw;
+    }
+  }
 }
 
 fs::path lock_file(const fs::path& file) { return file.string() + ".lock"; }

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace {
 
@@ -151,6 +152,34 @@ TEST_CASE("socket claim: one process has it, and what it was for goes with it") 
   fs::create_directory(folder.path / "made");
   CHECK(SocketClaim::take(address) != nullptr);
   CHECK(fs::exists(folder.path / "made"));  // it was there before
+}
+
+TEST_CASE("socket claim: others may come and go, with the folder, at any moment") {
+  const Folder folder;
+  const Variable runs("PATHS_SOCKETS", (folder.path / "made").string());
+  constexpr int times = 3'000;
+  const auto come_and_go = [&](const std::string& file) {
+    try {
+      for (int i = 0; i < times; ++i)
+        if (SocketClaim::take("ipc://" + file) == nullptr) return 2;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "{}\n", error.what());
+      return 1;
+    }
+    return 0;
+  };
+  std::vector<pid_t> others;
+  for (const std::string file : {"a", "b"}) {
+    others.push_back(fork());
+    if (others.back() == 0) _exit(come_and_go(file));
+  }
+  CHECK(come_and_go("c") == 0);
+  for (const pid_t other : others) {
+    int status = 1;
+    waitpid(other, &status, 0);
+    CHECK(status == 0);
+  }
+  CHECK(fs::is_empty(folder.path));
 }
 
 TEST_CASE("run folder: nobody guesses it, it goes with what is in it, and with dead ones") {
