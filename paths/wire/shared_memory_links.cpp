@@ -249,10 +249,10 @@ bool Links::receive_next(const LinkPtr& link) {
   const ConnectionId connection = link->id_of(arrived->connection);
   switch (link->judge(*arrived)) {
     case Link::Verdict::deliver:
-      if (arrived->frame)
-        receiver_->deliver(connection, std::move(*arrived->frame));
-      else
+      if (arrived->is_short)
         deliver_short(*link, arrived->connection, std::move(arrived->short_frame));
+      else
+        receiver_->deliver(connection, std::move(*arrived->frame));
       break;
     case Link::Verdict::lost:
       receiver_->connection_lost(
