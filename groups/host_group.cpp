@@ -179,8 +179,10 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
   if (waits)
     carry_out(running);
   else
-    runtime().spawn(runtime::ContextRole::service, {"group", name_, number},
-                    [self = shared_from_this(), running] { self->carry_out(running); });
+    runtime()
+        .spawn(runtime::ContextRole::service, {"group", name_, number},
+               [self = shared_from_this(), running] { self->carry_out(running); })
+        .detach();
   return running;
 }
 

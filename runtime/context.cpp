@@ -103,7 +103,7 @@ bool Context::sleep(Nanos until, const Reason& reason) {
 }
 
 bool Context::park_fiber(Nanos until, const Reason& reason) {
-  if (token_ || cancelled_.load(std::memory_order_acquire)) {
+  if (token_ || sees_cancel()) {
     token_ = false;
     return true;
   }
@@ -135,7 +135,7 @@ bool Context::park_at(Word& word, std::uint32_t seen, Nanos until, const Reason&
 
 bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason,
                       bool may_poll) {
-  if (cancelled_.load(std::memory_order_seq_cst)) return true;
+  if (sees_cancel()) return true;
   Looks looks;
   if (executor != nullptr) {
     looks.may = may_poll && executor->options.waiting == Waiting::adaptive;
@@ -195,8 +195,13 @@ void Context::cancel(std::exception_ptr reason) {
   unpark();
 }
 
+/// Sequentially consistent for park_at(), whose store comes before.
+bool Context::sees_cancel() const {
+  return cancelled_.load(std::memory_order_seq_cst) && shields_ == 0;
+}
+
 void Context::throw_if_cancelled() {
-  if (!cancelled_.load(std::memory_order_acquire)) return;
+  if (!sees_cancel()) return;
   if (++stops_ > stops_max) end_process();
   std::exception_ptr reason;
   {

@@ -51,6 +51,19 @@ class Context {
   /// From now on every wait throws `reason` (Cancelled when null).
   void cancel(std::exception_ptr reason);
   void throw_if_cancelled();
+  /// While it lives, the waits of the calling context do not see that the context is cancelled.
+  ///
+  /// Why: a destructor that waits for a context which uses the destroyed object may not give up.
+  class CancelShield {
+   public:
+    explicit CancelShield(Context& self) : self_(self) { ++self_.shields_; }
+    ~CancelShield() { --self_.shields_; }
+    CancelShield(const CancelShield&) = delete;
+    CancelShield& operator=(const CancelShield&) = delete;
+
+   private:
+    Context& self_;
+  };
   /// A cancel that came too late is not the next owner's.
   void forget_cancel();
   /// By which an attentive thread looks; null: it is not. For the thread alone.
@@ -72,6 +85,7 @@ class Context {
   bool wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
   [[noreturn]] void end_process() const;
   void unpark_fiber();  // on the executor's own OS thread
+  bool sees_cancel() const;
 
   // Of a fiber; touched on its executor's OS thread only.
   boost::fibers::context* fiber_ = nullptr;
@@ -98,7 +112,8 @@ class Context {
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;
   std::exception_ptr cancel_reason_;
-  int stops_ = 0;  // thrown since it was cancelled
+  int stops_ = 0;    // thrown since it was cancelled
+  int shields_ = 0;  // CancelShields that live; used by the context alone
 };
 
 /// What Task handles share.
@@ -110,6 +125,8 @@ struct Task::State final : Work {
   std::function<void()> work;
   std::shared_ptr<State> self;  // while it runs
   void stop(std::exception_ptr reason);
+  /// Cancels the work and blocks until it has ended.
+  void end();
 
  private:
   void run() override { work(); }

@@ -19,6 +19,7 @@
 
 #include "base/errors.hpp"
 #include "runtime/stack_pool.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace runtime {
 
@@ -103,11 +104,6 @@ class FreeContexts {
   }
 };
 
-std::string text_of(const Reason& reason) {
-  if (reason.subject.empty()) return std::string(reason.what);
-  return fmt::format("{} {} {}", reason.what, reason.subject, reason.number);
-}
-
 RuntimeOptions in_whole_pages(RuntimeOptions options) {
   const auto page = static_cast<std::size_t>(getpagesize());
   options.stack_bytes = (options.stack_bytes + page - 1) / page * page;
@@ -186,16 +182,17 @@ Task Executor::spawn(ContextRole role, ContextName name, std::function<void()> w
 
 Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_bytes,
                           std::function<void()> work) {
-  Task task;
-  task.state_ = std::make_shared<Task::State>();
-  task.state_->work = std::move(work);
-  task.state_->self = task.state_;
+  const auto state = std::make_shared<Task::State>();
+  state->work = std::move(work);
+  state->self = state;
   try {
-    begin(role, name, stack_bytes, *task.state_);
+    begin(role, name, stack_bytes, *state);
   } catch (...) {
-    task.state_->self = nullptr;
+    state->self = nullptr;
     throw;
   }
+  Task task;  // only now: its destructor waits for the end of work that has begun
+  task.state_ = state;
   return task;
 }
 
@@ -637,7 +634,8 @@ void Executor::jump_to_next_timer() {
     timers_.pop_back();
   }
   if (live_ == nullptr) return;
-  ENSURE(!deadlock_ && !ending_.load());  // who was told to stop waits for nothing any more
+  if (deadlock_ || ending_.load())  // Tasks that destroy each other, for example
+    base::report_bug(__FILE__, __LINE__, "contexts that were cancelled wait: " + deadlock_report());
   cancel_as_deadlock(deadlock_report());
 }
 
@@ -660,43 +658,6 @@ bool Executor::stands_still() const {
   constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
   const std::uint64_t most = std::max(usual, usual_of_each * live_most_);
   return runs_of_services_ > most || runs_ > threads_may * most;
-}
-
-std::string Executor::standstill_report() const {
-  constexpr std::size_t shown_max = 8;
-  std::vector<const Context*> ran;
-  for (const Context* context = live_; context != nullptr; context = context->next_)
-    if (context->instant_ == instant_) ran.push_back(context);
-  const auto shown = ran.begin() + static_cast<std::ptrdiff_t>(std::min(ran.size(), shown_max));
-  std::partial_sort(ran.begin(), shown, ran.end(), [](const Context* a, const Context* b) {
-    return a->runs_ != b->runs_ ? a->runs_ > b->runs_ : a->name.text() < b->name.text();
-  });
-  std::string report = fmt::format(
-      "deadlock at {}: time stands still, though contexts ran {} times since it last passed; most "
-      "often",
-      base::format_time(virtual_now_), runs_);
-  for (auto one = ran.begin(); one != shown; ++one)
-    report += fmt::format("\n  {}: {} times{}", (*one)->name.text(), (*one)->runs_,
-                          (*one)->parked_ ? "; it waits for " + text_of(*(*one)->reason_) : "");
-  return report;
-}
-
-std::string Executor::deadlock_report() const {
-  constexpr int shown_max = 24;
-  std::string report =
-      fmt::format("deadlock at {}: nobody can ever wake", base::format_time(virtual_now_));
-  std::vector<const Context*> waiting;
-  for (const Context* context = live_; context != nullptr; context = context->next_)
-    if (context->parked_) waiting.push_back(context);
-  std::reverse(waiting.begin(), waiting.end());  // oldest first
-  int shown = 0;
-  for (const Context* context : waiting) {
-    if (++shown > shown_max) break;
-    report += fmt::format("\n  {} waits for {}", context->name.text(), text_of(*context->reason_));
-  }
-  if (waiting.size() > shown_max)
-    report += fmt::format("\n  and {} more", waiting.size() - shown_max);
-  return report;
 }
 
 void Executor::cancel_everything(std::exception_ptr reason) {
@@ -749,6 +710,7 @@ void Executor::run_virtual(const std::function<void()>& main) {
   ++instant_;
   runs_ = runs_of_services_ = 0;
   own_thread_.store(std::this_thread::get_id());
+  const Watchdog watchdog(*this);
   boost::fibers::use_scheduling_algorithm<Algorithm>(this);
   Task task;
   std::exception_ptr error;

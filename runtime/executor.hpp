@@ -38,6 +38,9 @@ class Executor {
   Nanos now() const;
   Nanos roughly_now() const;
   std::uint64_t events() const { return earlier_runs_ + runs_; }
+  /// Writes a line for each live context. On the executor's own OS thread, also in a signal
+  /// handler.
+  void write_contexts(int descriptor) const;
   std::chrono::steady_clock::time_point origin() const { return origin_; }
 
   /// virtual clock: runs `main` and everything it spawns on the calling OS thread.

@@ -167,19 +167,32 @@ void Task::join() {
   if (!error) return;
   try {
     std::rethrow_exception(error);
-  } catch (const Cancelled&) {  // as it was told to
+  } catch (const Cancelled&) {  // by the joiner or by the end of the run
   }
 }
 
 void Task::cancel(std::exception_ptr reason) { state_->stop(std::move(reason)); }
 
+TaskCanceller Task::canceller() const { return TaskCanceller(state_); }
+
+Task& Task::operator=(Task&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+void Task::end() noexcept {
+  if (const auto ended = std::move(state_)) ended->end();
+}
+
+void TaskCanceller::cancel(std::exception_ptr reason) { state_->stop(std::move(reason)); }
+
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
-  std::function<void()> left;  // its captures go after the lock
+  work = nullptr;  // destroys the captures, which may use what the joiners own
   Wakes wakes;
   Lock lock(mutex);
-  left = std::move(work);
-  work = nullptr;
   let_go();
   done = true;
   error = std::move(thrown);
@@ -191,6 +204,25 @@ void Task::State::stop(std::exception_ptr reason) {
   if (!done) cancel(std::move(reason));
 }
 
+void Task::State::end() {
+  Context* const caller = Context::current();
+  Lock lock(mutex);
+  if (done) return;
+  constexpr std::string_view remedy = "before that, join it or call detach()";
+  if (caller == nullptr)
+    base::report_bug(__FILE__, __LINE__,
+                     fmt::format("a callback, which may not wait, destroys a Task whose work has "
+                                 "not ended; {}",
+                                 remedy));
+  if (runs_in(*caller))
+    base::report_bug(__FILE__, __LINE__,
+                     fmt::format("the work of a Task destroys the Task; {}", remedy));
+  cancel();
+  const Context::CancelShield shield(*caller);
+  while (!done)
+    joiners.wait(lock, Deadline::never(), Reason{"the end of a task that it cancelled"});
+}
+
 void Work::give_context(Context& context) {
   context_.store(&context);
   if (is_cancelled_.exchange(false)) context.cancel(std::move(reason_));
@@ -198,7 +230,7 @@ void Work::give_context(Context& context) {
 
 void Work::cancel(std::exception_ptr reason) {
   if (Context* const context = context_.load()) return context->cancel(std::move(reason));
-  reason_ = std::move(reason);
+  if (!is_cancelled_.load()) reason_ = std::move(reason);  // the first reason counts
   is_cancelled_.store(true);
   if (Context* const context = context_.load(); context != nullptr && is_cancelled_.exchange(false))
     context->cancel(std::move(reason_));

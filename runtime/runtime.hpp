@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/units.hpp"
 #include "runtime/poller.hpp"
@@ -27,25 +28,56 @@ struct ContextName {
 /// another host, prefetches): Wakes lets services go first.
 enum class ContextRole : std::uint8_t { thread, service };
 
-/// Work given to a context of its own. A handle: copies refer to the same work; dropping all of
-/// them lets it go on.
-class Task {
+class TaskCanceller;
+
+/// Work in a context of its own, with one owner, as `std::jthread`. Destruction of a Task cancels
+/// its work and blocks until the work has ended, unless detach() was called.
+///
+/// Why:    work uses variables of the scope that started it, which end after the Task.
+/// Blocks: the destructor and the assignment; they wait also in a context that is itself
+///         cancelled, and drop the exception of the work.
+/// Bugs:   a callback, or the work itself, destroys the Task before the work has ended.
+class [[nodiscard]] Task {
  public:
   Task() = default;
+  Task(Task&& other) noexcept = default;
+  Task& operator=(Task&& other) noexcept;
+  ~Task() { end(); }
   explicit operator bool() const { return state_ != nullptr; }
   bool done() const;
-  /// Blocks until the work has returned; throws what it threw, except Cancelled.
+  /// Blocks until the work has returned and its captures are destroyed. Throws what the work threw,
+  /// except Cancelled.
   void join();
-  /// Makes its present or next wait, and all later ones, throw `reason` (Cancelled when null),
-  /// which should be a Stop. Any context may call.
+  /// Makes the present or next wait of the work, and all later ones, throw `reason` (Cancelled if
+  /// it is null), which should be a Stop. Any context may call.
   void cancel(std::exception_ptr reason = nullptr);
+  /// Lets the work go on without an owner, until it returns or the run ends. Everything that the
+  /// work uses must live until then.
+  void detach() { state_ = nullptr; }
+  /// A right to cancel the work that outlives the Task.
+  TaskCanceller canceller() const;
 
   struct State;
 
  private:
   friend class Runtime;
   friend class Executor;
+  void end() noexcept;
   std::shared_ptr<State> state_;
+};
+
+/// Cancels the work of a Task that has another owner, or none. Copies refer to the same work.
+class TaskCanceller {
+ public:
+  TaskCanceller() = default;
+  explicit operator bool() const { return state_ != nullptr; }
+  /// Cancels the work as Task::cancel() does. No effect after the end of the work.
+  void cancel(std::exception_ptr reason = nullptr);
+
+ private:
+  friend class Task;
+  explicit TaskCanceller(std::shared_ptr<Task::State> state) : state_(std::move(state)) {}
+  std::shared_ptr<Task::State> state_;
 };
 
 class Context;
@@ -73,6 +105,7 @@ class Work {
   /// prevent.
   void cancel(std::exception_ptr reason = nullptr);
   void let_go() { context_.store(nullptr); }
+  bool runs_in(const Context& context) const { return context_.load() == &context; }
 
  private:
   friend class Executor;

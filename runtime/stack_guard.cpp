@@ -9,13 +9,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
 #include "runtime/context.hpp"
+#include "runtime/signal_line.hpp"
 
 namespace runtime {
 namespace {
@@ -28,34 +27,6 @@ constexpr bool sanitizer_says_it = false;
 
 constexpr std::array signals = {SIGSEGV, SIGBUS};
 struct sigaction previous[signals.size()];
-
-/// A line that is made without memory of its own, and so in a signal handler.
-class Line {
- public:
-  Line& add(std::string_view text) {
-    const std::size_t size = std::min(text.size(), sizeof bytes_ - size_);
-    std::copy_n(text.data(), size, bytes_ + size_);
-    size_ += size;
-    return *this;
-  }
-  Line& add(std::uint64_t number) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    return add(std::string_view(digits, static_cast<std::size_t>(end - digits)));
-  }
-  Line& add_bytes(std::uint64_t bytes) {
-    constexpr std::uint64_t kibi = 1024, mebi = kibi * kibi;
-    if (bytes % mebi == 0) return add(bytes / mebi).add(" MiB");
-    return bytes % kibi == 0 ? add(bytes / kibi).add(" KiB") : add(bytes).add(" bytes");
-  }
-  void write_to(int descriptor) const {
-    [[maybe_unused]] const ssize_t written = write(descriptor, bytes_, size_);
-  }
-
- private:
-  char bytes_[512];
-  std::size_t size_ = 0;
-};
 
 /// Zero where we do not know the machine.
 std::uintptr_t stack_pointer(const void* machine_state) {
@@ -83,10 +54,8 @@ bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* m
 }
 
 void say_overflow(const Context& context) {
-  const ContextName& name = context.name;
-  Line line;
-  line.add("stack overflow of ").add(name.role);
-  if (!name.of.empty()) line.add(" ").add(name.of).add("/").add(name.number);
+  SignalLine line;
+  line.add("stack overflow of ").add(context.name);
   line.add(": its stack has ").add_bytes(context.stack.bytes);
   line.add(context.role == ContextRole::thread ? "; option --stack, config key `stack`\n"
                                                : ", as those of all services\n");

@@ -124,17 +124,6 @@ void LaneTraffic::run(paths::Thread& thread) {
   runtime::Task receiver = thread.host().runtime().spawn(
       runtime::ContextRole::thread, {"receiver", thread.host().name(), thread.index()},
       [&] { receive(thread, *group); });
-  struct Joined {
-    runtime::Task& receiver;
-    ~Joined() {
-      if (!receiver) return;
-      receiver.cancel();  // sending failed
-      try {
-        receiver.join();
-      } catch (const std::exception&) {  // why is known
-      }
-    }
-  } joined{receiver};
   std::deque<paths::Sending> under_way;
   for (const std::size_t index : sent_by_[thread.rank()]) {
     const Message& message = messages_[index];
@@ -146,7 +135,7 @@ void LaneTraffic::run(paths::Thread& thread) {
         group->send(host_of_[message.to], channel_of(message), payload_of(message)));
   }
   for (paths::Sending& sending : under_way) sending.wait();
-  std::exchange(receiver, {}).join();
+  receiver.join();
   leave(thread);
 }
 

@@ -200,15 +200,18 @@ Started Path::begin(Operation operation) {
     return started;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.
-  wiring_->spawn_service("operation", [wiring = wiring_, stage = first_stage_,
-                                       state = started.state_, operation = std::move(operation)] {
-    try {
-      state->result = run_stage(*wiring, *stage, operation);
-    } catch (...) {
-      state->error = std::current_exception();
-    }
-    state->end();
-  });
+  wiring_
+      ->spawn_service("operation",
+                      [wiring = wiring_, stage = first_stage_, state = started.state_,
+                       operation = std::move(operation)] {
+                        try {
+                          state->result = run_stage(*wiring, *stage, operation);
+                        } catch (...) {
+                          state->error = std::current_exception();
+                        }
+                        state->end();
+                      })
+      .detach();
   return started;
 }
 

@@ -38,11 +38,4 @@ void Patience::watch() {
   }
 }
 
-void Patience::stop() {
-  if (!watching_) return;
-  watching_.cancel();
-  watching_.join();
-  watching_ = {};
-}
-
 }  // namespace paths

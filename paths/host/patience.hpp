@@ -20,14 +20,13 @@ class Patience {
   /// `look` ends what is late at that time and answers when the next will be.
   using Look = std::function<base::Nanos(base::Nanos now)>;
   Patience(runtime::Runtime& runtime, runtime::ContextName name, Look look);
-  ~Patience() { stop(); }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
   /// `look` is to be called at `until`.
   void expect(base::Nanos until);
-  /// It is not any more, and not being called when this returns.
-  void stop();
+  /// Ends the calls of `look`. Blocks until the last call has returned.
+  void stop() { watching_ = {}; }
 
  private:
   void watch();

@@ -71,7 +71,7 @@ void Next::begin(Operation&& operation, Ascent ascent) const {
 void Next::expect(base::Nanos until) const { wiring_->expect(until); }
 
 void Next::in_context(std::function<void()> work) const {
-  wiring_->spawn_service("service", std::move(work));
+  wiring_->spawn_service("service", std::move(work)).detach();
 }
 
 Failure Next::failure_of(const std::exception_ptr& error, std::uint32_t path) const {

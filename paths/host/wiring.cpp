@@ -283,7 +283,7 @@ runtime::Task Wiring::spawn_service(std::string_view role, std::function<void()>
   }
   // Goes with the work, also when that never begins.
   std::shared_ptr<void> ended(nullptr, [this, number](void*) { service_ended(number); });
-  const runtime::Task task =
+  runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, name(), number},
                      [ended = std::move(ended), work = std::move(work)]() mutable {
                        const runtime::ApplicationCode inside;  // its reductions and X-functions
@@ -291,17 +291,14 @@ runtime::Task Wiring::spawn_service(std::string_view role, std::function<void()>
                      });
   runtime::Lock lock(mutex_);
   if (const auto service = services_.find(number); service != services_.end())
-    service->second = task;
+    service->second = task.canceller();
   return task;
 }
 
 void Wiring::service_ended(std::uint64_t number) {
-  runtime::Task ended;  // goes after the lock
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
-  const auto service = services_.find(number);
-  ended = std::move(service->second);
-  services_.erase(service);
+  services_.erase(number);
   changed_.wake_all(wakes);
 }
 
@@ -482,7 +479,7 @@ void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_p
         runtime::Wakes wakes;
         runtime::Lock lock(mutex_);
         count_release(release.path, wakes);
-      });
+      }).detach();
     }
   }
 }
@@ -563,14 +560,14 @@ void Wiring::release_background(std::uint32_t path, Failure failure) {
 
 /// None that ends meanwhile is gone before its turn.
 void Wiring::cancel_services() {
-  std::vector<runtime::Task> tasks;
+  std::vector<runtime::TaskCanceller> cancellers;
   {
     runtime::Lock lock(mutex_);
-    for (const auto& [number, task] : services_)
-      if (task) tasks.push_back(task);
+    for (const auto& [number, canceller] : services_)
+      if (canceller) cancellers.push_back(canceller);
     for (const auto& service : serving_) service->cancel();
   }
-  for (auto& task : tasks) task.cancel();
+  for (auto& canceller : cancellers) canceller.cancel();
   give_up();
 }
 

@@ -112,7 +112,8 @@ class Wiring : public Site {
 
   /// Ends a path that a wrapper of this host began; once, finish() at the latest.
   void release_background(std::uint32_t path, Failure failure);
-  /// Work of this host in a service context of its own.
+  /// Starts work of this host in a service context of its own. finish() and abandon() wait for it,
+  /// so the caller may detach it.
   runtime::Task spawn_service(std::string_view role, std::function<void()> work);
 
   /// The stage of the plan, if it is on this host; null otherwise.
@@ -192,9 +193,9 @@ class Wiring : public Site {
   runtime::WaitList changed_;  // the counts below
   Releases thread_releases_;
   Releases background_releases_;
-  std::set<std::uint32_t> released_paths_;                     // of this host's wrappers
-  const std::unique_ptr<Admission> admission_;                 // at the entrances from other hosts
-  std::unordered_map<std::uint64_t, runtime::Task> services_;  // that have not ended
+  std::set<std::uint32_t> released_paths_;      // of this host's wrappers
+  const std::unique_ptr<Admission> admission_;  // at the entrances from other hosts
+  std::unordered_map<std::uint64_t, runtime::TaskCanceller> services_;  // that have not ended
   std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
   std::vector<std::unique_ptr<Service>> resting_;  // to run again
   std::unordered_map<std::uint64_t, std::unique_ptr<Standing>> standing_;  // by connection, number

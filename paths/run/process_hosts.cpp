@@ -107,14 +107,14 @@ void ProcessHosts::run(const ThreadOfHost& thread) {
 }
 
 runtime::Task ProcessHosts::run_host(Host& host, const ThreadOfHost& thread) {
-  std::vector<runtime::Task> threads;
+  const auto threads = std::make_shared<std::vector<runtime::Task>>();
   for (std::uint32_t i = 0; i < plan_->hosts[host.index()].threads; ++i)
-    threads.push_back(spawn_thread(host, i, thread));
+    threads->push_back(spawn_thread(host, i, thread));
   return runtime_.spawn(runtime::ContextRole::service, {"end of", host.name(), host.index()},
-                        [this, &host, threads = std::move(threads)]() mutable {
-                          for (auto& one : threads) one.join();
+                        [this, &host, threads] {
+                          for (auto& one : *threads) one.join();
                           std::string wrong = host.finish();
-                          if (wrong.empty() && options_.is_one_host && threads.empty())
+                          if (wrong.empty() && options_.is_one_host && threads->empty())
                             wrong = failed_elsewhere(host);  // nobody else says it here
                           add_failure(std::move(wrong));
                         });

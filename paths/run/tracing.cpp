@@ -70,10 +70,10 @@ void Tracing::made(Wiring& wiring) {
 
 void Tracing::wired(Wiring& wiring) {
   if (runtime_.is_virtual() || !wiring.recorder().is_on()) return;
-  runtime::Task clocks = watch_clocks_of(wiring);
+  const auto clocks = watch_clocks_of(wiring);
   const runtime::Lock lock(mutex_);
   for (Traced& one : traced_)
-    if (one.site == &wiring) one.clocks = std::move(clocks);
+    if (one.site == &wiring) one.clocks = clocks;
 }
 
 void Tracing::ended(Wiring& wiring) noexcept {
@@ -115,12 +115,13 @@ void Tracing::start() {
 }
 
 /// Until the wiring ends.
-runtime::Task Tracing::watch_clocks_of(Wiring& wiring) {
-  auto watch = runtime_.spawn(runtime::ContextRole::service, {"clocks of", wiring.name(), 0},
-                              [this, &wiring] { watch_clocks(wiring); });
-  wiring.before_end([watch]() mutable {
-    watch.cancel();
-    watch.join();
+std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Wiring& wiring) {
+  const auto watch = std::make_shared<runtime::Task>(
+      runtime_.spawn(runtime::ContextRole::service, {"clocks of", wiring.name(), 0},
+                     [this, &wiring] { watch_clocks(wiring); }));
+  wiring.before_end([watch] {
+    watch->cancel();
+    watch->join();
   });
   return watch;
 }
@@ -185,8 +186,8 @@ std::vector<std::string> Tracing::finish() {
 void Tracing::finish(std::list<Traced>& ended) {
   for (Traced& one : ended) {
     if (one.clocks) {
-      one.clocks.cancel();
-      one.clocks.join();
+      one.clocks->cancel();
+      one.clocks->join();
     }
     try {
       one.writer->finish();

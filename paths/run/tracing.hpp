@@ -62,8 +62,8 @@ class Tracing final : public WiringWatcher {
     Site* site = nullptr;
     std::string name;  ///< for people
     std::unique_ptr<eventspace::TraceWriter> writer;
-    std::string failure = {};  ///< of its writer
-    runtime::Task clocks = {};
+    std::string failure = {};                    ///< of its writer
+    std::shared_ptr<runtime::Task> clocks = {};  ///< also of the wiring, which may end before
   };
   void made(Wiring& wiring) override;
   void wired(Wiring& wiring) override;
@@ -71,7 +71,7 @@ class Tracing final : public WiringWatcher {
 
   void trace(const std::filesystem::path& directory, Site& site, std::string name,
              std::size_t virtual_lane_records);
-  runtime::Task watch_clocks_of(Wiring& wiring);
+  std::shared_ptr<runtime::Task> watch_clocks_of(Wiring& wiring);
   void watch_clocks(Wiring& wiring);
   void look_at_clock(Wiring& wiring, std::uint32_t peer);
   eventspace::TraceHeader header_of(const Site& site) const;

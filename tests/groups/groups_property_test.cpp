@@ -6,7 +6,10 @@
 #include "tests/support/environment.hpp"
 
 TEST_CASE("groups: random operations, several under way, come to what they should") {
-  for (std::uint64_t seed = 1; seed <= test_support::or_fewer(60); ++seed)
+  using test_support::from_environment;
+  const std::uint64_t first = from_environment("PATHS_SEED", 1);
+  const std::uint64_t end = first + from_environment("PATHS_SEEDS", test_support::or_fewer(60));
+  for (std::uint64_t seed = first; seed < end; ++seed)
     test_support::try_operations(seed, runtime::ClockKind::virtual_time, 8);
 }
 

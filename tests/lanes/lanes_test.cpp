@@ -236,7 +236,7 @@ TEST_CASE("lanes: a window of the product of rate and round trip costs nothing, 
     Nanos took{0};
     runtime.run([&] {
       LaneHosts hosts(runtime, plan);
-      const auto task = runtime.spawn(runtime::ContextRole::thread, {"receiver"}, [&] {
+      auto task = runtime.spawn(runtime::ContextRole::thread, {"receiver"}, [&] {
         const auto group = hosts[1].group("two", {0, 1}, {.window_bytes = window});
         for (std::uint64_t i = 0; i < messages; ++i) group->receive(0, 0).wait();
         took = runtime.now() - 20ms;
@@ -244,7 +244,7 @@ TEST_CASE("lanes: a window of the product of rate and round trip costs nothing, 
       const auto group = hosts[0].group("two", {0, 1}, {.window_bytes = window});
       runtime.sleep_until(20ms);
       for (std::uint64_t i = 0; i < messages; ++i) group->send(1, 0, zeros(1000));
-      runtime::Task(task).join();
+      task.join();
     });
     return std::chrono::duration<double>(took).count();
   };
@@ -412,7 +412,7 @@ TEST_CASE("lanes: a host sends first to those that have not joined yet") {
   FourHosts t;
   t.runtime.run([&] {
     LaneHosts hosts(t.runtime, t.plan);
-    const auto late = t.runtime.spawn(runtime::ContextRole::thread, {"late"}, [&] {
+    auto late = t.runtime.spawn(runtime::ContextRole::thread, {"late"}, [&] {
       t.runtime.sleep_until(1s);
       const auto group = hosts[3].group("x", {0, 3});
       CHECK(group->receive(0, 0).wait().read<std::uint64_t>() == 4);
@@ -420,7 +420,7 @@ TEST_CASE("lanes: a host sends first to those that have not joined yet") {
     const auto group = hosts[0].group("x", {0, 3});
     group->send(3, 0, numbered(4)).wait();
     CHECK(t.runtime.now() > 1s);
-    runtime::Task(late).join();
+    late.join();
   });
 }
 

@@ -315,9 +315,8 @@ std::vector<Time> arrivals_over_lanes(const Case& all) {
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       groups.push_back(hosts[host].group("all", hosts.all(), {.window_bytes = 1 << 30}));
     std::vector<runtime::Task> tasks;
-    const auto spawn = [&](std::string name, std::function<void()> work) {
-      tasks.push_back(
-          runtime.spawn(runtime::ContextRole::thread, {std::move(name)}, std::move(work)));
+    const auto spawn = [&](const char* role, std::function<void()> work) {
+      tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {role}, std::move(work)));
     };
     for (std::size_t i = 0; i < all.messages.size(); ++i)
       spawn("receiver", [&, i] {

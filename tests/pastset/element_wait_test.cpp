@@ -276,8 +276,8 @@ TEST_CASE("element: deletion wakes all that are blocked, and each is told") {
         [&] { full.move(tuple(1)); }, [&] { full.move(tuple(2)); }, [&] { full.observe(1); },
         [&] { full.newest(1); },      [&] { empty.observe(); },     [&] { empty.observe(3); },
         [&] { empty.newest(); }};
-    std::vector<Task> tasks;
     int told = 0;
+    std::vector<Task> tasks;
     for (std::size_t i = 0; i < blocking.size(); ++i) {
       tasks.push_back(start(runtime, i, [&, i] {
         CHECK_THROWS_AS(blocking[i](), pastset::Deleted);

@@ -117,6 +117,7 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
       const auto element = space->find("e"), full = space->find("full");
       CHECK(value_of(element->observe(soon(runtime))) == 7);
       std::vector<Told> told(4);
+      pastset::StartedAccess move, read;
       std::vector<runtime::Task> waits;
       using runtime::ContextRole;
       waits.push_back(
@@ -125,8 +126,8 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
                               [&] { element->observe(1, soon(runtime)); }));
       waits.push_back(told_by(runtime, ContextRole::thread, told[2],
                               [&] { full->move(tuple_of(8), soon(runtime)); }));
-      auto move = full->start_move(tuple_of(9));
-      auto read = element->start_newest(5);
+      move = full->start_move(tuple_of(9));
+      read = element->start_newest(5);
       waits.push_back(told_by(runtime, ContextRole::service, told[3], [&] {
         try {
           move.take(soon(runtime));

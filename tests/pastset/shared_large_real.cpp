@@ -373,8 +373,8 @@ TEST_CASE("shared space: however many move at once, one that keeps the newest ne
     const std::uint64_t arena = pastset::arena_bytes_for(keeps + 1, tuple_of(1, count).size());
     const auto element =
         space->enter("e", values, {.keep_newest = keeps}, {.slots = 128, .arena_bytes = arena});
-    std::vector<runtime::Task> movers;
     std::atomic<int> refused{0};
+    std::vector<runtime::Task> movers;
     for (std::uint64_t mover = 0; mover < 4; ++mover)
       movers.push_back(start(runtime, [&, mover] {
         for (std::uint64_t i = 0; i < 300; ++i) try {

@@ -213,16 +213,18 @@ class Game {
           return runtime.spawn(runtime::ContextRole::thread, {"thread", host.name(), index},
                                [this, &host, index] { run_thread(host, index); });
         };
-        const auto end = [&](Host& host, std::vector<runtime::Task> threads) {
+        const auto run_host = [&](Host& host, std::uint32_t thread_count) {
+          const auto threads = std::make_shared<std::vector<runtime::Task>>();
+          for (std::uint32_t i = 0; i < thread_count; ++i) threads->push_back(spawn(host, i));
           return runtime.spawn(runtime::ContextRole::service, {"end of", host.name()},
-                               [this, &host, threads = std::move(threads)]() mutable {
-                                 for (auto& thread : threads) thread.join();
+                               [this, &host, threads] {
+                                 for (auto& thread : *threads) thread.join();
                                  const std::string wrong = host.finish();
                                  if (host.index() == honest && !wrong.empty()) say(wrong);
                                });
         };
-        tasks.push_back(end(*hosts[0], {spawn(*hosts[0], 0), spawn(*hosts[0], 1)}));
-        tasks.push_back(end(*hosts[1], {spawn(*hosts[1], 0)}));
+        tasks.push_back(run_host(*hosts[0], 2));
+        tasks.push_back(run_host(*hosts[1], 1));
         tasks.push_back(runtime.spawn(runtime::ContextRole::service, {"guest"}, [&] { attack(); }));
         for (auto& task : tasks) task.join();
       });

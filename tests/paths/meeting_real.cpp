@@ -130,10 +130,13 @@ Endings carry_out(const Start& start) {
   std::size_t victim = 0;
   const auto dying = [&](paths::Thread& thread, const Say& say) {
     if (thread.host().index() == start.culprit && start.dies_by == 0 && thread.index() == 0) {
-      thread.wiring().spawn_service("death", [after = start.dies_after, &thread] {
-        thread.host().runtime().sleep_for(after);
-        _exit(0);
-      });
+      thread.wiring()
+          .spawn_service("death",
+                         [after = start.dies_after, &runtime = thread.host().runtime()] {
+                           runtime.sleep_for(after);
+                           _exit(0);
+                         })
+          .detach();
     }
     work(thread, say);
   };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -92,16 +93,12 @@ TEST_CASE("descriptor door: one of another user who takes the name is not believ
   const base::Descriptor memory = memory_of('x');
   runtime::Runtime runtime;
   runtime.run([&] {
-    std::atomic<bool> has_answered{false};
-    runtime::Task squatter = runtime.spawn(runtime::ContextRole::thread, {"squatter"}, [&] {
+    const runtime::Task squatter = runtime.spawn(runtime::ContextRole::thread, {"squatter"}, [&] {
       const base::Descriptor who(accept(listening.get(), nullptr, nullptr));
       hand_out(who, memory);
-      has_answered = true;
-      while (has_answered) runtime.sleep_for(base::Nanos(1'000'000));
+      runtime.sleep_for(std::chrono::hours(1));  // keeps the connection until it is cancelled
     });
     CHECK_FALSE(DescriptorDoor::knock(4'000'000, own_name()));
-    has_answered = false;
-    squatter.cancel();
   });
 }
 

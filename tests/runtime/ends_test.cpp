@@ -162,7 +162,7 @@ TEST_CASE("ends: so does code that catches a cancel and keeps waiting, on both c
       Never never;
       std::atomic<bool> has_begun{false};  // what has not never does
       runtime.run([&] {
-        runtime.spawn(ContextRole::thread, named(3), [&] {
+        Task task = runtime.spawn(ContextRole::thread, named(3), [&] {
           has_begun = true;
           for (;;) try {
               never.wait();
@@ -189,11 +189,14 @@ TEST_CASE("ends: contexts that main left behind by throwing are cancelled and wa
       Runtime runtime({.clock = kind});
       CHECK_THROWS_WITH(runtime.run([&] {
         for (int i = 0; i < 3; ++i)
-          runtime.spawn(role, named(1), [&] {
-            const CountEnd counter{ended};
-            ++begun;
-            never.wait();
-          });
+          runtime
+              .spawn(role, named(1),
+                     [&] {
+                       const CountEnd counter{ended};
+                       ++begun;
+                       never.wait();
+                     })
+              .detach();
         while (begun < 3) runtime.sleep_for(1ms);
         throw std::runtime_error("main broke");
       }),
@@ -242,14 +245,14 @@ TEST_CASE("ends: what a thread leaves to be destroyed may start another one") {
     Runtime& runtime;
     std::atomic<int>& ran;
     ~StartsAnother() {
-      runtime.spawn(ContextRole::thread, named(2), [&count = ran] { ++count; });
+      runtime.spawn(ContextRole::thread, named(2), [&count = ran] { ++count; }).detach();
     }
   };
   Runtime runtime;
   runtime.run([&] {
     for (int i = 0; i < 20; ++i) {
       const auto starts = std::make_shared<StartsAnother>(runtime, ran);
-      runtime.spawn(ContextRole::thread, named(1), [starts] {});
+      runtime.spawn(ContextRole::thread, named(1), [starts] {}).detach();
     }
     while (ran < 20) runtime.sleep_for(1ms);
   });
@@ -270,11 +273,14 @@ TEST_CASE("ends: an OS thread that is not to be had is an error, and those befor
     try {
       runtime.run([&] {
         for (int i = 0; i < 1000; ++i)
-          runtime.spawn(ContextRole::thread, named(1), [&] {
-            ++begun;
-            const CountEnd counter{ended};
-            never.wait();
-          });
+          runtime
+              .spawn(ContextRole::thread, named(1),
+                     [&] {
+                       ++begun;
+                       const CountEnd counter{ended};
+                       never.wait();
+                     })
+              .detach();
       });
     } catch (const std::exception& error) {
       fmt::print("{}\nall ended: {}\n", error.what(), begun == ended);
@@ -295,15 +301,16 @@ TEST_CASE("ends: a fiber's stack that is not to be had is an error, and those be
     limit_address_space(100 << 20);
     try {
       runtime.run([&] {
+        std::vector<Task> tasks;
         for (int i = 0; i < 1000; ++i) {
-          runtime.spawn(ContextRole::thread, named(1), [&] {
+          tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&] {
             ++begun;
             try {
               never.wait();
             } catch (const Cancelled&) {
               ++ended;
             }
-          });
+          }));
           runtime.sleep_for(1ms);
         }
       });

@@ -85,11 +85,12 @@ TEST_CASE("runtime: contexts that wake at the same time run in the order they we
   Runtime runtime(virtual_time());
   std::string order;
   runtime.run([&] {
+    std::vector<Task> tasks;
     for (char name : {'a', 'b', 'c'})
-      runtime.spawn(ContextRole::thread, named(0), [&, name] {
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(0), [&, name] {
         runtime.sleep_until(5ms);
         order += name;
-      });
+      }));
     runtime.sleep_until(6ms);
   });
   CHECK(order == "abc");
@@ -176,12 +177,13 @@ TEST_CASE("runtime: waiters are woken first come, first served") {
   runtime.run([&] {
     Mutex mutex;
     WaitList list;
+    std::vector<Task> tasks;
     for (char name : {'a', 'b', 'c', 'd'})
-      runtime.spawn(ContextRole::thread, named(0), [&, name] {
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(0), [&, name] {
         Lock lock(mutex);
         list.wait(lock, Deadline::never(), {"a turn"});
         order += name;
-      });
+      }));
     runtime.sleep_for(1ms);
     {
       Wakes wakes;
@@ -258,18 +260,19 @@ TEST_CASE("runtime: join throws what the work threw, on both clocks") {
   });
 }
 
-TEST_CASE("runtime: contexts left behind by main are cancelled") {
+TEST_CASE("runtime: detached contexts are cancelled when main has returned") {
   Runtime runtime(virtual_time());
   Gate gate;
   bool ended = false;
   runtime.run([&] {
-    runtime.spawn(ContextRole::service, named(1), [&] {
+    Task task = runtime.spawn(ContextRole::service, named(1), [&] {
       try {
         gate.wait();
       } catch (const Cancelled&) {
         ended = true;
       }
     });
+    task.detach();
     runtime.sleep_for(1ms);
   });
   CHECK(ended);
@@ -338,8 +341,9 @@ TEST_CASE("runtime: an exception thrown and caught in a fiber leaves other fiber
   Runtime runtime(virtual_time());
   int caught = 0;
   runtime.run([&] {
+    std::vector<Task> tasks;
     for (int i = 0; i < 50; ++i)
-      runtime.spawn(ContextRole::thread, named(1), [&, i] {
+      tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&, i] {
         std::array<char, 600> buffer{};
         for (int k = 0; k < 20; ++k) {
           try {
@@ -351,7 +355,7 @@ TEST_CASE("runtime: an exception thrown and caught in a fiber leaves other fiber
             ++caught;
           }
         }
-      });
+      }));
     runtime.sleep_for(1s);
   });
   CHECK(caught > 300);

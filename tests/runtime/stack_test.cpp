@@ -168,11 +168,12 @@ TEST_CASE("stack: more contexts than may have guards run all the same, and that 
     Runtime runtime({.clock = ClockKind::virtual_time, .stack_bytes = 32 * 1024});
     std::uint32_t ran = 0;
     runtime.run([&] {
+      std::vector<Task> tasks;
       for (int i = 0; i < 31'000; ++i)
-        runtime.spawn(ContextRole::thread, name, [&] {
+        tasks.push_back(runtime.spawn(ContextRole::thread, name, [&] {
           runtime.sleep_for(std::chrono::milliseconds(1));
           ++ran;
-        });
+        }));
       runtime.sleep_for(std::chrono::milliseconds(2));
     });
     fmt::print("{} ran\n", ran);

@@ -69,14 +69,15 @@ TEST_CASE("standstill: each of many contexts may run a few times while no time p
   WaitList waiting;
   std::uint64_t ran = 0;
   const std::string report = report_of(runtime, [&] {
+    std::vector<Task> tasks;
     for (std::uint64_t i = 0; i < contexts; ++i)
-      runtime.spawn(ContextRole::service, {"service", "alpha-0", i}, [&] {
+      tasks.push_back(runtime.spawn(ContextRole::service, {"service", "alpha-0", i}, [&] {
         for (std::uint64_t time = 0; time < times; ++time) {
           Lock lock(mutex);
           waiting.wait(lock, Deadline::never(), {"the next time"});
           ++ran;
         }
-      });
+      }));
     runtime.sleep_for(1ms);
     auto waker = runtime.spawn(ContextRole::service, {"waker"}, [&] {
       while (ran < contexts * times) {

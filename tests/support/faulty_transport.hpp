@@ -124,10 +124,13 @@ class FaultyNetwork {
 
   /// Each end is told where no other call of it is under way, as other transports do.
   void tell(paths::ConnectionId end, const char* reason) {
-    runtime_.spawn(runtime::ContextRole::service, {"loss"}, [this, end, reason] {
-      paths::Receiver* const receiver = receivers_[hosts_of_[end]];
-      if (receiver != nullptr) receiver->connection_lost(end, reason);
-    });
+    runtime_
+        .spawn(runtime::ContextRole::service, {"loss"},
+               [this, end, reason] {
+                 paths::Receiver* const receiver = receivers_[hosts_of_[end]];
+                 if (receiver != nullptr) receiver->connection_lost(end, reason);
+               })
+        .detach();
   }
 
   runtime::Runtime& runtime_;
@@ -167,8 +170,11 @@ inline void FaultyNetwork::One::send(paths::ConnectionId connection, AnyFrame fr
   if (was_late) return;
   const base::Nanos span{all.random_.between(0, all.faults_.longest_delay.count())};
   ++all.delays;
-  all.runtime_.spawn(runtime::ContextRole::service, {"delay"},
-                     [this, connection, span] { send_late(connection, span); });
+  // stop() waits until all late frames have left.
+  all.runtime_
+      .spawn(runtime::ContextRole::service, {"delay"},
+             [this, connection, span] { send_late(connection, span); })
+      .detach();
 }
 
 /// What came behind it meanwhile leaves behind it.

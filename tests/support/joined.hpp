@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ struct Joined {
   std::vector<base::Nanos> answered_at;
 };
 
-inline void join_all(std::vector<runtime::Task>& tasks) {
+inline void join_all(std::span<runtime::Task> tasks) {
   for (runtime::Task& task : tasks) task.join();
 }
 

@@ -186,7 +186,7 @@ TEST_CASE(
     "allreduce: a value outside the declared sign names the thread, the round and the value") {
   Joined t(2, {{"template", "f64"}, {"contributions", "non_negative"}});
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 5, 1.0), t.later(1ms, 1, 5, -0.25)};
+    runtime::Task threads[] = {t.later(0ns, 0, 5, 1.0), t.later(1ms, 1, 5, -0.25)};
     join_all(threads);
   });
   REQUIRE(t.answers.size() == 2);
@@ -199,8 +199,8 @@ TEST_CASE(
 TEST_CASE("allreduce: NaN names who contributed it") {
   Joined t(2);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {
-        t.later(0ns, 0, 0, std::numeric_limits<double>::quiet_NaN()), t.later(1ms, 1, 0, 1.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, std::numeric_limits<double>::quiet_NaN()),
+                               t.later(1ms, 1, 0, 1.0)};
     join_all(threads);
   });
   CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/0") && Catch::Contains("NaN"));
@@ -210,8 +210,8 @@ TEST_CASE("allreduce: of several NaN the first slot's is told, and of one contri
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Joined t(3);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(2ms, 0, 0, 1.0), t.later(1ms, 1, 0, nan),
-                                          t.later(0ns, 2, 0, nan)};
+    runtime::Task threads[] = {t.later(2ms, 0, 0, 1.0), t.later(1ms, 1, 0, nan),
+                               t.later(0ns, 2, 0, nan)};
     join_all(threads);
   });
   for (const std::string& answer : t.answers)
@@ -243,8 +243,8 @@ TEST_CASE(
 TEST_CASE("allreduce: ieee values that are NaN or beyond their type are results") {
   Joined t(2, {{"template", "f64"}, {"operation", "max"}, {"values", "ieee"}});
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {
-        t.later(0ns, 0, 0, -std::numeric_limits<double>::quiet_NaN()), t.later(1ms, 1, 0, 1.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, -std::numeric_limits<double>::quiet_NaN()),
+                               t.later(1ms, 1, 0, 1.0)};
     join_all(threads);
   });
   REQUIRE(t.values.size() == 2);
@@ -292,8 +292,8 @@ TEST_CASE("allreduce: at the deadline the round fails for everyone and names who
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 1.0), t.later(10ms, 2, 0, 1.0),
-                                          t.later(70ms, 1, 0, 1.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, 1.0), t.later(10ms, 2, 0, 1.0),
+                               t.later(70ms, 1, 0, 1.0)};
     join_all(threads);
     CHECK(t.answers[0] == t.answers[1]);
     CHECK(t.answers[0] == t.answers[2]);  // the late one

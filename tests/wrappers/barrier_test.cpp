@@ -21,8 +21,8 @@ struct Joined : test_support::Joined {
 TEST_CASE("barrier: everyone returns when the last one comes, with nothing") {
   Joined t(3);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(4ms, 0, 0, 1.0), t.later(0ns, 1, 0, 1.0),
-                                          t.later(2ms, 2, 0, 1.0)};
+    runtime::Task threads[] = {t.later(4ms, 0, 0, 1.0), t.later(0ns, 1, 0, 1.0),
+                               t.later(2ms, 2, 0, 1.0)};
     join_all(threads);
   });
   CHECK(t.answered_at == std::vector<Nanos>{4ms, 4ms, 4ms});

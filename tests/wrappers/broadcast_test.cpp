@@ -55,8 +55,8 @@ struct Tree {
 TEST_CASE("broadcast: the others wait for the root, who goes on alone") {
   Joined t(3);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 10.0), t.later(2ms, 1, 0, 11.0),
-                                          t.later(9ms, 2, 0, 12.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, 10.0), t.later(2ms, 1, 0, 11.0),
+                               t.later(9ms, 2, 0, 12.0)};
     join_all(threads);
   });
   CHECK(t.values == std::vector<double>{11, 11, 11});
@@ -77,8 +77,8 @@ TEST_CASE("broadcast: the root may be rounds ahead, and every late one gets the 
 TEST_CASE("broadcast: where the root does not come, the first arriver fetches for all") {
   Tree t;
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(1ms, 0, 1), t.later(2ms, 0, 0),
-                                          t.later(5ms, 1, 1), t.later(7ms, 1, 0)};
+    runtime::Task threads[] = {t.later(1ms, 0, 1), t.later(2ms, 0, 0), t.later(5ms, 1, 1),
+                               t.later(7ms, 1, 0)};
     join_all(threads);
   });
   CHECK(t.values == std::vector<double>(4, 11.0));
@@ -92,7 +92,7 @@ TEST_CASE("broadcast: the root's failure reaches everyone, its store's failure t
     if (!operation.failure) throw std::runtime_error("full");
   };
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 0.0), t.later(1ms, 1, 0, 1.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, 0.0), t.later(1ms, 1, 0, 1.0)};
     join_all(threads);
     CHECK(t.values == std::vector<double>{1.0});
     CHECK_THAT(t.answers[0] + t.answers[1], Catch::Contains("full"));

@@ -27,8 +27,8 @@ struct Joined : test_support::Joined {
 TEST_CASE("reduce: slot 0 waits for all and gets the result, the others return at once") {
   Joined t(3);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(1ms, 0, 0, 1.0), t.later(0ns, 1, 0, 2.0),
-                                          t.later(5ms, 2, 0, 4.0)};
+    runtime::Task threads[] = {t.later(1ms, 0, 0, 1.0), t.later(0ns, 1, 0, 2.0),
+                               t.later(5ms, 2, 0, 4.0)};
     join_all(threads);
   });
   CHECK(t.values == std::vector<double>{Joined::nothing, Joined::nothing, 7.0});
@@ -81,8 +81,8 @@ TEST_CASE("reduce: a tree of reduces gives the first thread of all the result") 
 TEST_CASE("reduce: a bad contribution fails its thread and slot 0") {
   Joined t(3);
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 1.0), t.later(1ms, 1, 0, std::nan("")),
-                                          t.later(2ms, 2, 0, 1.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, 1.0), t.later(1ms, 1, 0, std::nan("")),
+                               t.later(2ms, 2, 0, 1.0)};
     join_all(threads);
   });
   REQUIRE(t.answers.size() == 3);
@@ -95,8 +95,8 @@ TEST_CASE("reduce: at the deadline slot 0 learns who is missing, and the late on
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
   t.here->run([&] {
-    std::vector<runtime::Task> threads = {t.later(0ns, 0, 0, 1.0), t.later(0ns, 1, 0, 1.0),
-                                          t.later(80ms, 2, 0, 1.0)};
+    runtime::Task threads[] = {t.later(0ns, 0, 0, 1.0), t.later(0ns, 1, 0, 1.0),
+                               t.later(80ms, 2, 0, 1.0)};
     join_all(threads);
   });
   REQUIRE(t.answers.size() == 3);

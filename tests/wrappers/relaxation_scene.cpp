@@ -240,7 +240,7 @@ class Link final : public paths::Wrapper {
       operation.failure = next.wiring().failure("link", operation.path, "injected");
     }
     const Nanos arrives = offer(next, down_);
-    next.wiring().spawn_service(
+    runtime::Task passing = next.wiring().spawn_service(
         "link", [operation = std::move(operation), rest = next.detached(), arrives]() mutable {
           rest.wiring().runtime().sleep_until(arrives);
           try {
@@ -248,6 +248,7 @@ class Link final : public paths::Wrapper {
           } catch (const paths::TravelError&) {  // nobody waits for a push
           }
         });
+    passing.detach();
     return {};
   }
   void pass(const paths::Next& next, Nanos& last) {

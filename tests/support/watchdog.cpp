@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/watchdog.cpp — a report, in every test program, of virtual runs without progress.
+#include "runtime/watchdog.hpp"
+
+#include <chrono>
+
+namespace {
+
+[[maybe_unused]] const bool is_watched = [] {
+  runtime::watch_virtual_runs(std::chrono::seconds(10));
+  return true;
+}();
+
+}  // namespace
