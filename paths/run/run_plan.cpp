@@ -12,6 +12,7 @@
 #include "base/usage_error.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
+#include "runtime/moment.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
@@ -129,13 +130,13 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
                                   const std::function<void(Thread&)>& thread,
                                   const std::function<void(const RunSummary&)>& finish) {
   runtime::refuse_run_inside_run();
-  const runtime::Runtime wall;  // its clock runs while the other may be virtual
+  const base::Nanos began = runtime::steady_now();
   PlanRun run(plan, kinds, options, thread);
   tell_launcher(ThreadsState::running);
   std::vector<std::string> failures = run.run();
   tell_launcher(ThreadsState::ended);
   if (failures.empty() && finish) {
-    const double seconds = std::chrono::duration<double>(wall.now()).count();
+    const double seconds = std::chrono::duration<double>(runtime::steady_now() - began).count();
     finish({*plan, options.clock, options.seed, seconds, run.events(), run.hosts()});
   }
   return failures;

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tests/support/as_child.hpp"
@@ -42,7 +44,23 @@ std::string one_host(int threads) {
       threads);
 }
 
+std::ptrdiff_t os_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
+
 }  // namespace
+
+TEST_CASE("run_plan: a run on the virtual clock needs no OS thread except that of its caller") {
+  const std::ptrdiff_t before = os_threads();
+  std::ptrdiff_t meanwhile = 0;
+  const auto result = Sim(one_host(3)).run([&](paths::Thread& thread) {
+    thread.path("sum").move_value(std::int64_t{1});
+    meanwhile = os_threads();
+  });
+  CHECK(result.ended_well());
+  CHECK(meanwhile == before);
+}
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need address space
 TEST_CASE("run_plan: threads that are not to be had end the run with a number, on both clocks") {
