@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/say.hpp"
 #include "base/units.hpp"
 #include "base/usage_error.hpp"
 #include "runtime/context.hpp"
@@ -188,9 +189,28 @@ void Task::end() noexcept {
 
 void TaskCanceller::cancel(std::exception_ptr reason) { state_->stop(std::move(reason)); }
 
+namespace {
+
+/// Prints the exception of work that has no owner and so is never joined.
+void say_unowned(const std::exception_ptr& thrown) {
+  std::string what = "an exception that is no std::exception";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Stop&) {
+    return;
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+  }
+  base::say(fmt::format("{}: a detached task threw: {}\n", describe_current_context(), what));
+}
+
+}  // namespace
+
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
   work = nullptr;  // destroys the captures, which may use what the joiners own
+  if (thrown && held.use_count() == 1) say_unowned(thrown);
   Wakes wakes;
   Lock lock(mutex);
   let_go();

@@ -209,6 +209,20 @@ TEST_CASE("task: detached work goes on, and a canceller still reaches it") {
   });
 }
 
+TEST_CASE("task: the exception of a detached task is printed with its context, except a cancel") {
+  const auto said = as_child("detached", [] {
+    Runtime runtime({.clock = ClockKind::virtual_time});
+    runtime.run([&] {
+      runtime.spawn(ContextRole::service, named(5), [] { throw std::runtime_error("lost"); })
+          .detach();
+      runtime.spawn(ContextRole::service, named(6), [&] { runtime.sleep_for(1h); }).detach();
+      runtime.sleep_for(1ms);
+    });
+  });
+  CHECK_THAT(said.text, Catch::EndsWith("thread alpha-0/5 at 0ns: a detached task threw: lost\n"));
+  CHECK(said.exit_code == 0);
+}
+
 TEST_CASE("task: a thread that is not of the run may destroy a task") {
   Runtime runtime;
   runtime.run([&] {
