@@ -154,7 +154,7 @@ bool run(const AnalyzeOptions& options) {
   const TraceReport report = analyze(trace, clocks, options);
   write_exports(trace, clocks, options);
   if (options.compare.empty()) {
-    if (!options.json.empty()) write_file(options.json, to_json(report).dump(1) + "\n");
+    if (!options.json.empty()) write_file(options.json, eventspace::print_json(to_json(report)));
     if (options.json != "-")
       std::cout << to_text(report, options.rows) << further_wirings(options.directories);
     return !is_unusable(report);
@@ -162,7 +162,7 @@ bool run(const AnalyzeOptions& options) {
   const TraceDirectory with(options.compare);
   const TraceReport other = eventspace::analyze_trace(with, HostClocks::own(with));
   const auto comparison = eventspace::compare(report.report, other.report);
-  if (!options.json.empty()) write_file(options.json, to_json(comparison).dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, eventspace::print_json(to_json(comparison)));
   if (options.json != "-") std::cout << to_text(comparison, options.rows);
   return !is_unusable(report) && !is_unusable(other);
 }

@@ -113,13 +113,16 @@ void check_paths(const Structure& structure, Wrongs& wrongs) {
   }
 }
 
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// Without the check a negative or a large number would become another one.
 std::uint32_t number_of(const Json& json) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
     throw std::runtime_error(
-        fmt::format("expected a number up to {}, found {}", most,
-                    json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+        fmt::format("expected a number up to {}, found {}", most, line_of(json)));
   return json.get<std::uint32_t>();
 }
 
@@ -174,7 +177,7 @@ void read_list(const Json& all, const char* name, const Read& read) {
 Structure read_structure(const Json& all) {
   if (all.at("version") != structure_version)
     throw std::runtime_error(fmt::format("is of version {}; this program reads version {}",
-                                         all.at("version").dump(), structure_version));
+                                         line_of(all.at("version")), structure_version));
   Structure structure;
   all.at("clusters").get_to(structure.clusters);
   read_list(all, "hosts", [&](const Json& one) { structure.hosts.push_back(host_of(one)); });
@@ -223,10 +226,6 @@ std::string without_id(std::string what) {
 void append_list(std::string& text, std::string_view name, const std::vector<std::string>& lines) {
   text +=
       fmt::format(",\n\"{}\": [{}{}]", name, lines.empty() ? "" : "\n", fmt::join(lines, ",\n"));
-}
-
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json json_of_stage(std::uint32_t stage) { return stage == no_stage ? Json() : Json(stage); }

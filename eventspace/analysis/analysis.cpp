@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "eventspace/analysis/input/plausible.hpp"
 #include "eventspace/analysis/input/rounds.hpp"
 #include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/analysis/judgement/computation.hpp"
@@ -24,16 +25,6 @@ namespace {
 std::size_t exact_max(const Shape& shape, std::size_t bytes) {
   const std::size_t distributions = 3 * shape.lanes.size() + 1;
   return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);
-}
-
-/// Times that no clock shows would overflow what is computed of them.
-bool is_plausible(const EventRecord& record) {
-  constexpr std::int64_t time_max = std::int64_t{1} << 61;
-  constexpr std::int64_t span_max = std::int64_t{1} << 55;  // more than a year
-  const std::int64_t down = record.down_nanos;
-  const std::int64_t up = record.up_nanos;
-  if (down < -time_max || down > time_max || up < -time_max || up > time_max) return false;
-  return up >= down && up - down <= span_max;
 }
 
 std::int64_t sum_of(const Summary& summary) {

@@ -95,7 +95,9 @@ void find_not_ended(const HostClocks& clocks,
   }
   if (is_known) std::sort(ends.begin(), ends.end());
   for (const auto& [end, host] : ends) report.not_ended.push_back(host);
-  if (is_known && ends.size() > 1) report.first_by_nanos = ends[1].first - ends[0].first;
+  std::int64_t by = 0;
+  if (is_known && ends.size() > 1 && !__builtin_sub_overflow(ends[1].first, ends[0].first, &by))
+    report.first_by_nanos = by;
 }
 
 /// A host or thread is slow against its cluster's others, so that theirs matter, too.

@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "eventspace/analysis/input/plausible.hpp"
+
 namespace eventspace {
 namespace {
 
@@ -423,6 +425,7 @@ Intervals::Intervals(const TraceDirectory& trace, const HostClocks& clocks,
   bool is_first = true;
   exported_ = for_each_record(trace, clocks, [&](std::uint32_t host, const EventRecord& record) {
     tracks_.learn(record);
+    if (!has_possible_times(record)) return;
     const Tracks::Place place = tracks_.place_of(host, record);
     if (wanted && !wanted(tracks_.all()[place.track])) return;
     const std::int64_t end = std::max(+record.down_nanos, +record.up_nanos);

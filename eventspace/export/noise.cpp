@@ -85,10 +85,12 @@ class Writing : public Computations {
     end_ = computation.end_nanos;
     const std::int64_t over =
         computation.end_nanos - computation.begin_nanos - medians_.of(computation.leaf);
-    if (over > 0) line("{}\t{}\n", written_ + computation.begin_nanos - begin_, over);
+    std::int64_t at = written_;
+    add_to(at, computation.begin_nanos - begin_);
+    if (over > 0) line("{}\t{}\n", at, over);
   }
   void end() override {
-    if (has_begun_) written_ += end_ - begin_;
+    if (has_begun_) add_to(written_, end_ - begin_);
     has_begun_ = false;
   }
   template <typename... Values>

@@ -8,8 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "eventspace/analysis/input/plausible.hpp"
 #include "eventspace/analysis/input/rounds.hpp"
 #include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/analysis/report/distribution.hpp"
 
 namespace eventspace {
 namespace {
@@ -19,6 +21,13 @@ constexpr std::size_t stretches_max = 24;
 constexpr std::size_t stretch_rounds = 2 * context + 1;
 constexpr double slow_factor = 1.02;  // against the median of the beginning
 constexpr std::uint32_t samples_per_block = 32;
+
+/// Within the times that are plausible, so that differences of sums fit as well.
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t time_max = std::int64_t{1} << 61;
+  add_to(a, b);
+  return std::clamp(a, -time_max, time_max);
+}
 
 /// How far the clock behind a crossing is apart, by the least two-way time of the last ones.
 class Apart {
@@ -143,12 +152,13 @@ void PageTimeline::add(std::uint32_t host, std::span<const EventRecord> records)
 
 /// What an analysis would not use is not shown either.
 void PageTimeline::Parts::add(std::uint32_t host, const EventRecord& record) {
-  constexpr std::int64_t time_max = std::int64_t{1} << 61;
-  if (record.up_nanos < record.down_nanos || record.down_nanos < -time_max ||
-      record.up_nanos > time_max)
-    return;
+  if (!is_plausible(record)) return;
   const auto& structure = shape.structure;
-  if (is_of_group(record)) return groups.add(record);
+  if (is_of_group(record)) {
+    const bool is_stranger = is(record, GroupEvent::member) && record.place >= lives.size();
+    if (!is_stranger) groups.add(record);
+    return;
+  }
   if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
     if (record.place < lives.size()) lives[record.place].begin = +record.down_nanos;
     return;
@@ -291,9 +301,9 @@ std::vector<Clock> PageTimeline::Parts::clocks() const {
       if ((near.error < 0) == (far.error < 0)) continue;
       has_changed = true;
       if (far.error < 0) {
-        far = {near.offset + edge.offset, near.error + edge.error};
+        far = {sum_of(near.offset, edge.offset), sum_of(near.error, edge.error)};
       } else {
-        near = {far.offset - edge.offset, far.error + edge.error};
+        near = {sum_of(far.offset, -edge.offset), sum_of(far.error, edge.error)};
       }
     }
   }
@@ -357,14 +367,14 @@ void PageTimeline::Parts::align(PageTimelineReport::Stretch& stretch,
       const auto& pass = round.passes[place];
       Clock& clock = clocks[shape.structure.host_of(shape.lanes[lanes[place]].stage)];
       if (!pass.is_here) continue;
-      if (!first_end) first_end = pass.up_nanos + clock.offset;
-      if (clock.error < 0 && clock.offset == 0) clock.offset = *first_end - pass.up_nanos;
+      if (!first_end) first_end = sum_of(pass.up_nanos, clock.offset);
+      if (clock.error < 0 && clock.offset == 0) clock.offset = sum_of(*first_end, -pass.up_nanos);
     }
   }
   const auto move = [&](std::uint32_t stage, std::int64_t& down, std::int64_t& up) {
     const Clock& clock = clocks[shape.structure.host_of(stage)];
-    down += clock.offset;
-    up += clock.offset;
+    down = sum_of(down, clock.offset);
+    up = sum_of(up, clock.offset);
     if (clock.error < 0) stretch.error_nanos = -1;
     if (stretch.error_nanos >= 0) stretch.error_nanos = std::max(stretch.error_nanos, clock.error);
   };

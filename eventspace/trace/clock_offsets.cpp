@@ -8,6 +8,8 @@
 #include <queue>
 #include <tuple>
 
+#include "eventspace/trace/saturating.hpp"
+
 namespace eventspace {
 namespace {
 
@@ -15,6 +17,8 @@ namespace {
 constexpr std::size_t looks_max = 4096;
 /// Closer together they say nothing of drift.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
+/// A hundred times what clocks do: one of the looks is wrong.
+constexpr double drift_possible = 100 * clock_drift_max;
 /// As far as a clock can be shown in a record: two years. What is beyond was forged.
 constexpr std::int64_t nanos_max = std::int64_t{1} << 56;
 
@@ -26,16 +30,19 @@ bool is_possible(const EventRecord& record) {
 }  // namespace
 
 std::int64_t ClockLine::apply(std::int64_t nanos) const {
-  return nanos + offset_nanos + std::llround(drift * static_cast<double>(nanos - at_nanos));
+  const double drifted = drift * (static_cast<double>(nanos) - static_cast<double>(at_nanos));
+  return saturating_sum(saturating_sum(nanos, offset_nanos), saturating_round(drifted));
 }
 
 ClockLine ClockLine::inverse() const {
-  return {at_nanos + offset_nanos, -offset_nanos, -drift / (1 + drift), error_nanos};
+  return {saturating_sum(at_nanos, offset_nanos), saturating_sum(0, -offset_nanos),
+          -drift / (1 + drift), error_nanos};
 }
 
 ClockLine ClockLine::then(const ClockLine& next) const {
-  return {at_nanos, next.apply(at_nanos + offset_nanos) - at_nanos,
-          drift + next.drift + drift * next.drift, error_nanos + next.error_nanos};
+  const std::int64_t there = next.apply(saturating_sum(at_nanos, offset_nanos));
+  return {at_nanos, saturating_sum(there, -at_nanos), drift + next.drift + drift * next.drift,
+          saturating_sum(error_nanos, next.error_nanos)};
 }
 
 ClockOffsets::ClockOffsets(const Structure& structure)
@@ -74,15 +81,22 @@ ClockLine ClockOffsets::line_of(const std::vector<Look>& looks, const Span& need
   double slope_error = clock_drift_max;
   if (between >= drift_nanos_min) {
     const auto span = static_cast<double>(between);
-    line.drift = static_cast<double>(last.offset_nanos - first.offset_nanos) / span;
-    slope_error =
-        std::min(slope_error, static_cast<double>(first.error_nanos + last.error_nanos) / span);
+    const std::int64_t moved = last.offset_nanos - first.offset_nanos;
+    const double drift = static_cast<double>(moved) / span;
+    if (std::abs(drift) > drift_possible) {
+      line.error_nanos = saturating_sum(line.error_nanos, std::abs(moved));
+    } else {
+      line.drift = drift;
+      slope_error =
+          std::min(slope_error, static_cast<double>(first.error_nanos + last.error_nanos) / span);
+    }
   } else if (is_quicker(last, first)) {
     line = {last.at_nanos, last.offset_nanos, 0, last.error_nanos};
   }
   const std::int64_t beyond =
       std::max({std::int64_t{0}, first.at_nanos - needed.first, needed.last - last.at_nanos});
-  line.error_nanos += std::llround(slope_error * static_cast<double>(beyond));
+  line.error_nanos =
+      saturating_sum(line.error_nanos, saturating_round(slope_error * static_cast<double>(beyond)));
   return line;
 }
 

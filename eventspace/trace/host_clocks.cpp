@@ -6,23 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/errors.hpp"
+#include "eventspace/trace/saturating.hpp"
 
 namespace eventspace {
 namespace {
-
-/// A host's clock or a damaged record may say anything; sums stay within the numbers.
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  std::int64_t both = 0;
-  if (!__builtin_add_overflow(a, b, &both)) return both;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
-}
 
 bool all_say(const TraceDirectory& trace, bool (*says)(const TraceHeader&)) {
   return std::all_of(trace.files.begin(), trace.files.end(),
@@ -74,7 +65,7 @@ HostClocks HostClocks::measured(const TraceDirectory& trace, std::vector<ClockLi
   const auto& first = trace.files.front().header.origin_utc_nanos;
   clocks.is_utc_ = first.has_value();
   for (ClockLine& line : clocks.lines_)
-    line.offset_nanos = sum(line.offset_nanos, first.value_or(0));
+    line.offset_nanos = saturating_sum(line.offset_nanos, first.value_or(0));
   return clocks;
 }
 
@@ -82,7 +73,7 @@ std::int64_t HostClocks::apply(std::uint32_t host, std::int64_t nanos) const {
   const ClockLine& line = lines_[host];
   const double drifted =
       line.drift * (static_cast<double>(nanos) - static_cast<double>(line.at_nanos));
-  return sum(sum(nanos, line.offset_nanos), std::llround(drifted));
+  return saturating_sum(saturating_sum(nanos, line.offset_nanos), saturating_round(drifted));
 }
 
 void HostClocks::apply(std::uint32_t host, EventRecord& record) const {

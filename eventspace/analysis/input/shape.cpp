@@ -2,6 +2,8 @@
 // eventspace/analysis/input/shape.cpp — which records belong together: the trees collectors form.
 #include "eventspace/analysis/input/shape.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -15,17 +17,24 @@ bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::joi
 
 namespace {
 
-/// More than any run has that fits a machine; a damaged structure may have more.
-constexpr std::uint64_t lanes_max = std::uint64_t{1} << 27;
+// More than any run has that fits a machine. A forged structure may say more.
+constexpr std::uint64_t lanes_max = std::uint64_t{1} << 24;
+constexpr std::uint32_t threads_max = 1u << 24;
+constexpr std::uint32_t stages_in_a_row_max = 1u << 16;
 
 class Compiler {
  public:
   explicit Compiler(Shape& shape) : shape_(shape), structure_(shape.structure) {}
   void compile() {
+    if (structure_.thread_count() > threads_max)
+      throw std::runtime_error(
+          fmt::format("the structure has {} threads; at most {} can be analysed",
+                      structure_.thread_count(), threads_max));
     if (structure_.stages.empty()) {
       shape_.first_lane.assign(1, 0);
       return;
     }
+    check_ends();
     count_lanes();
     make_lanes();
     make_leaves();
@@ -40,10 +49,31 @@ class Compiler {
     return structure_.stages[stage].slot + (is_join(wrapper_of(stage)) ? 0 : slot);
   }
 
-  /// Paths have no cycles; a structure that was read from a damaged file may.
+  /// Every walk down from a stage ends, and soon enough: a forged structure may say otherwise.
+  void check_ends() const {
+    const auto& stages = structure_.stages;
+    std::vector<std::uint32_t> lengths(stages.size(), 0);  // from the stage down; 0: not known yet
+    std::vector<std::uint32_t> way;
+    for (std::uint32_t begin = 0; begin < stages.size(); ++begin) {
+      way.clear();
+      std::uint32_t stage = begin;
+      for (; stage != no_stage && lengths[stage] == 0; stage = stages[stage].below) {
+        way.push_back(stage);
+        if (way.size() > stages_in_a_row_max) break;
+      }
+      std::uint32_t length = stage == no_stage ? 0 : lengths[stage];
+      if (way.size() + length > stages_in_a_row_max)
+        throw std::runtime_error(
+            fmt::format("the structure has more than {} stages below stage {}; that many cannot be "
+                        "analysed",
+                        stages_in_a_row_max, begin));
+      for (auto above = way.rbegin(); above != way.rend(); ++above) lengths[*above] = ++length;
+    }
+  }
+
   std::vector<std::uint32_t> way_of(const Structure::Path& path) const {
     std::vector<std::uint32_t> way;
-    for (std::uint32_t stage = path.stage; stage != no_stage && way.size() < 4096;
+    for (std::uint32_t stage = path.stage; stage != no_stage;
          stage = structure_.stages[stage].below)
       way.push_back(stage);
     return way;
@@ -68,7 +98,10 @@ class Compiler {
     for (const std::uint64_t count : lanes) {
       all += count;
       if (all > lanes_max)
-        throw std::runtime_error("the structure has more places of records than can be analysed");
+        throw std::runtime_error(
+            fmt::format("the structure has more than {} places of records; that many cannot be "
+                        "analysed",
+                        lanes_max));
       shape_.first_lane.push_back(static_cast<std::uint32_t>(all));
     }
   }
@@ -124,8 +157,7 @@ class Compiler {
     Lane& here = shape_.lanes[lane];
     std::uint32_t slot = slot_below(here.stage, here.slot);
     std::uint32_t stage = structure_.stages[here.stage].below;
-    std::size_t steps = 0;
-    while (stage != no_stage && !is_collector(wrapper_of(stage)) && ++steps < 4096) {
+    while (stage != no_stage && !is_collector(wrapper_of(stage))) {
       if (is_join(wrapper_of(stage)) && here.join == none) {
         const auto [join, is_new] =
             joins.emplace(stage, static_cast<std::uint32_t>(shape_.joins.size()));
@@ -136,7 +168,7 @@ class Compiler {
       slot = slot_below(stage, slot);
       stage = structure_.stages[stage].below;
     }
-    if (stage == no_stage || !is_collector(wrapper_of(stage))) return;
+    if (stage == no_stage) return;
     here.below = shape_.lane_of(stage, slot);
     if (here.below == none) return;
     if (here.join == none) {
@@ -185,7 +217,7 @@ class Compiler {
     hop.wrapper = structure_.stages[collector].wrapper;
     int best = -1;
     std::uint32_t stage = structure_.stages[collector].below;
-    for (; stage != no_stage && !is_collector(wrapper_of(stage)) && hop.wrappers < 4096;
+    for (; stage != no_stage && !is_collector(wrapper_of(stage));
          stage = structure_.stages[stage].below) {
       ++hop.wrappers;
       hop.is_periodic = hop.is_periodic || wrapper_of(stage).job == Job::gate;
@@ -212,10 +244,8 @@ class Compiler {
   }
 
   bool is_answered_in_kind(std::uint32_t stage) const {
-    for (std::size_t steps = 0; stage != no_stage && steps < 4096; ++steps) {
+    for (; stage != no_stage; stage = structure_.stages[stage].below)
       if (is_join(wrapper_of(stage))) return wrapper_of(stage).answers_in_kind;
-      stage = structure_.stages[stage].below;
-    }
     return false;
   }
 

@@ -80,14 +80,17 @@ struct Tree {
 };
 
 /// Compiled from a structure once; refers to it.
+///
+/// Throws: std::runtime_error when the structure has more threads, places of records or stages in a
+///         row than can be analysed.
 struct Shape {
   explicit Shape(const Structure& structure);
 
   /// The lane of a record, or none: no collector of this structure.
   std::uint32_t lane_of(std::uint32_t stage, std::uint32_t slot) const {
-    if (stage + 1 >= first_lane.size()) return none;
-    const std::uint32_t lane = first_lane[stage] + slot;
-    return slot < first_lane[stage + 1] - first_lane[stage] ? lane : none;
+    if (stage >= structure.stages.size()) return none;
+    const std::uint32_t first = first_lane[stage];
+    return slot < first_lane[stage + 1] - first ? first + slot : none;
   }
 
   const Structure& structure;

@@ -65,8 +65,7 @@ void Conditional::find_prefetches() {
     const Structure::Path& path = structure.paths[number];
     if (path.threads > 0) continue;
     std::uint32_t last = path.stage;
-    for (std::size_t steps = 0; structure.stages[last].below != no_stage && steps < 4096; ++steps)
-      last = structure.stages[last].below;
+    while (structure.stages[last].below != no_stage) last = structure.stages[last].below;
     const bool is_push = structure.wrapper_of(path.stage).job == Job::push;
     const std::uint32_t far = structure.host_of(last);
     const std::uint32_t reader = is_push ? far : path.host;

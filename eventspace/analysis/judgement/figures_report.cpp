@@ -205,8 +205,7 @@ void Figures::report_paths(Report& report) const {
     one.first_thread = path.first_thread;
     one.threads = path.threads;
     std::uint32_t last = path.stage;
-    for (std::size_t steps = 0; shape_.structure.stages[last].below != no_stage && steps < 4096;
-         ++steps)
+    while (shape_.structure.stages[last].below != no_stage)
       last = shape_.structure.stages[last].below;
     const std::uint32_t to = shape_.structure.hosts[shape_.structure.host_of(last)].cluster;
     one.to_cluster = shape_.structure.clusters[to];

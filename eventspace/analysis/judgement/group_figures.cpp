@@ -33,8 +33,8 @@ struct Comings {
 
 std::int64_t per_mebibyte(std::int64_t nanos, std::uint64_t bytes) {
   if (bytes == 0) return 0;
-  return static_cast<std::int64_t>(static_cast<double>(nanos) * (1 << 20) /
-                                   static_cast<double>(bytes));
+  const double rate = static_cast<double>(nanos) * (1 << 20) / static_cast<double>(bytes);
+  return static_cast<std::int64_t>(std::min(rate, 9e18));
 }
 
 std::vector<GroupReport::Last> lasts_of(std::vector<GroupReport::Last> lasts) {
@@ -180,7 +180,7 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
       kind.wait.add(threads.last - member.begin_nanos);
   const auto note = [](Late& late, const Comings& comings) {
     ++late.operations;
-    late.nanos += comings.last - comings.before_last;
+    add_to(late.nanos, comings.last - comings.before_last);
   };
   if (threads.has_last()) {
     note(kind.threads[threads.who], threads);

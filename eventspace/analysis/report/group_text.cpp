@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <numeric>
 
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/group_record.hpp"
@@ -86,8 +85,8 @@ class GroupText {
   }
 
   void causes(const GroupReport& one) {
-    const std::int64_t all =
-        std::accumulate(one.by_cause.begin(), one.by_cause.end(), std::int64_t{0});
+    std::int64_t all = 0;
+    for (const std::int64_t nanos : one.by_cause) add_to(all, nanos);
     for (std::size_t cause = 0; cause < group_causes; ++cause) {
       if (one.by_cause[cause] == 0) continue;
       const auto most =

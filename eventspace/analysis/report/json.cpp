@@ -300,6 +300,10 @@ nlohmann::ordered_json to_json(const Summary& summary) {
           {"p90", summary.p90},     {"p99", summary.p99},   {"max", summary.max}};
 }
 
+std::string print_json(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 nlohmann::ordered_json to_json(const Report& report) {
   Json json = {
       {"clocks",

@@ -359,6 +359,9 @@ nlohmann::ordered_json to_json(const Report& report);
 nlohmann::ordered_json to_json(const GroupsReport& report);
 nlohmann::ordered_json to_json(const TransfersReport& report);
 nlohmann::ordered_json to_json(const Summary& summary);
+/// The text of a JSON file, in UTF-8. Names of a forged trace may be other bytes: those are
+/// replaced.
+std::string print_json(const nlohmann::ordered_json& json);
 /// For a terminal: what costs most and where the time went, on one screen; with `rows` also tables
 /// of at most so many rows. `losses`: what of the trace is missing, a sentence each.
 std::string to_text(const Report& report, std::size_t rows = 0,

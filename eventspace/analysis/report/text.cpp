@@ -7,7 +7,6 @@
 #include <array>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <vector>
 
@@ -311,8 +310,8 @@ void Text::critical() {
   if (report_.critical.empty()) return;
   heading("Critical paths", "one host's own clock; network: two-way");
   for (const CriticalReport& tree : report_.critical) {
-    const std::int64_t all =
-        std::accumulate(tree.by_cause.begin(), tree.by_cause.end(), std::int64_t{0});
+    std::int64_t all = 0;
+    for (const std::int64_t nanos : tree.by_cause) add_to(all, nanos);
     const std::string name =
         fmt::format("{}{}{}", tree.graph, tree.cluster.empty() ? "" : " in ", tree.cluster);
     if (tree.iteration.count == 0) {

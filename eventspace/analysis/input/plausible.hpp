@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/input/plausible.hpp — times that a clock may have shown.
+#pragma once
+#include <cstdint>
+
+#include "eventspace/record.hpp"
+
+namespace eventspace {
+
+/// False for times that no clock shows. Differences of other times fit their type.
+inline bool has_possible_times(const EventRecord& record) {
+  constexpr std::int64_t time_max = std::int64_t{1} << 61;  // more than 70 years
+  const std::int64_t down = record.down_nanos;
+  const std::int64_t up = record.up_nanos;
+  return down >= -time_max && down <= time_max && up >= -time_max && up <= time_max;
+}
+
+/// The record may be of something that happened.
+inline bool is_plausible(const EventRecord& record) {
+  constexpr std::int64_t span_max = std::int64_t{1} << 55;  // more than a year
+  return has_possible_times(record) && record.up_nanos >= record.down_nanos &&
+         record.up_nanos - record.down_nanos <= span_max;
+}
+
+}  // namespace eventspace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/trace/saturating.hpp — sums of times that a file says, which may be any numbers.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace eventspace {
+
+/// At most 2^63 - 1 from 0, so that it can be negated.
+inline std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::int64_t both = 0;
+  if (__builtin_add_overflow(a, b, &both)) return a < 0 ? -most : most;
+  return std::max(both, -most);
+}
+
+/// The nearest whole number; at most 2^62 from 0, and 0 for what is no number.
+inline std::int64_t saturating_round(double value) {
+  constexpr double most = 0x1p62;
+  if (std::isnan(value)) return 0;
+  return std::llround(std::clamp(value, -most, most));
+}
+
+}  // namespace eventspace
