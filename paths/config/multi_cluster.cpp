@@ -14,6 +14,7 @@
 #include "base/near_match.hpp"
 #include "base/text_file.hpp"
 #include "paths/config/low_level.hpp"
+#include "paths/config/node_list.hpp"
 #include "tuning/measured_network.hpp"
 
 namespace paths {
@@ -61,8 +62,8 @@ class ClusterReader {
     all_.clusters.emplace_back();
     all_.clusters.back().name = name;
     base::MapReader reader(value, mistakes_, "cluster " + name.text());
-    const Settings hosts =
-        reader.take_required("hosts", "a number of hosts, their names, or groups of them");
+    const Settings hosts = reader.take_required(
+        "hosts", "a number of hosts, their names (node[01-16]), or groups of them");
     first_groups_.clear();
     if (reader.has("hosts")) read_hosts(name, hosts);
     read_per_host(reader);
@@ -103,7 +104,25 @@ class ClusterReader {
     cluster().hosts.push_back(index);
   }
 
-  /// A number, a list of names, or a map of groups that hold either, or groups again.
+  /// One host, or those of a list in the short form of Slurm.
+  void add_named(const Settings& written) {
+    for (const std::string& name : names_in(written, "hosts")) {
+      const Settings host = Settings::scalar(name, written.position());
+      if (check_name(host, "a host", mistakes_)) add_host(host, 1);
+    }
+  }
+
+  std::vector<std::string> names_in(const Settings& written, std::string_view key) {
+    if (!is_node_list(written.text())) return {written.text()};
+    NodeList list = read_node_list(written.text(), cluster_hosts_max);
+    if (!list.mistake.empty())
+      mistakes_.add(written.position(),
+                    fmt::format("{}: expected names of hosts such as node[01-16], found '{}': {}",
+                                key, written.text(), list.mistake));
+    return std::move(list.names);
+  }
+
+  /// A number, names, or a map of groups that hold either, or groups again.
   void read_hosts(const Settings& name, const Settings& hosts) {
     if (hosts.is_map()) return read_groups(name, hosts);
     if (!groups_.empty()) check_level(hosts);
@@ -111,9 +130,13 @@ class ClusterReader {
       if (hosts.items().empty())
         mistakes_.add(hosts.position(), "hosts: expected at least one, found an empty list");
       for (const Settings& host : hosts.items())
-        if (check_name(host, "a host", mistakes_)) add_host(host, 1);
+        if (host.is_scalar())
+          add_named(host);
+        else
+          check_name(host, "a host", mistakes_);
       return;
     }
+    if (hosts.is_scalar() && is_node_list(hosts.text())) return add_named(hosts);
     const auto count =
         base::read_integer(hosts, mistakes_, "hosts", 1, cluster_hosts_max).value_or(0);
     const std::size_t first = cluster().hosts.size();
@@ -153,19 +176,22 @@ class ClusterReader {
     }
     std::unordered_map<std::string, std::uint32_t> mine;
     for (const std::uint32_t host : cluster().hosts) mine.emplace(all_.host_name(host), host);
-    for (const auto& [name, entry] : value.entries()) {
-      if (const auto found = mine.find(name.text()); found != mine.end()) {
-        use(found->second, entry);
-        continue;
-      }
-      std::vector<std::string_view> names;
-      for (const auto& [host, index] : mine) names.emplace_back(host);
-      std::sort(names.begin(), names.end());
-      mistakes_.add(
-          name.position(),
-          fmt::format("{}: {}", key,
-                      not_named("a host of cluster " + cluster().name.text(), name, names)));
-    }
+    for (const auto& [written, entry] : value.entries())
+      for (const std::string& name : names_in(written, key))
+        if (const auto found = mine.find(name); found != mine.end())
+          use(found->second, entry);
+        else
+          refuse_host(key, Settings::scalar(name, written.position()));
+  }
+
+  void refuse_host(std::string_view key, const Settings& name) {
+    std::vector<std::string> hosts;
+    for (const std::uint32_t host : cluster().hosts) hosts.push_back(all_.host_name(host));
+    std::sort(hosts.begin(), hosts.end());
+    mistakes_.add(name.position(),
+                  fmt::format("{}: {}", key,
+                              not_named("a host of cluster " + cluster().name.text(), name,
+                                        {hosts.begin(), hosts.end()})));
   }
 
   void read_per_host(base::MapReader& reader) {
