@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -64,7 +65,10 @@ class Builder : public YAML::EventHandler {
   void OnMapEnd() override { end(); }
 
   [[noreturn]] void fail(const YAML::Mark& mark, std::string message) {
-    mistakes_.add(at(mark), std::move(message));
+    fail(at(mark), std::move(message));
+  }
+  [[noreturn]] void fail(const Position& position, std::string message) {
+    mistakes_.add(position, std::move(message));
     mistakes_.throw_if_any();
     throw std::logic_error("unreachable");
   }
@@ -214,6 +218,23 @@ std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mar
   return text.substr(begin, end + 1 - begin);
 }
 
+/// The place of a tab that indents the line of the mark, or one before it; nothing when none does.
+/// The parser stumbles over such a tab only later, with words that do not name it.
+std::optional<Position> indenting_tab(std::string_view text, const YAML::Mark& mark,
+                                      const std::string& name) {
+  std::optional<Position> found;
+  std::size_t begin = 0;
+  for (int line = 0; line <= mark.line && begin < text.size(); ++line) {
+    const std::size_t word = text.find_first_not_of(" \t", begin);
+    const std::size_t tab = text.find('\t', begin);
+    const bool is_blank = word == text.npos || text[word] == '\n' || text[word] == '\r';
+    if (!is_blank && text[word] != '#' && tab < word)
+      found = Position{name, line + 1, static_cast<int>(tab - begin) + 1};
+    begin = std::min(text.find('\n', begin), text.size()) + 1;
+  }
+  return found;
+}
+
 std::string words_of(const YAML::Exception& error, std::string_view text, int opened_at_line) {
   if (error.msg == YAML::ErrorMsg::DOC_IN_SCALAR) return "a quote is never closed";
   if (const auto word = word_with_brackets(text, error.mark); !word.empty())
@@ -238,6 +259,10 @@ Settings parse_settings(std::string_view text, const std::string& name) {
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
+    if (const auto tab = indenting_tab(text, error.mark, name))
+      builder.fail(
+          *tab,
+          "not YAML: a line is indented by a tab, which YAML does not allow; expected spaces");
     builder.fail(error.mark, "not YAML: " + words_of(error, text, builder.opened_at_line()));
   }
   Settings settings = builder.result();

@@ -206,6 +206,34 @@ TEST_CASE("settings: 64 levels are read and the next is refused") {
   }
 }
 
+TEST_CASE("settings: a tab that indents a line is named with its place") {
+  const std::string words =
+      "not YAML: a line is indented by a tab, which YAML does not allow; expected spaces";
+  CHECK_THAT(mistakes_in("clusters:\n\talpha: {hosts: 2}\n"), Contains("f.yaml:2:1: " + words));
+  CHECK_THAT(mistakes_in("clusters:\n  alpha:\n  \thosts: 2\n  beta: 1\n"),
+             Contains("f.yaml:3:3: " + words));
+  CHECK_THAT(mistakes_in("a:\n  b: 1\n\tc: 2\n"), Contains("f.yaml:3:1: " + words));
+  CHECK_THAT(mistakes_in("\ta: 1\n"), Contains("f.yaml:1:1: " + words));
+  // Tabs that YAML allows are no reason for other mistakes.
+  CHECK_THAT(mistakes_in("a:\t1 # \tone\n\t\nb: [1, 2\n"), !Contains("tab"));
+  CHECK_THAT(mistakes_in("a: [1,\n\t2]\nb: 1\nc: 1\nd: 'x\n"), !Contains("tab"));
+}
+
+TEST_CASE("settings: a config that ends at any place is read or refused with a place") {
+  const std::string text =
+      "clusters: &all\n  alpha: {hosts: [a1, a2], 'threads': 2}\n  beta:\n    hosts: \"b[1-2]\"\n"
+      "links:\n  - {between: [alpha, beta], latency: 1ms} # slow\nmore: *all\n";
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    CAPTURE(size);
+    try {
+      parse(text.substr(0, size));
+    } catch (const ConfigError& error) {
+      REQUIRE_FALSE(error.mistakes().empty());
+      REQUIRE(error.mistakes().front().position.line > 0);
+    }
+  }
+}
+
 TEST_CASE("settings: a file that is too large is refused unread") {
   CHECK_THAT(mistakes_in(std::string(10u << 20, '[')), Contains("larger than 8388608 bytes"));
 }
