@@ -40,9 +40,16 @@ fs::path session_folder() {
   return is_ours ? folder : fs::path();
 }
 
+/// Where files go that nothing else has a place for.
+fs::path temporary_folder() {
+  const fs::path folder = from_environment("TMPDIR");
+  return folder.is_absolute() ? folder : fs::path("/tmp");
+}
+
 fs::path users_folder() {
   const fs::path session = session_folder();
-  return session.empty() ? fs::path(fmt::format("/tmp/paths-{}", geteuid())) : session / "paths";
+  return session.empty() ? temporary_folder() / fmt::format("paths-{}", geteuid())
+                         : session / "paths";
 }
 
 class Missing : public std::runtime_error {
@@ -60,6 +67,27 @@ struct stat status_of(const fs::path& path) {
 }
 
 constexpr const char* advice = "name another `directory` in the config's `network`";
+
+bool is_relative(const std::string& address) {
+  return address.size() > scheme.size() && address[scheme.size()] != '/';
+}
+
+/// The variable of the environment that says where files of relative addresses are.
+const char* variable_of_folder() {
+  if (!from_environment("PATHS_SOCKETS").empty()) return "PATHS_SOCKETS";
+  return session_folder().empty() ? "TMPDIR" : "XDG_RUNTIME_DIR";
+}
+
+/// Says which part of a socket's name is too long, and what to do.
+std::string length_advice(const std::string& address) {
+  constexpr std::size_t usual_folder_bytes = 40;
+  const std::size_t folder_bytes =
+      socket_file(address).string().size() + scheme.size() - address.size();
+  if (!is_relative(address) || folder_bytes <= usual_folder_bytes) return advice;
+  const char* const variable = variable_of_folder();
+  return fmt::format("its folder, {} characters long, is what {} says; set {} to a shorter one",
+                     folder_bytes, variable, variable);
+}
 
 /// Throws when another user could put something else in the place of what is in `folder`.
 void check_folder(const fs::path& folder) {
@@ -101,10 +129,6 @@ bool make_folder(const fs::path& folder) {
   return false;
 }
 
-bool is_relative(const std::string& address) {
-  return address.size() > scheme.size() && address[scheme.size()] != '/';
-}
-
 struct SafeFile {
   fs::path file;
   bool made_folder = false;
@@ -121,9 +145,8 @@ SafeFile make_and_check(const std::string& address) {
   const fs::path file = safe / wanted.filename();
   if (file.string().size() >= sizeof(sockaddr_un::sun_path))
     throw std::runtime_error(
-        fmt::format("{} is longer than the {} characters that sockets allow; "
-                    "{}",
-                    file.string(), sizeof(sockaddr_un::sun_path) - 1, advice));
+        fmt::format("{} is longer than the {} characters that sockets allow; {}", file.string(),
+                    sizeof(sockaddr_un::sun_path) - 1, length_advice(address)));
   return {file, made_folder};
 }
 
@@ -205,14 +228,29 @@ SocketClaim::~SocketClaim() {
   close(descriptor_);
 }
 
-RunFolder::RunFolder() {
-  const fs::path session = session_folder();
-  const fs::path in = session.empty() ? fs::path("/tmp") : session;
+namespace {
+
+/// The first of the usual places in which names of that length fit behind the run's folder.
+fs::path place_for_runs(std::size_t name_bytes) {
+  const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
+  for (const fs::path& folder : {session_folder(), temporary_folder()})
+    if (!folder.empty() && folder.string().size() + own_bytes < sizeof(sockaddr_un::sun_path))
+      return folder;
+  return "/tmp";
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::size_t name_bytes) {
+  const fs::path in = place_for_runs(name_bytes);
   remove_old_run_folders(in);
   for (;;) {
     std::string name = (in / fmt::format("{}XXXXXX", run_folder_name)).string();
     if (mkdtemp(name.data()) == nullptr)
-      throw std::system_error(errno, std::generic_category(), "cannot make the folder " + name);
+      throw std::system_error(
+          errno, std::generic_category(),
+          fmt::format("cannot make the folder {} for sockets, where {}", name,
+                      in == session_folder() ? "XDG_RUNTIME_DIR says" : "TMPDIR says, or /tmp"));
     path_ = name;
     descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     // Another launcher may have taken it for an old one in between.

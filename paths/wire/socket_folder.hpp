@@ -2,6 +2,7 @@
 // paths/wire/socket_folder.hpp — the files of Unix sockets, in folders that nobody else can reach
 // into.
 #pragma once
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,7 +12,7 @@ namespace paths {
 
 /// Where "ipc://FILE" is; "" for an address that is not one of a Unix socket. A relative FILE is in
 /// the run's own folder: PATHS_SOCKETS, as `paths run` sets it, else the user's: `paths` in
-/// XDG_RUNTIME_DIR, if that is theirs, else /tmp/paths- and the user's number.
+/// XDG_RUNTIME_DIR, if that is theirs, else paths- and the user's number in TMPDIR or /tmp.
 std::filesystem::path socket_file(const std::string& address);
 /// The address with that file, for people.
 std::string located(const std::string& address);
@@ -46,8 +47,9 @@ class SocketClaim {
 /// in it, and with those of runs whose launcher was killed.
 class RunFolder {
  public:
-  /// Throws std::system_error when none can be made.
-  RunFolder();
+  /// In XDG_RUNTIME_DIR, TMPDIR or /tmp: the first in which names of sockets of `name_bytes` are
+  /// short enough. Throws std::system_error when none can be made.
+  explicit RunFolder(std::size_t name_bytes = 0);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;

@@ -133,7 +133,46 @@ TEST_CASE("socket folder: relative addresses are in the run's folder, else in th
   const Variable session("XDG_RUNTIME_DIR", folder.path.string());
   CHECK(socket_file("ipc://two/alpha-0") == folder.path / "paths/two/alpha-0");
   const Variable none("XDG_RUNTIME_DIR", (folder.path / "none").string());
+  const Variable unset("TMPDIR", "");
   CHECK(socket_file("ipc://two/alpha-0") == otherwise);
+  const Variable temporary("TMPDIR", folder.path.string());
+  CHECK(socket_file("ipc://two/alpha-0") ==
+        folder.path / fmt::format("paths-{}/two/alpha-0", geteuid()));
+}
+
+TEST_CASE("socket folder: one that makes names too long is named with its variable") {
+  const Folder folder;
+  const Variable no_run("PATHS_SOCKETS", "");
+  const fs::path deep = folder.path / std::string(90, 'x');
+  fs::create_directory(deep);
+  const Variable session("XDG_RUNTIME_DIR", deep.string());
+  const std::string advice = fmt::format(
+      "its folder, {} characters long, is what XDG_RUNTIME_DIR says; set XDG_RUNTIME_DIR to a "
+      "shorter one",
+      deep.string().size() + std::string("/paths/").size());
+  CHECK_THAT(refusal("ipc://two/alpha-0"), Catch::Contains(advice));
+  CHECK_THAT(refusal(folder.address(std::string(100, 'x'))),
+             Catch::Contains("name another `directory` in the config's `network`"));
+  const Variable none("XDG_RUNTIME_DIR", "");
+  const Variable temporary("TMPDIR", deep.string());
+  CHECK_THAT(refusal("ipc://two/alpha-0"), Catch::Contains("set TMPDIR to a shorter one"));
+}
+
+TEST_CASE("run folder: it is in XDG_RUNTIME_DIR, else in TMPDIR, where names are short enough") {
+  const Folder folder;
+  const fs::path deep = folder.path / std::string(90, 'x');
+  fs::create_directory(deep);
+  const Variable temporary("TMPDIR", folder.path.string());
+  {
+    const Variable session("XDG_RUNTIME_DIR", deep.string());
+    CHECK(RunFolder(20).path().parent_path() == folder.path);
+  }
+  const Variable none("XDG_RUNTIME_DIR", "");
+  CHECK(RunFolder(20).path().parent_path() == folder.path);
+  const Variable long_one("TMPDIR", deep.string());
+  CHECK(RunFolder(20).path().parent_path() == "/tmp");
+  const Variable missing("TMPDIR", (folder.path / "missing").string());
+  CHECK_THROWS_WITH(RunFolder(), Catch::Contains("where TMPDIR says"));
 }
 
 TEST_CASE("socket claim: one process has it, and what it was for goes with it") {
