@@ -48,6 +48,8 @@ int run(const std::string& config) {
   const paths::WrapperKinds& kinds = wrappers::all_kinds();
   const auto plan = std::make_shared<const paths::Plan>(paths::load_plan(config, kinds));
   const auto host = paths::identity(*plan);  // PATHS_HOST, or an MPI launcher's rank
+  if (const std::string doubt = paths::doubt_about_identity(*plan); !doubt.empty())
+    base::say(fmt::format("embedding: {}\n", doubt));
   paths::RunOptions options;
   options.is_one_host = host && plan->hosts.size() > 1;
   options.host = host.value_or(0);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
@@ -78,6 +79,45 @@ bool is_here(const std::string& address, const std::set<std::string>& here) {
   return matches;
 }
 
+/// What a launcher tells each of its processes.
+struct LauncherVariables {
+  const char* rank;
+  std::vector<const char*> sizes;  ///< how many processes it started
+};
+
+/// Slurm last: what mpirun starts inside a Slurm job inherits the job's own.
+const std::vector<LauncherVariables>& launchers() {
+  static const std::vector<LauncherVariables> all = {
+      {"OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}},
+      {"PMIX_RANK", {}},
+      {"PMI_RANK", {"PMI_SIZE"}},
+      {"SLURM_PROCID", {"SLURM_STEP_NUM_TASKS"}}};
+  return all;
+}
+
+/// The launcher that numbered this process, if one did.
+const LauncherVariables* launcher_of_process(const Variables& variable) {
+  for (const LauncherVariables& launcher : launchers())
+    if (!variable(launcher.rank).empty()) return &launcher;
+  return nullptr;
+}
+
+/// Why the other hosts may have no process; "" where nothing speaks for that.
+std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
+                      const Variables& variable) {
+  for (const char* size : launcher.sizes) {
+    const auto processes = base::parse_natural(variable(size));
+    if (processes && *processes < plan.hosts.size())
+      return fmt::format("{} is {}, so {} of the config's {} hosts have no process", size,
+                         *processes, plan.hosts.size() - *processes, plan.hosts.size());
+  }
+  // Slurm sets both variables in a batch script, too, but those of a step only for srun.
+  const bool is_slurm = std::string_view(launcher.rank) == "SLURM_PROCID";
+  if (is_slurm && variable("SLURM_STEP_ID").empty() && variable("SLURM_STEP_NUM_TASKS").empty())
+    return "SLURM_STEP_ID is not set, so srun did not start this process, but a batch script did";
+  return "";
+}
+
 }  // namespace
 
 std::string environment_variable(const std::string& name) {
@@ -97,10 +137,23 @@ std::uint32_t host_named(const Plan& plan, const std::string& where, const std::
 std::optional<std::uint32_t> identity(const Plan& plan, const Variables& variable) {
   if (const std::string name = variable("PATHS_HOST"); !name.empty())
     return host_named(plan, "PATHS_HOST", name);
-  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const std::string number = variable(rank); !number.empty())
-      return host_numbered(plan, rank, number);
-  return std::nullopt;
+  const LauncherVariables* const launcher = launcher_of_process(variable);
+  if (launcher == nullptr) return std::nullopt;
+  return host_numbered(plan, launcher->rank, variable(launcher->rank));
+}
+
+std::string doubt_about_identity(const Plan& plan, const Variables& variable) {
+  if (!variable("PATHS_HOST").empty() || plan.hosts.size() == 1) return "";
+  const LauncherVariables* const launcher = launcher_of_process(variable);
+  if (launcher == nullptr) return "";
+  const std::string why = why_alone(plan, *launcher, variable);
+  const std::string rank = variable(launcher->rank);
+  if (why.empty() || base::parse_natural(rank) != 0u) return "";
+  return fmt::format(
+      "this process is host {}, because {} is {}, and waits for the other hosts; but {}. Start a "
+      "process for each host (srun, mpirun or `paths run`), say which host it is by --host or "
+      "PATHS_HOST, or unset {} and it is all hosts",
+      plan.hosts[0].name, launcher->rank, rank, why, launcher->rank);
 }
 
 std::vector<std::uint32_t> hosts_on_this_machine(const Plan& plan) {

@@ -136,6 +136,9 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
   if (const char* id = std::getenv("PATHS_RUN"); id != nullptr && *id != 0)
     options.run = base::digest_of(id);
   const auto host = which_host(*plan, line);
+  if (line.clock != "virtual" && line.host.empty())
+    if (const std::string doubt = doubt_about_identity(*plan); !doubt.empty())
+      base::say(fmt::format("{}: {}\n", program.name, doubt));
   options.is_one_host = host && plan->hosts.size() > 1;
   if (host) options.host = *host;
   check_needs(*plan, options);
