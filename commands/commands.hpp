@@ -43,8 +43,8 @@ struct RunOptions {
   paths::Overrides overrides;
 };
 
-/// Runs a program on every host of the config that belongs on this machine; returns its exit code.
-/// On the virtual clock the program takes the place of this one.
+/// Runs a program on every host of the config that belongs on this machine, on the virtual clock
+/// all hosts in one process; returns the exit code.
 int run_hosts(RunOptions& options);
 
 /// The whole program.

@@ -10,6 +10,7 @@
 
 #include "base/errors.hpp"
 #include "commands/commands.hpp"
+#include "commands/config_copy.hpp"
 #include "commands/network_measurement.hpp"
 #include "wrappers/all.hpp"
 #include "wrappers/main.hpp"
@@ -38,9 +39,8 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
 }
 
 /// Once, before each host would say it.
-void check_config(const MeasureCommand& command) {
-  const paths::Plan plan =
-      paths::load_plan(command.run.file, wrappers::all_kinds(), command.run.overrides);
+void check_config(const MeasureCommand& command, const base::Settings& config) {
+  const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {
     NetworkMeasurement({"", command.measure.streams_most})
         .prepare(plan, {.clock = runtime::ClockKind::virtual_time});
@@ -50,7 +50,9 @@ void check_config(const MeasureCommand& command) {
 }
 
 int measure(MeasureCommand& command) {
-  check_config(command);
+  const ConfigCopy copy(command.run.file);
+  check_config(command, copy.settings());
+  command.run.file = copy.file();
   command.run.program = {std::filesystem::read_symlink("/proc/self/exe").string(),
                          of_host,
                          "--output",

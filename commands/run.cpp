@@ -3,18 +3,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
+#include "commands/config_copy.hpp"
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/identity.hpp"
+#include "paths/run/free_ports.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/needs.hpp"
 #include "paths/run/run_switch.hpp"
@@ -42,19 +46,23 @@ std::string found_program(const std::string& name) {
                                      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
+/// What all processes of a run have in common; "" is not said.
+struct Run {
+  std::string id, sockets, first_port;
+};
+
 /// What paths::main() of the program reads. Every variable is set, so that none is inherited from
 /// a shell; empty means not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
                                                            const std::string& host,
-                                                           const std::string& run = "",
-                                                           const std::string& sockets = "") {
+                                                           const Run& run = {}) {
   const paths::Overrides& overrides = options.overrides;
   const auto& instrument = overrides.instrument;
   return {
       {"PATHS_CONFIG", std::filesystem::absolute(options.file).string()},
       {"PATHS_CLOCK", options.clock},
       {"PATHS_HOST", host},
-      {"PATHS_RUN", run},
+      {"PATHS_RUN", run.id},
       {"PATHS_ALGORITHM", overrides.algorithm.value_or("")},
       {"PATHS_ROOT", overrides.root.value_or("")},
       {"PATHS_INSTRUMENT", instrument ? (*instrument ? "1" : "0") : ""},
@@ -62,17 +70,27 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
        options.trace.empty() ? "" : std::filesystem::absolute(options.trace).string()},
       {"PATHS_PORT", overrides.port ? std::to_string(*overrides.port) : ""},
       {"PATHS_TRANSPORT", overrides.transport.value_or("")},
-      {"PATHS_SOCKETS", sockets},
+      {"PATHS_SOCKETS", run.sockets},
+      {"PATHS_FIRST_PORT", run.first_port},
       {"PATHS_STACK", overrides.stack.value_or("")},
   };
 }
 
-/// All hosts in one process, which takes our place.
-[[noreturn]] void run_virtual(const RunOptions& options, std::vector<std::string> words) {
+paths::LaunchOptions launch_options(const paths::Plan& plan) {
+  paths::LaunchOptions options;
+  options.reader_deadline = plan.deadline;
+  options.must_join = true;
+  return options;
+}
+
+/// All hosts in one process.
+int run_virtual(const RunOptions& options, const paths::Plan& plan,
+                std::vector<std::string> words) {
   paths::Launch process;
   process.command = std::move(words);
   process.variables = variables(options, "");
-  throw std::runtime_error(paths::become(process));
+  process.plain = true;
+  return paths::launch({process}, launch_options(plan));
 }
 
 /// Which run the processes belong to. Where others of it are started elsewhere, who starts them all
@@ -85,15 +103,35 @@ std::string run_id(bool is_whole_run) {
 
 /// By this program.
 paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
-                             std::uint32_t cluster, const std::string& run,
-                             const std::string& sockets) {
+                             std::uint32_t cluster, const Run& run) {
   paths::Launch process;
   process.host = paths::place_name(plan, paths::switch_number(plan, cluster));
   process.is_host = false;
   process.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "switch",
                      std::filesystem::absolute(options.file).string(), plan.clusters[cluster]};
-  process.variables = variables(options, process.host, run, sockets);
+  process.variables = variables(options, process.host, run);
   return process;
+}
+
+/// Ports that no other run has, where the config leaves them open and no process elsewhere counts
+/// on the usual ones.
+std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
+  if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
+  return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());  // switches follow hosts
+}
+
+/// Bytes of the longest address that is relative to the folder of the run.
+std::size_t longest_relative(const paths::Plan& plan) {
+  constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
+  std::size_t longest = 0;
+  const auto note = [&](const std::string& address) {
+    if (address.starts_with("ipc://") && !address.starts_with("ipc:///"))
+      longest = std::max(longest, address.size() - scheme_bytes);
+  };
+  for (const auto& host : plan.hosts) note(host.address);
+  for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
+    if (paths::is_switch_emulated(plan, cluster)) note(paths::switch_address(plan, cluster));
+  return longest;
 }
 
 int run_steady(const RunOptions& options, const paths::Plan& plan,
@@ -102,41 +140,46 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   if (hosts.empty())
     refuse(options.file, "none of its hosts has an address of this machine: nothing to run here");
   paths::check_needs(plan, hosts);
+  const auto ports = ports_of(plan, hosts.size());
   std::vector<paths::Launch> processes;
   std::vector<std::string> addresses;
   std::optional<paths::RunFolder> sockets;
-  if (plan.transport == paths::Plan::Transport::ipc) sockets.emplace();
-  const std::string id = run_id(hosts.size() == plan.hosts.size());
-  const std::string folder = sockets ? sockets->path().string() : "";
+  if (plan.transport == paths::Plan::Transport::ipc) sockets.emplace(longest_relative(plan));
+  const Run run = {run_id(hosts.size() == plan.hosts.size()),
+                   sockets ? sockets->path().string() : "",
+                   ports ? std::to_string(ports->first()) : ""};
   const auto is_file = [](const std::string& address) { return address.starts_with("ipc:///"); };
   for (const std::uint32_t host : hosts) {
     paths::Launch process;
     process.host = plan.hosts[host].name;
     process.command = words;
-    process.variables = variables(options, process.host, id, folder);
+    process.variables = variables(options, process.host, run);
     if (is_file(plan.hosts[host].address)) addresses.push_back(plan.hosts[host].address);
     // The first host of the config reports, so a table of it stays a table.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
   }
   for (const std::uint32_t cluster : paths::switches_beside(plan, hosts)) {
-    processes.push_back(switch_process(options, plan, cluster, id, folder));
+    processes.push_back(switch_process(options, plan, cluster, run));
     const std::string address = paths::switch_address(plan, cluster);
     if (is_file(address)) addresses.push_back(address);
   }
   const paths::SocketCleaner cleaner(std::move(addresses));
-  return paths::launch(processes);
+  return paths::launch(processes, launch_options(plan));
 }
 
 }  // namespace
 
 int run_hosts(RunOptions& options) {
   options.overrides.traced = !options.trace.empty();
+  const ConfigCopy copy(options.file);
   // Mistakes in the config are said once and before anything has started.
-  const paths::Plan plan = paths::load_plan(options.file, wrappers::all_kinds(), options.overrides);
+  const paths::Plan plan =
+      paths::read_plan(copy.settings(), wrappers::all_kinds(), options.overrides);
+  options.file = copy.file();
   std::vector<std::string> words = options.program;
   words[0] = found_program(words[0]);
-  if (options.clock == "virtual") run_virtual(options, std::move(words));
+  if (options.clock == "virtual") return run_virtual(options, plan, std::move(words));
   return run_steady(options, plan, words);
 }
 

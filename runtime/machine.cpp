@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "base/units.hpp"
 
@@ -64,6 +67,11 @@ void bound_by_groups(Machine& machine) {
   }
 }
 
+rlim_t raised(const rlimit& limit) {
+  constexpr rlim_t useful = 65'536;
+  return std::max(limit.rlim_cur, std::min(limit.rlim_max, useful));
+}
+
 }  // namespace
 
 Machine machine() {
@@ -77,7 +85,30 @@ Machine machine() {
   if (geteuid() != 0) bound(machine.threads, RLIMIT_NPROC);
   machine.threads_of_process = machine.threads;
   bound(machine.threads_of_process, number_in("/proc/sys/vm/max_map_count"), mappings_of_thread);
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
+    machine.descriptors_of_process = raised(descriptors);
   return machine;
+}
+
+std::uint64_t raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return UINT64_MAX;
+  const rlim_t useful = raised(limit);
+  if (useful != limit.rlim_cur) {
+    limit.rlim_cur = useful;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+  }
+  return limit.rlim_cur;
+}
+
+std::uint64_t open_descriptors() {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator all("/proc/self/fd", ignored);
+  // One of them is that of the folder.
+  return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
+      std::distance(begin(all), std::filesystem::directory_iterator()) - 1, 0));
 }
 
 std::string rounded_bytes(std::uint64_t bytes) {

@@ -11,11 +11,19 @@ struct Machine {
   std::uint64_t memory_bytes = UINT64_MAX;
   std::uint64_t threads = UINT64_MAX;             ///< of all processes together
   std::uint64_t threads_of_process = UINT64_MAX;  ///< of one
+  /// That one process may have open, as raise_descriptor_limit() would allow them.
+  std::uint64_t descriptors_of_process = UINT64_MAX;
 };
 
 /// What is available now. Memory: what the kernel calls available, less where a control group or
 /// `ulimit -v` allows less. Threads: what the kernel, a control group and `ulimit -u` allow.
 Machine machine();
+
+/// Raises this process's limit of open descriptors, as far as the system allows it without asking
+/// and at most to 65,536. Returns the limit.
+std::uint64_t raise_descriptor_limit();
+/// How many are open now.
+std::uint64_t open_descriptors();
 
 /// As people read sizes of memory: "7.6 GiB".
 std::string rounded_bytes(std::uint64_t bytes);

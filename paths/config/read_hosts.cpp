@@ -10,24 +10,33 @@
 #include <utility>
 
 #include "paths/config/low_level.hpp"
+#include "paths/plan/identity.hpp"
 
 namespace paths {
 namespace {
 
-constexpr std::uint16_t default_port = 7700, port_max = 65535;
+constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
 /// What fits into a socket's address with room for a file name.
 constexpr std::size_t ipc_path_bytes_max = 100;
 constexpr std::int64_t host_threads_max = 1'000'000;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
+/// The first port where no config says one. `paths run` chooses it for its processes, so that runs
+/// side by side do not meet.
+std::uint16_t usual_port() {
+  const auto chosen = base::parse_natural(environment_variable("PATHS_FIRST_PORT"));
+  return chosen && *chosen > 0 && *chosen <= port_max ? static_cast<std::uint16_t>(*chosen) : 7700;
+}
+
 /// Where generated addresses are.
 struct Generated {
   std::string interface { default_interface };
-  std::uint16_t port = default_port;
+  std::uint16_t port = usual_port();
   std::string directory;
   base::Position position;  ///< of what says the port, if that is written
   bool says_port = false;
+  bool says_interface = false;
 };
 
 /// 127.anything is one only as four numbers: 127.0.0.1.example.com is somewhere else.
@@ -135,7 +144,8 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
     plan.connection = Plan::Connection::shared;
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
   generated.interface = reader.word("address", generated.interface);
-  generated.port = static_cast<std::uint16_t>(reader.integer("port", default_port, 1, port_max));
+  generated.says_interface = reader.has("address");
+  generated.port = static_cast<std::uint16_t>(reader.integer("port", generated.port, 1, port_max));
   generated.says_port = reader.has("port") || overrides.port;
   generated.position = reader.position_of("port");
   generated.directory = reader.word("directory", stem(section.position().file));
@@ -204,6 +214,8 @@ void check_levels(const Plan& plan, base::Mistakes& mistakes) {
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
                 const Overrides& overrides, base::Mistakes& mistakes) {
   const Generated generated = read_network(network, plan, overrides, mistakes);
+  plan.are_addresses_usual =
+      plan.transport == Plan::Transport::tcp && !generated.says_port && !generated.says_interface;
   std::uint64_t threads = 0;
   std::uint32_t last_beyond = 0;  // the port of the last host, if there is none
   std::unordered_map<std::string, std::uint32_t> clusters;
@@ -222,6 +234,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
     const base::Settings address = reader.take("address");
     if (reader.has("address") && !address.is_scalar())
       reader.mistake("address", fmt::format("expected an address, found {}", address.describe()));
+    if (reader.has("address")) plan.are_addresses_usual = false;
     host.groups = read_groups(reader);
     host.shares_space = reader.choice("space", {"local", "shared"}, "local") == "shared";
     reader.finish();

@@ -125,13 +125,16 @@ struct Plan {
   std::vector<PlanPath> paths;
 
   Transport transport = Transport::tcp;
+  /// Nothing says where hosts listen: it is 127.0.0.1 and the ports from the usual one.
+  bool are_addresses_usual = false;
   Connection connection = Connection::per_path;
   bool security_plain = false;  ///< listening beyond loopback was allowed in words
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< of a thread; 0: not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
-  bool shared_memory = true;  ///< between processes of one machine
+  bool shared_memory = true;  ///< between processes of one machine, where they can have it
+  bool requires_shared_memory = false;  ///< the config says true: without it a host fails
   pastset::SharedAccess shared_access = pastset::SharedAccess::own_processes;
   base::Nanos lock_patience = pastset::usual_lock_patience;  ///< of shared spaces
   /// Of every config at the high level; printed, and so part of the digest, with `lanes` only.

@@ -12,12 +12,15 @@
 #include <cstdio>
 #include <iostream>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "base/say.hpp"
 #include "base/units.hpp"
+#include "paths/run/launch.hpp"
+#include "runtime/machine.hpp"
 #include "runtime/wait.hpp"
 
 namespace paths {
@@ -85,7 +88,10 @@ std::string hint(const CLI::App& app, int argc, const char* const* argv) {
 
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
                  const char* const* argv) {
-  if (error.get_exit_code() == 0) return app.exit(error);
+  if (error.get_exit_code() == 0) {
+    tell_launcher(ThreadsState::not_needed);
+    return app.exit(error);
+  }
   std::string message = error.what();
   if (message == "A subcommand is required") {
     std::vector<std::string_view> names;
@@ -137,6 +143,13 @@ int run_body(CLI::App& app, int argc, const char* const* argv, const std::functi
   } catch (const std::invalid_argument& error) {
     base::say(fmt::format("{}: {}\n", app.get_name(), error.what()));
     return wrong_usage;
+  } catch (const std::system_error& error) {
+    const bool is_limit = error.code() == std::errc::too_many_files_open;
+    const std::string remedy = is_limit ? fmt::format("; this process may have {} (ulimit -n)",
+                                                      runtime::raise_descriptor_limit())
+                                        : "";
+    base::say(fmt::format("{}: {}{}\n", app.get_name(), error.what(), remedy));
+    return failed;
   } catch (const std::exception& error) {
     base::say(fmt::format("{}: {}\n", app.get_name(), error.what()));
     return failed;

@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,119 +26,26 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/descriptor.hpp"
 #include "base/errors.hpp"
+#include "paths/run/output_stream.hpp"
+#include "runtime/machine.hpp"
 
 namespace paths {
 namespace {
 
 constexpr int seconds_to_end = 2;
-constexpr std::size_t line_bytes_max = 65536;  // longer ones are shown in parts
-constexpr int reads_in_a_row = 16;  // more than a pipe holds; a chatterbox must not keep us
+constexpr int seconds_of_silence = 5;
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code, as shells have it
 /// In the environment of a process: the descriptor for ThreadsState, and which file that is, as a
 /// number alone may be another's by then.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
-/// A descriptor of our own, closed when it goes.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  int number() const { return number_; }
-  bool open() const { return number_ >= 0; }
-  void close() {
-    if (open()) ::close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
-
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
   return result;
 }
-
-/// Answers whether all could be written.
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd room{descriptor, POLLOUT, 0};
-      poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// Lines of one stream of one process on their way to ours.
-class LineCopier {
- public:
-  LineCopier(Descriptor from, int to, std::string prefix)
-      : from_(std::move(from)), to_(to), prefix_(std::move(prefix)) {}
-  int descriptor() const { return from_.number(); }
-  int to() const { return to_; }
-  bool open() const { return from_.open(); }
-  /// Some of it was lost, because it could not be written.
-  bool lost() const { return lost_; }
-
-  /// Copies what is there now; the end of the stream closes it.
-  void copy() {
-    char bytes[16384];
-    for (int i = 0; i < reads_in_a_row; ++i) {
-      const ssize_t count = read(from_.number(), bytes, sizeof bytes);
-      if (count > 0) {
-        pending_.append(bytes, static_cast<std::size_t>(count));
-        write_lines();
-      } else if (count < 0 && errno == EINTR) {
-        continue;
-      } else {
-        if (count == 0 || errno != EAGAIN) finish();
-        return;
-      }
-    }
-  }
-  /// Nothing more will come.
-  void finish() {
-    if (!pending_.empty()) {
-      pending_ += '\n';
-      write_lines();
-    }
-    from_.close();
-  }
-
- private:
-  void write_lines() {
-    std::string lines;
-    std::size_t begin = 0;
-    for (;;) {
-      const std::size_t end = pending_.find('\n', begin);
-      if (end == std::string::npos) break;
-      lines += prefix_ + pending_.substr(begin, end + 1 - begin);
-      begin = end + 1;
-    }
-    pending_.erase(0, begin);
-    if (pending_.size() >= line_bytes_max) lines += prefix_ + std::exchange(pending_, {}) + '\n';
-    if (!write_all(to_, lines)) lost_ = true;
-  }
-
-  Descriptor from_;
-  int to_;
-  std::string prefix_;
-  std::string pending_;
-  bool lost_ = false;
-};
 
 /// What execve() takes, made before fork(): afterwards nothing may allocate.
 class Arguments {
@@ -167,25 +76,25 @@ class Arguments {
 };
 
 struct Pipe {
-  Descriptor read, write;
+  base::Descriptor read, write;
 };
 
 Pipe make_pipe() {
   int ends[2];
   checked(pipe2(ends, O_CLOEXEC), "pipe");
-  Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+  Pipe pipe{base::Descriptor(ends[0]), base::Descriptor(ends[1])};
   checked(fcntl(ends[0], F_SETFL, O_NONBLOCK), "pipe");
   return pipe;
 }
 
 struct Pair {
-  Descriptor ours, theirs;
+  base::Descriptor ours, theirs;
 };
 
 Pair make_pair() {
   int ends[2];
   checked(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), "socketpair");
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
+  return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
 /// A descriptor and which file it is; "" when it is none.
@@ -198,16 +107,17 @@ std::string identity_of(int descriptor) {
 struct Child {
   const Launch* launch = nullptr;
   pid_t pid = 0;
-  Descriptor end;    ///< readable when it has ended; closed when that was seen
-  Descriptor state;  ///< of its threads
+  base::Descriptor end;    ///< readable when it has ended; closed when that was seen
+  base::Descriptor state;  ///< of its threads
   std::optional<ThreadsState> threads = {};
   bool left_at_once = false;  ///< ended with 0, and never ran its threads
-  bool ended() const { return !end.open(); }
+  bool ended() const { return !end; }
+  bool has_joined() const { return threads && *threads != ThreadsState::not_needed; }
 
   void read_state() {
     char states[64];
     ssize_t count = 0;
-    while (state.open() && (count = read(state.number(), states, sizeof states)) > 0)
+    while (state && (count = read(state.get(), states, sizeof states)) > 0)
       threads = static_cast<ThreadsState>(states[count - 1]);
     if (count == 0) state.close();
   }
@@ -215,7 +125,7 @@ struct Child {
 
 class Launcher {
  public:
-  explicit Launcher(LaunchStreams streams);
+  explicit Launcher(const LaunchOptions& options);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
@@ -231,28 +141,41 @@ class Launcher {
   void collect_ended();
   void note_failure(const Child& child, int status);
   void read_states();
+  void check_anybody_joined();
   void fail(const Child& child, const std::string& how, int exit_code);
   void stop_all(int signal);
+  void set_timer(int seconds, bool again_and_again);
   void copy_output();
+  void deliver_output();
+  bool is_copied(const OutputStream& to) const;
+  void look_at_readers();
 
-  LaunchStreams streams_;
+  const LaunchOptions options_;
   sigset_t mask_before_;
-  Descriptor signals_, timer_;
+  rlimit descriptors_before_{};
+  base::Descriptor signals_, timer_;
   std::vector<Child> children_;
+  OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
+  bool is_delivering_ = false;  // all have ended, and the timer looks at the readers
+  std::size_t undelivered_ = 0;
+  int seconds_unread_ = 0;
   int exit_code_ = 0;
   std::string message_;
 };
 
-Launcher::Launcher(LaunchStreams streams) : streams_(streams) {
+Launcher::Launcher(const LaunchOptions& options)
+    : options_(options), out_(options.out), err_(options.err) {
   sigset_t mask;
   sigemptyset(&mask);
   for (const int signal : stopping_signals) sigaddset(&mask, signal);
   ENSURE_EQ(pthread_sigmask(SIG_BLOCK, &mask, &mask_before_), 0);
-  signals_ = Descriptor(checked(signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd"));
-  timer_ =
-      Descriptor(checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd"));
+  signals_ = base::Descriptor(checked(signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd"));
+  timer_ = base::Descriptor(
+      checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd"));
+  getrlimit(RLIMIT_NOFILE, &descriptors_before_);
+  runtime::raise_descriptor_limit();
 }
 
 Launcher::~Launcher() {
@@ -261,6 +184,7 @@ Launcher::~Launcher() {
     kill(child.pid, SIGKILL);
     waitpid(child.pid, nullptr, 0);
   }
+  setrlimit(RLIMIT_NOFILE, &descriptors_before_);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
@@ -271,43 +195,34 @@ int Launcher::run(const std::vector<Launch>& processes) {
     copy_output();
     take_signals();
   }
-  // What the processes left running themselves may hold the pipes open for ever.
-  copy_output();
-  for (LineCopier& copier : copiers_) {
-    if (copier.open()) copier.finish();
-    // Standard error is not what anybody ran the program for.
-    if (copier.to() == streams_.err || !copier.lost() || exit_code_ != 0) continue;
-    exit_code_ = 1;
-    message_ = "paths run: standard output could not be written\n";
-  }
-  write_all(streams_.err, message_);
+  deliver_output();
   return exit_code_;
 }
 
 void Launcher::start(const Launch& process) {
   Pair state = make_pair();
-  Arguments arguments(process, identity_of(state.theirs.number()));
+  Arguments arguments(process, identity_of(state.theirs.get()));
   Pipe out, err;
   if (!process.plain) {
     out = make_pipe();
     err = make_pipe();
   }
-  const int child_out = process.plain ? streams_.out : out.write.number();
-  const int child_err = process.plain ? streams_.err : err.write.number();
+  const int child_out = process.plain ? options_.out : out.write.get();
+  const int child_err = process.plain ? options_.err : err.write.get();
   const pid_t parent = getpid();
   const pid_t pid = checked(fork(), "fork");
   if (pid == 0)
-    run_child(arguments, process.plain, child_out, child_err, state.theirs.number(), parent);
+    run_child(arguments, process.plain, child_out, child_err, state.theirs.get(), parent);
   const auto end = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (end < 0) {
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     checked(-1, "pidfd_open");
   }
-  children_.push_back({&process, pid, Descriptor(end), std::move(state.ours)});
+  children_.push_back({&process, pid, base::Descriptor(end), std::move(state.ours)});
   if (process.plain) return;
-  copiers_.emplace_back(std::move(out.read), streams_.out, process.host + "| ");
-  copiers_.emplace_back(std::move(err.read), streams_.err, process.host + "| ");
+  copiers_.emplace_back(std::move(out.read), out_, process.host + "| ");
+  copiers_.emplace_back(std::move(err.read), err_, process.host + "| ");
 }
 
 // Between fork() and execve(): system calls only.
@@ -329,6 +244,7 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int
   for (const int number : stopping_signals)
     if (signal(number, SIG_DFL) == SIG_IGN) signal(number, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  setrlimit(RLIMIT_NOFILE, &descriptors_before_);
   arguments.execute();
   static constexpr char text[] = "cannot start the program\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
@@ -341,24 +257,91 @@ bool Launcher::anybody_left() const {
 }
 
 void Launcher::wait_for_something() {
-  std::vector<pollfd> watched = {{signals_.number(), POLLIN, 0}, {timer_.number(), POLLIN, 0}};
-  for (const LineCopier& copier : copiers_)
-    if (copier.open()) watched.push_back({copier.descriptor(), POLLIN, 0});
-  for (const Child& child : children_) {
-    if (!child.ended()) watched.push_back({child.end.number(), POLLIN, 0});
-    if (child.state.open()) watched.push_back({child.state.number(), POLLIN, 0});
+  std::vector<pollfd> watched = {{signals_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
+  for (const OutputStream* stream : {&out_, &err_}) {
+    watched.push_back({stream->end(), POLLIN, 0});
+    watched.push_back({stream->room(), POLLOUT, 0});
   }
+  for (const LineCopier& copier : copiers_) watched.push_back({copier.readable(), POLLIN, 0});
+  for (const Child& child : children_) {
+    watched.push_back({child.end.get(), POLLIN, 0});
+    watched.push_back({child.state.get(), POLLIN, 0});
+  }
+  // poll() ignores descriptors that are negative.
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) checked(-1, "poll");
 }
 
 void Launcher::copy_output() {
-  for (LineCopier& copier : copiers_)
-    if (copier.open()) copier.copy();
+  for (OutputStream* stream : {&out_, &err_}) {
+    stream->push();
+    stream->is_done();  // collects a child process that was killed
+  }
+  for (LineCopier& copier : copiers_) copier.copy();
+}
+
+bool Launcher::is_copied(const OutputStream& to) const {
+  return std::none_of(copiers_.begin(), copiers_.end(), [&to](const LineCopier& copier) {
+    return copier.is_open() && &copier.to() == &to;
+  });
+}
+
+/// Hands over what the processes printed and the message about the run, as long as a reader takes
+/// it. Requires: all processes have ended.
+void Launcher::deliver_output() {
+  is_delivering_ = true;
+  // What the processes left running themselves may hold the pipes open for ever.
+  for (LineCopier& copier : copiers_) copier.finish_soon();
+  set_timer(1, true);
+  copy_output();
+  undelivered_ = out_.undelivered() + err_.undelivered();
+  for (;;) {
+    copy_output();
+    if (is_copied(out_)) out_.close();
+    if (is_copied(err_)) err_.append(std::exchange(message_, {}));
+    if (out_.is_done() && is_copied(err_)) {
+      // Results go to standard output; only their loss makes a good run a failed one.
+      if (out_.is_lost() && exit_code_ == 0) {
+        exit_code_ = 1;
+        err_.append("paths run: standard output could not be written\n");
+      }
+      err_.close();
+      if (err_.is_done()) return;
+    }
+    wait_for_something();
+    take_signals();
+  }
+}
+
+/// Called every second: a reader that takes nothing must not hold up the end for ever.
+void Launcher::look_at_readers() {
+  const std::size_t undelivered = out_.undelivered() + err_.undelivered();
+  if (std::exchange(undelivered_, undelivered) != undelivered) {
+    seconds_unread_ = 0;
+    return;
+  }
+  const bool is_out = !out_.is_done();
+  const char* const what = is_out ? "standard output" : "standard error";
+  const auto patience = stopping_
+                            ? std::chrono::seconds(seconds_to_end)
+                            : std::chrono::ceil<std::chrono::seconds>(options_.reader_deadline);
+  if (++seconds_unread_ >= patience.count()) {
+    (is_out ? out_ : err_).abandon();
+    if (exit_code_ == 0) exit_code_ = 1;
+    err_.append(fmt::format("paths run: nothing has read {} for {} s; what was not read is lost\n",
+                            what, std::exchange(seconds_unread_, 0)));
+  } else if (seconds_unread_ == seconds_of_silence) {
+    err_.append(
+        fmt::format("paths run: all processes have ended; waiting up to {} s for a reader "
+                    "of {} (Ctrl-C ends the wait)\n",
+                    patience.count(), what));
+  }
 }
 
 void Launcher::take_signals() {
   signalfd_siginfo signal;
-  while (read(signals_.number(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+  while (read(signals_.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+    if (is_delivering_) out_.abandon();
+    if (is_delivering_ && stopping_) err_.abandon();
     if (exit_code_ == 0) {
       exit_code_ = 1;
       message_ =
@@ -367,7 +350,10 @@ void Launcher::take_signals() {
     stop_all(stopping_ ? SIGKILL : SIGTERM);
   }
   std::uint64_t expirations;
-  if (read(timer_.number(), &expirations, sizeof expirations) > 0) stop_all(SIGKILL);
+  if (read(timer_.get(), &expirations, sizeof expirations) > 0) {
+    if (is_delivering_) return look_at_readers();
+    stop_all(SIGKILL);
+  }
   collect_ended();
 }
 
@@ -395,9 +381,10 @@ void Launcher::read_states() {
   bool any_ran = false;
   for (Child& child : children_) {
     child.read_state();
-    any_ran = any_ran || child.threads;
+    any_ran = any_ran || (child.launch->is_host && child.has_joined());
   }
-  if (stopping_ || !any_ran) return;
+  if (stopping_) return;
+  if (!any_ran) return check_anybody_joined();
   for (const Child& child : children_) {
     if (!child.ended()) continue;
     if (child.threads == ThreadsState::running)
@@ -405,6 +392,26 @@ void Launcher::read_states() {
     if (child.left_at_once)
       return fail(child, "ended with exit code 0 and never ran its threads", 1);
   }
+}
+
+/// A run of which no process is a host has done nothing, though all went well.
+void Launcher::check_anybody_joined() {
+  if (!options_.must_join || exit_code_ != 0) return;
+  const Child* host = nullptr;
+  for (const Child& child : children_) {
+    if (!child.launch->is_host) continue;
+    if (!child.left_at_once) return;
+    host = &child;
+  }
+  if (host == nullptr) return;
+  exit_code_ = 1;
+  message_ = fmt::format(
+      "paths run: no program joined the run: '{}' ended with exit code 0 and never ran a thread of "
+      "the config. Expected a program that calls paths::main, run_plan or Session; check its name "
+      "and arguments. A script that starts such a program must pass on its environment and the "
+      "open descriptor that PATHS_LAUNCHER names\n",
+      fmt::join(host->launch->command, " "));
+  if (anybody_left()) stop_all(SIGTERM);
 }
 
 void Launcher::note_failure(const Child& child, int status) {
@@ -421,9 +428,10 @@ void Launcher::note_failure(const Child& child, int status) {
 }
 
 void Launcher::fail(const Child& child, const std::string& how, int exit_code) {
-  message_ =
-      fmt::format("paths run: {}{} {}{}\n", child.launch->is_host ? "host " : "",
-                  child.launch->host, how, anybody_left() ? "; the others were stopped" : "");
+  message_ = fmt::format("paths run: {}{} {}{}\n",
+                         child.launch->is_host && !child.launch->host.empty() ? "host " : "",
+                         child.launch->host.empty() ? "the program" : child.launch->host, how,
+                         anybody_left() ? "; the others were stopped" : "");
   exit_code_ = exit_code;
   stop_all(SIGTERM);
 }
@@ -432,9 +440,14 @@ void Launcher::stop_all(int signal) {
   for (const Child& child : children_)
     if (!child.ended()) kill(child.pid, signal);
   if (std::exchange(stopping_, true)) return;
+  if (!is_delivering_) set_timer(seconds_to_end, false);
+}
+
+void Launcher::set_timer(int seconds, bool again_and_again) {
   itimerspec limit{};
-  limit.it_value.tv_sec = seconds_to_end;
-  timerfd_settime(timer_.number(), 0, &limit, nullptr);
+  limit.it_value.tv_sec = seconds;
+  if (again_and_again) limit.it_interval.tv_sec = seconds;
+  timerfd_settime(timer_.get(), 0, &limit, nullptr);
 }
 
 std::filesystem::path own_folder() {
@@ -449,15 +462,9 @@ bool is_program(const std::filesystem::path& file) {
 
 }  // namespace
 
-int launch(const std::vector<Launch>& processes, LaunchStreams streams) {
-  Launcher launcher(streams);
+int launch(const std::vector<Launch>& processes, const LaunchOptions& options) {
+  Launcher launcher(options);
   return launcher.run(processes);
-}
-
-std::string become(const Launch& process) {
-  Arguments arguments(process, "");
-  arguments.execute();
-  return fmt::format("cannot start {}: {}", process.command[0], std::strerror(errno));
 }
 
 void tell_launcher(ThreadsState state) {

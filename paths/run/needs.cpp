@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 
+#include "paths/run/run_switch.hpp"
+
 namespace paths {
 namespace {
 
@@ -22,6 +24,22 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
         fmt::format("{} need {} threads of the operating system, but there can be {}; on the "
                     "virtual clock they need none",
                     what, needed, most));
+}
+
+}  // namespace
+
+namespace {
+
+/// Of the process that starts the others and copies their output.
+void check_descriptors(std::uint64_t processes, std::uint64_t most) {
+  constexpr std::uint64_t own = 24, of_each = 4;
+  const std::uint64_t needed = own + of_each * processes;
+  if (needed > most)
+    throw std::invalid_argument(
+        fmt::format("to start {} processes `paths run` needs {} open descriptors, but there can be "
+                    "{}; raise the limit (ulimit -Hn), or run fewer hosts on this machine; on the "
+                    "virtual clock they need none",
+                    processes, needed, most));
 }
 
 }  // namespace
@@ -48,6 +66,8 @@ void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
   for (const std::uint32_t host : hosts) threads += plan.hosts[host].threads;
   const std::string what =
       fmt::format("the config's {} hosts with {} threads", hosts.size(), threads);
+  check_descriptors(hosts.size() + switches_beside(plan, hosts).size(),
+                    machine.descriptors_of_process);
   check_threads(threads + threads_of_process * hosts.size(), machine.threads, what);
   check_memory(process_bytes * hosts.size() + os_thread_bytes * threads, "running " + what,
                machine);

@@ -161,11 +161,13 @@ TEST_CASE("standard streams: whatever they are, paths ends as it should") {
       {"paths check configs/one-host.yaml configs/broken/empty.yaml", 2},
       {"paths analyze /nowhere", 1, false},
       {"paths run configs/one-host.yaml -- /nowhere", 2, false},
-      {"paths run configs/two-clusters.yaml -- /bin/true", 0, false},
-      {"paths run configs/two-clusters.yaml -- /bin/echo said", 0, true,
-       "paths run: host alpha-0 "},
+      // None of these joins the run, which is a failure.
+      {"paths run configs/two-clusters.yaml -- /bin/true", 1, false},
+      {"paths run configs/two-clusters.yaml --clock virtual -- /bin/true", 1, false},
+      {"paths run configs/two-clusters.yaml -- /bin/echo said", 1},
       {"paths run configs/two-clusters.yaml -- /bin/sh -c '[ $PATHS_HOST = alpha-0 ] || echo "
-       "said'"},
+       "said'",
+       1},
       {"paths run configs/two-clusters.yaml -- /bin/false", 1, false},
   };
   for (const char* const format : {"text", "dot", "svg", "json"})
@@ -178,7 +180,7 @@ TEST_CASE("standard streams: nothing that is opened later takes the place of a c
   const Ended ended = run(
       folder, "paths run configs/one-host.yaml -- /bin/readlink /proc/self/fd/0 /proc/self/fd/2",
       {"only output", End::closed, End::good, End::closed});
-  CHECK(ended.code == 0);
+  CHECK(ended.code == 1);  // it has not joined the run
   CHECK(ended.out == "/dev/null\n/dev/null\n");
 }
 
@@ -223,6 +225,8 @@ const std::vector<Line>& program_lines() {
       {"join_benchmark --help"},
       {"join_benchmark --bogus", 2, false},
       {"paths run configs/two-clusters.yaml --clock virtual -- " + noise},
+      {"paths run configs/two-clusters.yaml -- " + noise},
+      {"paths run configs/two-clusters.yaml -- noise_allreduce --help"},
   };
   return all;
 }

@@ -2,6 +2,7 @@
 // tests/paths/launch_real.cpp — processes started, shown and stopped as one; who a process is.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,19 +59,19 @@ struct Launched {
   base::Nanos took{0};
 };
 
-Launched launched(const std::vector<Launch>& processes) {
+Launched launched(const std::vector<Launch>& processes, LaunchOptions options = {}) {
   const std::string out = temporary_file(), err = temporary_file();
-  const LaunchStreams streams{open(out.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC),
-                              open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)};
+  options.out = open(out.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  options.err = open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   runtime::Runtime clock({.clock = runtime::ClockKind::steady});
   const base::Nanos before = clock.now();
   Launched outcome;
-  outcome.code = launch(processes, streams);
+  outcome.code = launch(processes, options);
   outcome.took = clock.now() - before;
   outcome.out = text_of(out);
   outcome.err = text_of(err);
-  close(streams.out);
-  close(streams.err);
+  close(options.out);
+  close(options.err);
   unlink(out.c_str());
   unlink(err.c_str());
   return outcome;
@@ -273,7 +274,7 @@ TEST_CASE("launch: a signal to the launcher stops all") {
   if (launcher == 0) {
     const int nowhere = open("/dev/null", O_WRONLY);
     const std::string script = fmt::format("echo $$ >>{}; exec sleep 60", pids);
-    _exit(launch({shell("a", script), shell("b", script)}, {nowhere, nowhere}));
+    _exit(launch({shell("a", script), shell("b", script)}, {.out = nowhere, .err = nowhere}));
   }
   const auto started = [&pids] {
     const std::string text = text_of(pids);
@@ -291,6 +292,178 @@ TEST_CASE("launch: a signal to the launcher stops all") {
   CHECK(ends_soon(first));
   CHECK(ends_soon(second));
   unlink(pids.c_str());
+}
+
+namespace {
+
+/// A pipe that nothing reads until the test does, as the launcher's standard output.
+struct UnreadPipe {
+  UnreadPipe() { REQUIRE(pipe2(ends, O_CLOEXEC) == 0); }
+  ~UnreadPipe() {
+    for (const int end : ends) close(end);
+  }
+  int ends[2];
+};
+
+/// A launcher in a process of its own, whose standard error is a file.
+struct ForkedLauncher {
+  ForkedLauncher(const std::vector<Launch>& processes, LaunchOptions options) {
+    options.err = open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    pid = fork();
+    if (pid == 0) _exit(launch(processes, options));
+    close(options.err);
+  }
+  ~ForkedLauncher() {
+    if (pid > 0) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+    unlink(err.c_str());
+  }
+  /// Its exit code; -1 when it has not ended within ten seconds.
+  int end() {
+    int status = 0;
+    for (int i = 0; i < 1000; ++i) {
+      if (waitpid(pid, &status, WNOHANG) == pid) {
+        pid = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      }
+      pause_shortly();
+    }
+    return -1;
+  }
+  const std::string err = temporary_file();
+  pid_t pid = -1;
+};
+
+/// Prints until it is stopped, and tells the test its number in the file.
+Launch chatterbox(std::string host, const std::string& pids) {
+  return shell(std::move(host), fmt::format("echo $$ >>{}; exec yes", pids));
+}
+
+std::vector<pid_t> wait_for_pids(const std::string& file, std::size_t count) {
+  std::vector<pid_t> pids;
+  for (int i = 0; i < 1000 && pids.size() < count; ++i) {
+    pause_shortly();
+    pids.clear();
+    std::istringstream lines(text_of(file));
+    for (pid_t pid = 0; lines >> pid;) pids.push_back(pid);
+  }
+  return pids;
+}
+
+void wait_for_full(const UnreadPipe& pipe) {
+  pollfd room{pipe.ends[1], POLLOUT, 0};
+  for (int i = 0; i < 1000 && poll(&room, 1, 0) > 0; ++i) pause_shortly();
+}
+
+}  // namespace
+
+TEST_CASE("launch: a signal stops all while the reader of the output has stopped") {
+  const int signal = GENERATE(SIGTERM, SIGINT, SIGHUP);
+  const UnreadPipe pipe;
+  const std::string pids = temporary_file();
+  ForkedLauncher launcher({chatterbox("a", pids), chatterbox("b", pids)}, {.out = pipe.ends[1]});
+  const std::vector<pid_t> started = wait_for_pids(pids, 2);
+  REQUIRE(started.size() == 2);
+  wait_for_full(pipe);
+  kill(launcher.pid, signal);
+  CHECK(launcher.end() == 1);
+  const std::string err = text_of(launcher.err);
+  CHECK(err.find(fmt::format("paths run: stopped by {}\n", strsignal(signal))) !=
+        std::string::npos);
+  CHECK(err.find(
+            "paths run: nothing has read standard output for 2 s; what was not read is lost\n") !=
+        std::string::npos);
+  for (const pid_t pid : started) CHECK(ends_soon(pid));
+  unlink(pids.c_str());
+}
+
+TEST_CASE("launch: a process that fails stops all while the reader of the output has stopped") {
+  const UnreadPipe pipe;
+  const std::string pids = temporary_file();
+  ForkedLauncher launcher({chatterbox("a", pids), shell("b", "sleep 0.5; exit 3")},
+                          {.out = pipe.ends[1]});
+  const std::vector<pid_t> started = wait_for_pids(pids, 1);
+  CHECK(launcher.end() == 1);
+  CHECK(text_of(launcher.err)
+            .find("paths run: host b ended with exit code 3; the others were stopped\n") == 0);
+  for (const pid_t pid : started) CHECK(ends_soon(pid));
+  unlink(pids.c_str());
+}
+
+TEST_CASE("launch: output that nothing reads is lost after the reader's deadline, with a word") {
+  const UnreadPipe pipe;
+  ForkedLauncher launcher({shell("a", "yes | head -c 200000")},
+                          {.out = pipe.ends[1], .reader_deadline = 1s});
+  CHECK(launcher.end() == 1);
+  CHECK(text_of(launcher.err) ==
+        "paths run: nothing has read standard output for 1 s; what was not read is lost\n");
+}
+
+TEST_CASE("launch: a signal ends the waiting for a reader of the output") {
+  const UnreadPipe pipe;
+  ForkedLauncher launcher({shell("a", "yes | head -c 200000; echo end >&2")},
+                          {.out = pipe.ends[1]});
+  for (int i = 0; i < 1000 && text_of(launcher.err).empty(); ++i) pause_shortly();
+  REQUIRE(text_of(launcher.err) == "a| end\n");
+  for (int i = 0; i < 20; ++i) pause_shortly();
+  kill(launcher.pid, SIGINT);
+  CHECK(launcher.end() == 1);
+  CHECK(text_of(launcher.err).find("paths run: stopped by Interrupt\n") != std::string::npos);
+}
+
+TEST_CASE("launch: a reader that begins late gets every line") {
+  const UnreadPipe pipe;
+  const std::string script =
+      "i=0; while [ $i -lt 20000 ]; do echo $i abcdefghijklmnop; i=$((i+1)); done";
+  ForkedLauncher launcher({shell("a", script), shell("b", script)}, {.out = pipe.ends[1]});
+  wait_for_full(pipe);
+  std::map<char, int> next;
+  std::string text;
+  char bytes[4096];
+  fcntl(pipe.ends[0], F_SETFL, O_NONBLOCK);
+  int code = -1;
+  for (int i = 0; i < 3000 && (next['a'] < 20000 || next['b'] < 20000); ++i) {
+    for (ssize_t count = 0; (count = read(pipe.ends[0], bytes, sizeof bytes)) > 0;)
+      text.append(bytes, static_cast<std::size_t>(count));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+      const std::string line = text.substr(begin, end - begin);
+      REQUIRE(line == fmt::format("{}| {} abcdefghijklmnop", line[0], next[line[0]]));
+      ++next[line[0]];
+    }
+    text.erase(0, begin);
+    pause_shortly();
+  }
+  code = launcher.end();
+  CHECK(code == 0);
+  CHECK(next == std::map<char, int>{{'a', 20000}, {'b', 20000}});
+}
+
+TEST_CASE("launch: a run that no program has joined is an error where one must join") {
+  const LaunchOptions options{.must_join = true};
+  const auto outcome = [&](const std::vector<Launch>& processes) {
+    return launched(processes, options);
+  };
+  const Launched none = outcome({shell("a", "exit 0"), shell("b", "exit 0")});
+  CHECK(none.code == 1);
+  CHECK(none.err.find("paths run: no program joined the run: '/bin/sh -c exit 0' ended with exit "
+                      "code 0 and never ran a thread of the config") == 0);
+  CHECK(outcome({hidden("a", "launched-well"), hidden("b", "launched-well")}).code == 0);
+  // A wrong exit code says more.
+  CHECK(outcome({shell("a", "exit 0"), shell("b", "exit 2")}).err ==
+        "paths run: host b ended with exit code 2\n");
+  const Launched some = outcome({hidden("a", "launched-well"), shell("b", "exit 0")});
+  CHECK(some.code == 1);
+  CHECK(some.err.find("paths run: host b ended with exit code 0 and never ran its threads") == 0);
+  // The process of a switch is ours whatever the program is.
+  Launch helper = hidden("the switch of a", "launched-long");
+  helper.is_host = false;
+  const Launched with_helper = outcome({shell("a", "exit 0"), helper});
+  CHECK(with_helper.code == 1);
+  CHECK(with_helper.err.find("no program joined the run") != std::string::npos);
+  CHECK(with_helper.took < 10s);
 }
 
 TEST_CASE("launch: a program is looked for beside us, then in PATH; a path stays a path") {
@@ -315,6 +488,32 @@ TEST_CASE("identity: a name, or a number in the order of the config") {
   CHECK(identity_with({{"OMPI_COMM_WORLD_RANK", "1"}}) == 1u);
   CHECK(identity_with({{"PATHS_HOST", "alpha-0"}, {"SLURM_PROCID", "1"}}) == 0u);
   CHECK(identity_with({{"OMPI_COMM_WORLD_RANK", "2"}, {"SLURM_PROCID", "0"}}) == 2u);
+}
+
+TEST_CASE("identity: a rank without the processes that belong to it is doubted, once") {
+  const Plan plan = plan_of({{"alpha-0", ""}, {"alpha-1", ""}, {"beta-0", ""}});
+  const auto doubt = [&plan](const std::map<std::string, std::string>& variables) {
+    return doubt_about_identity(plan, [&variables](const std::string& name) {
+      const auto found = variables.find(name);
+      return found != variables.end() ? found->second : "";
+    });
+  };
+  CHECK(doubt({{"SLURM_PROCID", "0"}, {"SLURM_JOB_ID", "7"}}) ==
+        "this process is host alpha-0, because SLURM_PROCID is 0, and waits for the other hosts; "
+        "but SLURM_STEP_ID is not set, so srun did not start this process, but a batch script did. "
+        "Start a process for each host (srun, mpirun or `paths run`), say which host it is by "
+        "--host or PATHS_HOST, or unset SLURM_PROCID and it is all hosts");
+  CHECK(doubt({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "3"}}) ==
+        "");
+  CHECK(doubt({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}})
+            .find("SLURM_STEP_NUM_TASKS is 2, so 1 of the config's 3 hosts have no process") !=
+        std::string::npos);
+  CHECK(doubt({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}})
+            .find("OMPI_COMM_WORLD_SIZE is 1, so 2 of") != std::string::npos);
+  CHECK(doubt({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}) == "");
+  CHECK(doubt({{"PMI_RANK", "0"}, {"PMI_SIZE", "3"}, {"SLURM_PROCID", "0"}}) == "");
+  CHECK(doubt({{"PATHS_HOST", "alpha-0"}, {"SLURM_PROCID", "0"}}) == "");
+  CHECK(doubt({}) == "");
 }
 
 TEST_CASE("identity: what the plan does not have is refused") {

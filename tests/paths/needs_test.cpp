@@ -57,6 +57,19 @@ TEST_CASE("needs: more threads than the system allows are refused, on the steady
                     "system, but there can be 205; on the virtual clock they need none");
 }
 
+TEST_CASE("needs: more processes than `paths run` has descriptors for are refused") {
+  const paths::Plan plan = plan_of("1");
+  const std::vector<std::uint32_t> both = {0, 1};
+  runtime::Machine machine;
+  machine.descriptors_of_process = 32;
+  CHECK_NOTHROW(paths::check_needs(plan, both, machine));
+  machine.descriptors_of_process = 31;
+  CHECK_THROWS_WITH(paths::check_needs(plan, both, machine),
+                    "to start 2 processes `paths run` needs 32 open descriptors, but there can be "
+                    "31; raise the limit (ulimit -Hn), or run fewer hosts on this machine; on the "
+                    "virtual clock they need none");
+}
+
 TEST_CASE("needs: sizes are told in the unit that people count memory in") {
   CHECK(runtime::rounded_bytes(0) == "0.0 KiB");
   CHECK(runtime::rounded_bytes(1536) == "1.5 KiB");

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/config_copy.cpp — a file without a name, found by its descriptor.
+#include "commands/config_copy.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "base/text_file.hpp"
+
+namespace commands {
+namespace {
+
+/// Open in all processes that this one starts.
+base::Descriptor nameless_file(const std::string& text) {
+  std::error_code ignored;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(ignored);
+  if (folder.empty()) folder = "/tmp";
+  std::string name = (folder / "paths-config-XXXXXX").string();
+  base::Descriptor made(mkstemp(name.data()));
+  if (made) unlink(name.c_str());
+  std::size_t done = 0;
+  while (made && done < text.size()) {
+    const ssize_t written = write(made.get(), text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR) made.close();
+    if (written > 0) done += static_cast<std::size_t>(written);
+  }
+  if (!made)
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot copy the config to " + folder.string());
+  return made;
+}
+
+/// Whether processes that this one starts find the same text there. Names such as /dev/stdin and
+/// /dev/fd/63 mean another file in each of them.
+bool is_same_everywhere(const std::string& file) {
+  std::error_code ignored;
+  const std::string where = std::filesystem::absolute(file, ignored).lexically_normal().string();
+  return !where.starts_with("/dev/") && !where.starts_with("/proc/") &&
+         std::filesystem::is_regular_file(file, ignored);
+}
+
+}  // namespace
+
+ConfigCopy::ConfigCopy(const std::string& file) : file_(file) {
+  const std::string text = base::load_text(file, base::settings_bytes_max);
+  settings_ = base::parse_settings(text, file);
+  if (is_same_everywhere(file)) return;
+  copy_ = nameless_file(text);
+  file_ = fmt::format("/proc/self/fd/{}", copy_.get());
+}
+
+}  // namespace commands
