@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -24,6 +25,11 @@ Topology::Topology(const std::vector<Path>& paths)
     positions_[order_[position]] = position;
   add_level(paths, 0);
   for (std::size_t length = 1; length <= paths[0].size(); ++length) add_level(paths, length);
+  const bool has_groups = levels_.size() > 1;
+  const bool is_one_cluster = has_groups && std::ranges::all_of(paths, [&](const Path& path) {
+                                return path.front() == paths[0].front();
+                              });
+  if (is_one_cluster) levels_.insert(levels_.begin() + 1, levels_.front());
   Level each;
   each.begins.resize(order_.size() + 1);
   each.groups.resize(order_.size());
@@ -32,7 +38,8 @@ Topology::Topology(const std::vector<Path>& paths)
   levels_.push_back(std::move(each));
 }
 
-/// The groups of those who agree in the first `length` numbers; none if the level above has them.
+/// Adds the groups of participants that agree in the first `length` numbers, unless the level above
+/// has the same groups.
 void Topology::add_level(const std::vector<Path>& paths, std::size_t length) {
   Level level;
   const auto end = static_cast<std::ptrdiff_t>(length);

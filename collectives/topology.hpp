@@ -9,12 +9,12 @@
 namespace collectives {
 
 /// The participants of a group and, for each, the path of the numbers of the groups that it is in,
-/// outermost first (Karonis et al. 2002: sites, local networks, machines). All of a group have
-/// paths of one length.
+/// outermost first (Karonis et al. 2002: sites, local networks, machines). The outermost are
+/// clusters. All of a group have paths of one length. A level at which all are in one group is
+/// dropped, unless it is the clusters' and has groups below. The rest is a tree whose groups are
+/// slices of one list: the participants in the order of their paths, then of their ranks. Sums that
+/// are `canonical` are folded in that order.
 ///
-/// A level at which all are in one group is dropped: it costs nothing. What remains is a tree whose
-/// groups are slices of one list, the participants in the order of their paths and then of their
-/// ranks; that is the order in which `canonical` sums are folded.
 /// Sharing: never changes; anybody may read it.
 class Topology {
  public:
@@ -48,7 +48,7 @@ class Topology {
   };
   Inner inner(std::size_t level, std::size_t group, std::size_t below) const;
 
-  /// The groups of the outermost level, or the whole where there is none.
+  /// Groups that share the first number of their paths; one also without any groups.
   std::size_t clusters() const { return groups(cluster_level()); }
   std::size_t cluster_of(Rank rank) const { return group_of(cluster_level(), rank); }
   std::span<const Rank> cluster(std::size_t number) const {

@@ -173,12 +173,22 @@ TEST_CASE("topology: levels at which all are in one group are gone, of sub-group
   const Topology group({{0, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 1}});
   CHECK(group.depth() == 2);
   CHECK(group.clusters() == 2);
-  const Topology second = group.restricted(std::vector<Rank>{2, 3, 4});
+  const Topology second = group.restricted(std::vector<Rank>{0, 2});
   CHECK(second.depth() == 1);
   CHECK(second.clusters() == 2);
   CHECK(group.restricted(std::vector<Rank>{0, 1}).depth() == 0);
   CHECK_THROWS_WITH(Topology({{0}, {0, 1}}), Contains("for participant 1"));
   CHECK_THROWS_AS(Topology(std::vector<Topology::Path>{}), std::invalid_argument);
+}
+
+TEST_CASE("topology: groups of hosts of one cluster are no clusters") {
+  const Topology whole({{0, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 1}});
+  const Topology one = whole.restricted(std::vector<Rank>{2, 3, 4});
+  CHECK(one.clusters() == 1);
+  CHECK(one.cluster(0).size() == 3);
+  CHECK(one.index_in_cluster(2) == 2);
+  CHECK(one.depth() == 2);
+  CHECK(one.groups(2) == 2);
 }
 
 TEST_CASE("topology: clusters of one host each are clusters") {

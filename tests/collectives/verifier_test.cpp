@@ -63,12 +63,15 @@ void verify_all(std::size_t smallest, std::size_t largest) {
   tally.check(largest);
 }
 
-/// A group with such paths, ranks in no order.
+/// A group with such paths, ranks in no order; each second one in one cluster.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   const auto below = [&](std::size_t limit) { return random() % limit; };
   std::vector<Topology::Path> paths(1 + below(largest), Topology::Path(below(4)));
   for (Topology::Path& path : paths)
     for (std::uint32_t& number : path) number = static_cast<std::uint32_t>(below(3));
+  if (below(2) == 0)
+    for (Topology::Path& path : paths)
+      if (!path.empty()) path[0] = 0;
   return std::make_shared<const Topology>(paths);
 }
 

@@ -214,3 +214,19 @@ TEST_CASE("groups: what is expanded has the groups that it was expanded from") {
   CHECK(run_line("show " + low.file() + show).out == drawn);
   CHECK(drawn.find("8 hosts in 2 clusters (alpha 6, beta 2)") != std::string::npos);
 }
+
+TEST_CASE(
+    "groups: one cluster whose hosts are in groups is explained, shown, planned and verified") {
+  const TemporaryConfig config("clusters: {a: {hosts: {g1: 2, g2: 2}}}\nlanes: {}\n");
+  for (const std::string line :
+       {"explain {} --collective broadcast --size 8B",
+        "explain {} --collective allreduce --size 1MiB",
+        "show {} --collective broadcast --size 8B --algorithm multilevel",
+        "show {} --collective allreduce --size 8B --algorithm two_tier", "plan {} --size 64KiB",
+        "plan {} --pools", "check {}", "schedule verify {}"}) {
+    const auto outcome = run_line(fmt::format(fmt::runtime(line), config.file()));
+    INFO(line << ": " << outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.err == "");
+  }
+}

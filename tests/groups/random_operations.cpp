@@ -48,9 +48,9 @@ std::uint64_t random_count(std::mt19937_64& random) {
   return random() % (most[random() % 5] + 1);
 }
 
-Drawn draw(std::mt19937_64& random, std::uint32_t members) {
+Drawn draw(std::mt19937_64& random, std::uint32_t members, Collective collective) {
   Drawn drawn;
-  drawn.collective = collectives::all_collectives[random() % 11];
+  drawn.collective = collective;
   const char* const operations[] = {"sum", "max", "bitwise_xor", "logical_xor",
                                     test_support::composition};
   drawn.operation = operations[random() % 5];
@@ -93,17 +93,11 @@ void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
 
 void draw_all(std::mt19937_64& random, test_support::RandomGroup& group, const paths::Plan& plan,
               std::size_t operations) {
-  const groups::Layout layout(plan, &group.threads);
-  const auto topology = groups::topology_of(plan, layout.hosts());
-  for (std::size_t i = 0; i < operations; ++i) {
-    Drawn& drawn = group.drawn.emplace_back(draw(random, layout.size()));
-    groups::Call call;
-    call.collective = drawn.collective;
-    call.operation = drawn.operation;
-    draw_algorithm(
-        random, drawn, groups::Local::between_hosts(call, layout), topology,
-        has_root(drawn.collective) ? layout.participant_at(layout.place(drawn.root)) : 0);
-  }
+  std::vector<Collective> some;
+  for (std::size_t i = 0; i < operations; ++i)
+    some.push_back(
+        collectives::all_collectives[random() % std::size(collectives::all_collectives)]);
+  test_support::draw_operations(random, group, plan, some);
 }
 
 /// Few colours, and none for some; keys that are the same for some.
@@ -203,6 +197,21 @@ void test_support::add_composition() {
   (void)is_added;
 }
 
+void test_support::draw_operations(std::mt19937_64& random, RandomGroup& group,
+                                   const paths::Plan& plan, std::span<const Collective> all) {
+  const groups::Layout layout(plan, &group.threads);
+  const auto topology = groups::topology_of(plan, layout.hosts());
+  for (const Collective collective : all) {
+    Drawn& drawn = group.drawn.emplace_back(draw(random, layout.size(), collective));
+    groups::Call call;
+    call.collective = drawn.collective;
+    call.operation = drawn.operation;
+    draw_algorithm(
+        random, drawn, groups::Local::between_hosts(call, layout), topology,
+        has_root(drawn.collective) ? layout.participant_at(layout.place(drawn.root)) : 0);
+  }
+}
+
 test_support::RandomRun test_support::random_run(std::uint64_t seed, std::size_t operations) {
   add_composition();
   std::mt19937_64 random(seed);
@@ -246,6 +255,7 @@ class Member {
     if (const std::size_t other = random_() % (index + 1); random_() % 2 == 0)
       under_way_[other] = {};
   }
+  /// Waits for all that was started. Returns how many operations had a wrong result.
   std::uint64_t wrong() {
     for (auto& one : under_way_) one = {};
     std::uint64_t wrong = 0;
@@ -263,6 +273,13 @@ class Member {
 };
 
 }  // namespace
+
+std::uint64_t test_support::wrong_operations_of(groups::Group& group, paths::Thread& thread,
+                                                const RandomGroup& all, std::uint64_t seed) {
+  Member member(group, all, seed);
+  for (std::size_t index = 0; index < all.drawn.size(); ++index) member.operate(thread, index);
+  return member.wrong();
+}
 
 std::uint64_t test_support::wrong_operations(paths::Thread& thread, const RandomRun& run) {
   groups::Group world(thread);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,14 @@ struct RandomRun {
   std::vector<RandomGroup> groups;  ///< those of the split
 };
 RandomRun random_run(std::uint64_t seed, std::size_t operations);
+
+/// Adds an operation of each of those collectives to the group, whose threads are known; all else
+/// is drawn.
+void draw_operations(std::mt19937_64& random, RandomGroup& group, const paths::Plan& plan,
+                     std::span<const collectives::Collective> all);
+/// A member's part of all operations of a group. Returns how many had a wrong result.
+std::uint64_t wrong_operations_of(groups::Group& group, paths::Thread& thread,
+                                  const RandomGroup& all, std::uint64_t seed);
 
 /// One thread's part, with several under way and pauses: how many came to what they should not.
 std::uint64_t wrong_operations(paths::Thread& thread, const RandomRun& run);
