@@ -49,6 +49,9 @@ std::size_t window_of(std::size_t written, std::size_t hosts) {
 /// What comes by credit without being asked for.
 constexpr std::size_t little_bytes = 4096;
 
+/// Nothing has happened for so long: other hosts are asked why. Again after twice as long.
+constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
+
 /// Messages to here are copied whole, once for all who are sent the same.
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;
 
@@ -72,12 +75,23 @@ void Execution::run(const Share& share, collectives::Program program) {
   sent_.clear();
   of_.clear();
   for (admit(); !steps_.is_done(); admit()) {
-    const base::Nanos until = runtime_.now() + share.limits.patience;
-    std::optional<std::size_t> member = waits_.any({until, share.limits.is_patience_written});
-    if (!member) throw_late();
+    std::optional<std::size_t> member = wait_for_any();
     for (; member; member = waits_.try_any()) finish(*member);
   }
   steps_.restart({}, 0);  // programs borrow
+}
+
+/// Throws TravelError when nothing has happened for as long as the operation has patience.
+std::size_t Execution::wait_for_any() {
+  const base::Nanos begin = runtime_.now();
+  for (base::Nanos waits = asks_after; waits < share_->limits.patience; waits *= 2) {
+    if (const auto member = waits_.any(runtime::Deadline::written_at(begin + waits)))
+      return *member;
+    share_->ask_hosts();
+  }
+  const base::Nanos until = begin + share_->limits.patience;
+  if (const auto member = waits_.any({until, share_->limits.is_patience_written})) return *member;
+  throw_late();
 }
 
 void Execution::admit() {
@@ -312,7 +326,7 @@ void Execution::throw_late() const {
   std::vector<std::string> names;
   std::set<collectives::Rank> peers;
   for (const Slot slot : of_) {
-    if (slot == none || steps_[slot].action != Action::receive) continue;
+    if (slot == none) continue;
     const collectives::Rank peer = steps_[slot].peer;
     if (peers.insert(peer).second && names.size() < named_max)
       names.push_back(lanes_->host_name(hosts_[peer]));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ struct Share {
   Fold& fold;
   ExecutionLimits limits;
   ShareTrace* trace = nullptr;  ///< null where nothing is recorded
+  /// Asks the hosts for which it waits whether that can still happen (LaneGroup::ask).
+  std::function<void()> ask_hosts;
 };
 
 /// Does what a program says over lanes: admits steps in order up to a window, does what no earlier
@@ -92,6 +95,7 @@ class Execution {
     std::uint64_t bytes = 0;  // of a message, where it is traced
     std::int64_t began_nanos = 0;
   };
+  std::size_t wait_for_any();
   void admit();
   void keep(Slot slot);
   void begin(Slot slot);

@@ -93,12 +93,14 @@ std::size_t element_bytes_of(const Call& call) {
 
 }  // namespace
 
-Group::Group(paths::Thread& thread, std::string name) : Group(thread, std::move(name), nullptr) {}
+Group::Group(paths::Thread& thread, std::string name)
+    : Group(thread, std::move(name), nullptr, {}) {}
 
 Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads)
-    : Group(thread, std::move(name), &threads) {}
+    : Group(thread, std::move(name), &threads, {}) {}
 
-Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads)
+Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
+             const Origin& origin)
     : thread_(thread), exceptions_(std::uncaught_exceptions()) {
   rank_ = thread.rank();
   if (threads != nullptr) {
@@ -112,7 +114,7 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   if (!label.empty()) name = label + "/" + name;
   auto& groups = thread.host().kept<HostGroups>();
   host_there_ = groups.is_there();
-  group_ = groups.join(thread.wiring(), name, threads, rank_);
+  group_ = groups.join(thread.wiring(), name, threads, rank_, origin);
   place_ = group_->layout().place(rank_);
 }
 
@@ -234,6 +236,7 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
   const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
                                          groups.next_split(thread_.rank())};
   std::vector<std::int64_t> all(mine.size() * size());
+  const Origin origin{group_->id(), next_};
   run(allgather(mine, all));
   const auto said = [&](std::uint32_t rank) { return &all[mine.size() * rank]; };
   std::int64_t number = 0;
@@ -247,8 +250,8 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     return said(left)[1] < said(right)[1];
   });
   for (std::uint32_t& member : members) member = group_->layout().thread(member);
-  return std::make_unique<Group>(thread_, fmt::format("{}.{}.{}", group_->name(), number, *colour),
-                                 members);
+  const std::string name = fmt::format("{}.{}.{}", group_->name(), number, *colour);
+  return std::unique_ptr<Group>(new Group(thread_, name, &members, origin));
 }
 
 Started& Started::operator=(Started&& other) noexcept {

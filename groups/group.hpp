@@ -21,6 +21,7 @@
 namespace groups {
 
 class HostGroup;
+struct Origin;
 struct Prepared;
 struct Running;
 
@@ -260,7 +261,8 @@ class Group {
   std::string last_algorithm() const;
 
  private:
-  Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads);
+  Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
+        const Origin& origin);
   std::shared_ptr<const Prepared> check(Call& call) const;
   paths::Thread& thread_;  // while its host is there
   std::weak_ptr<const void> host_there_;

@@ -81,13 +81,15 @@ std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
 }  // namespace
 
 HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
-                     const std::vector<std::uint32_t>* threads, Failing failing)
+                     const std::vector<std::uint32_t>* threads, Failing failing,
+                     const Origin& origin)
     : wiring_(wiring),
       name_(std::move(name)),
       shared_layout_(Layout::of(wiring.plan(), threads)),
       layout_(*shared_layout_),
       me_(participant_at(layout_, wiring.index())),
       failing_(failing),
+      origin_(origin),
       choices_(Choices::of(wiring.host().shared_plan(), run_hosts(wiring, layout_))),
       hosts_(choices_->hosts()),
       trace_(GroupTrace::of(wiring, layout_, me_, name_)),
@@ -318,7 +320,8 @@ void HostGroup::execute(Running& running) {
       .limits = {.window = call.window,
                  .patience = wiring_.plan().deadline,
                  .is_patience_written = wiring_.plan().deadline_written},
-      .trace = running.trace.get()};
+      .trace = running.trace.get(),
+      .ask_hosts = [this, &name] { ask_hosts(name); }};
   std::unique_ptr<Execution> execution = take_execution();
   {
     std::optional<runtime::Attention> attention;
@@ -331,6 +334,28 @@ void HostGroup::execute(Running& running) {
   give_back(std::move(execution));
   local.distribute();
   if (layout_.size() == 1) fold.alone(local.out());
+}
+
+void HostGroup::ask_hosts(const OperationName& name) const {
+  lanes_->ask({.channel = name.number,
+               .meaning = name.meaning,
+               .parent = origin_.group,
+               .parent_channel = origin_.operation,
+               .threads = [this](std::uint32_t host) { return threads_text(host); }});
+}
+
+/// As Host::why_absent() reads it. Members that hosts stand for are no threads that join.
+std::string HostGroup::threads_text(std::uint32_t host) const {
+  if (failing_ == Failing::alone) return {};
+  const auto participant =
+      static_cast<std::uint32_t>(std::find(hosts_.begin(), hosts_.end(), host) - hosts_.begin());
+  const std::uint32_t first = wiring_.plan().hosts[layout_.hosts()[participant]].first_thread;
+  std::vector<std::uint32_t> threads;
+  for (std::uint32_t place = layout_.first_on(participant);
+       place < layout_.first_on(participant + 1); ++place)
+    threads.push_back(layout_.thread_at(place) - first);
+  std::sort(threads.begin(), threads.end());
+  return fmt::format("{}:{}", wiring_.label(), paths::EndedThreads::list_text(threads));
 }
 
 std::unique_ptr<Execution> HostGroup::take_execution() {
@@ -408,6 +433,28 @@ bool HostGroup::come(std::uint32_t place) {
   if (!come_.insert(place).second)
     throw base::UsageError(fmt::format("group {}: {} is in it already", name_, thread_text(place)));
   return true;
+}
+
+void HostGroup::look_for_ended() {
+  const paths::EndedThreads& ended = wiring_.ended_threads();
+  if (ended.empty()) return;
+  const std::uint32_t first = wiring_.plan().hosts[wiring_.index()].first_thread;
+  for (std::uint32_t place = layout_.first_on(me_); place < layout_.first_on(me_ + 1); ++place)
+    if (const std::uint32_t thread = layout_.thread_at(place) - first; ended.has(thread))
+      see_ended(thread);
+}
+
+void HostGroup::see_ended(std::uint32_t thread) {
+  const std::uint32_t number = wiring_.plan().hosts[wiring_.index()].first_thread + thread;
+  runtime::Lock lock(mutex_);
+  for (std::uint32_t place = layout_.first_on(me_); place < layout_.first_on(me_ + 1); ++place) {
+    if (layout_.thread_at(place) != number) continue;
+    if (come_.contains(place) || left_.contains(place)) return;
+    const std::string why = "has ended without joining it";
+    left_[place] = {0, why};
+    fail(lock, 0, failure_of(fmt::format("{} {}", thread_text(place), why)), failing_);
+    return end_if_over(lock);
+  }
 }
 
 void HostGroup::wait_until_over() {
@@ -496,62 +543,6 @@ void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Fai
 std::string HostGroup::last_algorithm() const {
   runtime::Lock lock(mutex_);
   return last_choice_ == nullptr ? "" : last_choice_->text();
-}
-
-std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
-                                            const std::vector<std::uint32_t>* threads,
-                                            std::uint32_t rank) {
-  for (;;) {
-    auto group = find(wiring, name, threads);
-    if (group->come(group->layout().place(rank))) return group;
-    group->wait_until_over();
-  }
-}
-
-std::shared_ptr<HostGroup> HostGroups::find(paths::Wiring& wiring, const std::string& name,
-                                            const std::vector<std::uint32_t>* threads) {
-  runtime::Lock lock(mutex_);
-  std::shared_ptr<HostGroup>& group = groups_[name];
-  if (group == nullptr) {
-    try {
-      group = std::make_shared<HostGroup>(wiring, name, threads);
-    } catch (...) {
-      groups_.erase(name);
-      throw;
-    }
-  }
-  if (!group->layout().has(threads))
-    throw base::UsageError(fmt::format("group {}: a group of that name has other members", name));
-  return group;
-}
-
-std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
-  runtime::Lock lock(mutex_);
-  std::int64_t& next = next_splits_[thread];
-  return next = std::max(next, least);
-}
-
-void HostGroups::note(std::uint32_t thread, std::string_view reason) {
-  constexpr std::string_view told = "it was told: ";
-  const std::size_t behind = reason.rfind(told);  // what began it all
-  if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
-  runtime::Lock lock(mutex_);
-  noted_[thread] = reason;
-}
-
-std::string HostGroups::noted(std::uint32_t thread) const {
-  runtime::Lock lock(mutex_);
-  const auto found = noted_.find(thread);
-  return found == noted_.end() ? "" : found->second;
-}
-
-void HostGroups::forget(const HostGroup& group) {
-  std::shared_ptr<HostGroup> forgotten;  // goes without the lock
-  runtime::Lock lock(mutex_);
-  const auto found = groups_.find(group.name());
-  if (found == groups_.end() || found->second.get() != &group) return;
-  forgotten = std::move(found->second);
-  groups_.erase(found);
 }
 
 }  // namespace groups

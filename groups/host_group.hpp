@@ -15,6 +15,7 @@
 #include "groups/layout.hpp"
 #include "groups/prepared.hpp"
 #include "groups/tracing.hpp"
+#include "paths/host/ended_threads.hpp"
 #include "paths/host/host.hpp"
 #include "runtime/completion.hpp"
 
@@ -32,6 +33,13 @@ struct Running {
   paths::Traffic wan;                 ///< what it sent to other clusters, likewise
   std::unique_ptr<ShareTrace> trace;  ///< null where nothing is recorded
   std::unique_ptr<const Call> kept;   ///< of one whose handle could not wait, as the run is stopped
+};
+
+/// The operation of a group that split it, and which group that is; by LaneGroup::id(), 0: none, or
+/// one on one host.
+struct Origin {
+  std::uint64_t group = 0;
+  std::uint64_t operation = 0;
 };
 
 /// What else fails when an operation does.
@@ -54,12 +62,14 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// `threads`: of the wiring's plan, which outlives it, by rank; null: all of them. Members are
   /// told apart by their places in the layout.
   HostGroup(paths::Wiring& wiring, std::string name, const std::vector<std::uint32_t>* threads,
-            Failing failing = Failing::all_behind);
+            Failing failing = Failing::all_behind, const Origin& origin = {});
   ~HostGroup();
   HostGroup(const HostGroup&) = delete;
   HostGroup& operator=(const HostGroup&) = delete;
 
   const std::string& name() const { return name_; }
+  const paths::Wiring& wiring() const { return wiring_; }
+  std::uint64_t id() const { return lanes_ == nullptr ? 0 : lanes_->id(); }
   const Layout& layout() const { return *shared_layout_; }
   /// Of what begins to wait now.
   runtime::Deadline deadline() const;
@@ -83,6 +93,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void wait(Running& running, std::uint32_t place);
   /// Makes it a member; false when it was one, and has left. Throws UsageError when it is one.
   bool come(std::uint32_t place);
+  /// Those of its members on this host that have ended and never joined: all its operations fail.
+  void look_for_ended();
+  void see_ended(std::uint32_t thread);  ///< one of this host, by its index there
   /// Blocks until all members have left and nothing is under way: then the name is free. Throws
   /// TravelError at the deadline.
   void wait_until_over();
@@ -101,6 +114,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void wait_for_end(Running& running);
   void take_memory_back(const Running& running, std::uint32_t place) const;
   void execute(Running& running);
+  void ask_hosts(const OperationName& name) const;
+  std::string threads_text(std::uint32_t host) const;
   void check_algorithm(const Prepared& prepared);
   Choices& choices_for(const Call& call) const;
   std::shared_ptr<const Choice> choice_of(const Prepared& prepared);
@@ -121,6 +136,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Layout& layout_;
   const std::uint32_t me_;
   const Failing failing_;
+  const Origin origin_;
   const std::shared_ptr<Choices> choices_;
   const std::vector<std::uint32_t>& hosts_;  // of the run, by participant
   const std::unique_ptr<GroupTrace> trace_;  // null where nothing is recorded
@@ -142,12 +158,13 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 };
 
 /// The groups that members of one host are in, by name.
-class HostGroups {
+class HostGroups final : public paths::ThreadWatcher {
  public:
   /// Makes the one of that rank a member. `threads`: null for all.
   /// Blocks: where that was a member before, until the group of then is over.
   std::shared_ptr<HostGroup> join(paths::Wiring& wiring, const std::string& name,
-                                  const std::vector<std::uint32_t>* threads, std::uint32_t rank);
+                                  const std::vector<std::uint32_t>* threads, std::uint32_t rank,
+                                  const Origin& origin);
   /// That one is over.
   void forget(const HostGroup& group);
   /// For who may outlive the host.
@@ -157,10 +174,12 @@ class HostGroups {
   /// What a thread was told last by an operation that failed: why, if it then fails itself.
   void note(std::uint32_t thread, std::string_view reason);
   std::string noted(std::uint32_t thread) const;
+  /// Operations of groups that it is in and never joined fail.
+  void thread_ended(paths::Wiring& wiring, std::uint32_t thread) override;
 
  private:
   std::shared_ptr<HostGroup> find(paths::Wiring& wiring, const std::string& name,
-                                  const std::vector<std::uint32_t>* threads);
+                                  const std::vector<std::uint32_t>* threads, const Origin& origin);
   const std::shared_ptr<const void> is_there_ = std::make_shared<bool>(true);
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -58,6 +59,7 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
   lanes_ = std::make_unique<Lanes>(runtime_, plan_, index, links_, *lane_connections_);
   lanes_->record_transfers([this](std::uint32_t) { return &recorder_; });
+  lanes_->answer_for_threads([this](std::string_view threads) { return why_absent(threads); });
 }
 
 Host::~Host() {
@@ -139,6 +141,29 @@ std::vector<std::shared_ptr<Wiring>> Host::left_open() {
   std::vector<std::shared_ptr<Wiring>> open;
   for (auto& [label, wiring] : std::exchange(further_, {})) open.push_back(wiring);
   return open;
+}
+
+// ---- threads that have ended -------------------------------------------------------------------
+
+void Host::thread_ended(Wiring& wiring, std::uint32_t thread) {
+  wiring.ended_threads().add(thread);
+  if (ThreadWatcher* const watcher = thread_watcher_) watcher->thread_ended(wiring, thread);
+}
+
+std::string Host::why_absent(std::string_view threads) const {
+  const std::size_t colon = threads.find(':');
+  if (colon == std::string_view::npos) return {};
+  const std::string_view list = threads.substr(colon + 1);
+  std::optional<std::uint32_t> ended;
+  if (colon == 0) {
+    ended = wiring_->ended_threads().first_of(list);
+  } else {
+    const runtime::Lock lock(mutex_);
+    const auto wiring = further_.find(std::string(threads.substr(0, colon)));
+    if (wiring != further_.end()) ended = wiring->second->ended_threads().first_of(list);
+  }
+  if (!ended) return {};
+  return fmt::format("thread {}/{} has ended without joining it", name(), *ended);
 }
 
 // ---- begin and end ---------------------------------------------------------------------------

@@ -82,6 +82,14 @@ class Host : public Site {
   /// Has it told of wirings that wire() makes from now on; null: nobody. It outlives them.
   void watch_wirings(WiringWatcher* watcher) { watcher_ = watcher; }
 
+  /// Notifies the watcher of threads that end from now on. It outlives them; nullptr for none.
+  void watch_threads(ThreadWatcher* watcher) { thread_watcher_ = watcher; }
+  /// A thread of a wiring of this host has ended: it joins nothing any more.
+  void thread_ended(Wiring& wiring, std::uint32_t thread);
+  /// Why one of some threads of this host joins no group any more; "": each of them may. `threads`
+  /// is the label of their wiring, ':', and an EndedThreads::list_text().
+  std::string why_absent(std::string_view threads) const;
+
   /// Listens, then starts the wiring of the config's plan.
   void start();
   /// Ends that wiring, leaves those that were not ended, then ends the lanes, then the transport.
@@ -111,7 +119,8 @@ class Host : public Site {
   std::unique_ptr<LaneConnections> lane_connections_;
   bool switches_are_here_ = false;
   std::atomic<WiringWatcher*> watcher_ = nullptr;
-  runtime::Mutex mutex_;
+  std::atomic<ThreadWatcher*> thread_watcher_ = nullptr;
+  mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended
   std::map<std::type_index, std::shared_ptr<void>> kept_;
 };

@@ -20,6 +20,7 @@ Thread::Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed)
       owner_(wiring, index),
       random_(seed, wiring.plan().hosts[wiring.index()].first_thread + index) {
   const Plan& plan = wiring.plan();
+  wiring.ended_threads().remove(index);
   for (std::uint32_t number : wiring.paths()) {
     const auto& path = plan.paths[number];
     if (index >= path.first_thread && index - path.first_thread < path.threads)
@@ -106,6 +107,7 @@ bool Thread::is_over() const {
 
 void Thread::end() {
   if (!owner_.is_caller()) return;
+  host().thread_ended(*wiring_, index_);  // before what may wait for others
   release_paths(*last_failure_);
   owner_.end();
   life_.up_nanos = now().count();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pastset/element.hpp"
+#include "paths/host/ended_threads.hpp"
 #include "paths/host/patience.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/plan/site.hpp"
@@ -81,6 +82,9 @@ class Wiring : public Site {
   /// What failed first of what this host knows: a thread of its own or of others, or a peer that
   /// was lost. After finish(); for hosts without threads, to whom nobody else says it.
   std::string first_failure() const { return connections_.failure(); }
+
+  /// Threads of this host that have ended.
+  EndedThreads& ended_threads() { return ended_threads_; }
 
   /// Has finish() call this when every thread's path through here was released, before anything is
   /// stopped: for what asks other hosts all the time. Before finish().
@@ -188,6 +192,7 @@ class Wiring : public Site {
   std::unique_ptr<Patience> patience_;  // none on the virtual clock
   runtime::Task meeting_;               // of the peers
   std::function<void()> before_end_;
+  EndedThreads ended_threads_;
 
   mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;  // the counts below

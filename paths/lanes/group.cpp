@@ -121,6 +121,10 @@ void LaneGroup::fail(const Channels& which, const std::string& why) {
   if (const auto lanes = lanes_here()) lanes->fail_channels(id_, which, why);
 }
 
+void LaneGroup::ask(const LaneQuestion& question) {
+  if (const auto lanes = lanes_here()) lanes->ask(id_, question);
+}
+
 void LaneGroup::abandon(const std::string& why) {
   if (const auto lanes = lanes_here()) lanes->leave(id_, why);
 }

@@ -2,6 +2,7 @@
 // paths/lanes/group.hpp — hosts that send each other messages without a path.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -66,6 +67,17 @@ struct PartTaken {
   std::uint64_t meaning = 0;   ///< of all of them; 0: not to be compared
   std::string text = {};       ///< "after 4 operations, the last 'barrier'"; of one that has no
                                ///< meaning: why it left, "": for no reason
+};
+
+/// A question to the hosts for which a channel waits: whether what it waits for can still happen.
+struct LaneQuestion {
+  std::uint64_t channel = 0;
+  std::uint64_t meaning = 0;  ///< not 0: what the asking host takes the channel for
+  // The group that this one was split from, and the channel of the split; 0 and 0: none.
+  std::uint64_t parent = 0;
+  std::uint64_t parent_channel = 0;
+  /// The threads of a host that are in the group, as Host::why_absent() reads them; "": not said.
+  std::function<std::string(std::uint32_t host)> threads;
 };
 
 /// Of a group, for messages to people, also when its host has ended.
@@ -152,6 +164,8 @@ class LaneGroup {
   LaneGroup& operator=(const LaneGroup&) = delete;
 
   const std::string& name() const { return name_->name; }
+  /// Tells groups of a run apart, also those of one name.
+  std::uint64_t id() const { return id_; }
   const std::vector<std::uint32_t>& hosts() const { return *hosts_; }
   /// For messages to people.
   std::string host_name(std::uint32_t host) const;
@@ -180,6 +194,11 @@ class LaneGroup {
   /// What those channels are for has failed: what was not sent on them never will be, and whoever
   /// sends or receives there, now or later, on any host of the group, is told why. Others go on.
   void fail(const Channels& which, const std::string& why);
+  /// Sends the question to each host from which a message of the channel has not arrived, or for
+  /// which one has not left. The channel and all with higher numbers fail, with the reason, on both
+  /// sides if the other host takes it for something else, or has closed it without that message. If
+  /// the other host will never be in the group, its lanes end. Otherwise nothing happens.
+  void ask(const LaneQuestion& question);
   /// Waits until what this host sent has left it, and tells the others that nothing more will come.
   /// Throws TravelError when something could not be sent; it has left the group all the same.
   void leave();

@@ -28,6 +28,13 @@ LaneIn::Asked LaneIn::receive(MessageName name, std::shared_ptr<LaneWait> wait) 
   return {name, true};
 }
 
+bool LaneIn::awaits(std::uint64_t channel) const {
+  for (auto message = messages_.lower_bound({channel, 0});
+       message != messages_.end() && message->first.channel == channel; ++message)
+    if (message->second.wait != nullptr) return true;
+  return false;
+}
+
 void LaneIn::hold_back(MessageName name, std::uint64_t meaning) {
   messages_[name].held_back = meaning;
   holds_back_ = true;

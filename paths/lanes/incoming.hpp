@@ -34,6 +34,10 @@ class LaneIn {
   Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
+  /// Whether a message of that channel is waited for.
+  bool awaits(std::uint64_t channel) const;
+  std::uint64_t messages_arrived() const { return arrived_; }
+
   /// Its source is not told yet that it is waited for; `meaning` goes with that.
   void hold_back(MessageName name, std::uint64_t meaning);
   bool holds_back() const { return holds_back_; }

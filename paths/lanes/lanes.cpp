@@ -429,7 +429,8 @@ void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
   switch (frame.kind) {
     case LaneKind::credit:
     case LaneKind::grant: return take_permission(*group, frame, moment);
-    case LaneKind::ask: return issue(*group, frame.source);
+    case LaneKind::ask:
+      return frame.meaning == 0 ? issue(*group, frame.source) : take_question(*group, frame);
     case LaneKind::left: return take_farewell(*group, frame);
     case LaneKind::failed: return take_failed(*group, frame);
     case LaneKind::refused: return end_lanes(*group, frame.source, frame.text);
@@ -491,6 +492,9 @@ bool Lanes::compare(const Ended& ended, std::uint32_t peer, const PartTaken& par
 }
 
 void Lanes::keep_for_later(LaneFrame frame) {
+  if (const std::string why = why_never_here(frame); !why.empty())
+    return answer_for_good(frame.source, frame.group, why);
+  if (frame.kind == LaneKind::ask && frame.meaning != 0) return;  // it is asked again
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;

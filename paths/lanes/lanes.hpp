@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -74,6 +75,11 @@ class Lanes {
 
   /// What crosses from here to another cluster, from now on; before anything does.
   void record_transfers(RecorderOf recorder_of);
+
+  /// Has questions about threads of this host answered: why one of them will never join a group;
+  /// "": none is known. Called with the mutex held. Before any group is made.
+  using WhyAbsent = std::function<std::string(std::string_view threads)>;
+  void answer_for_threads(WhyAbsent why_absent);
 
   // Of the carrier; they do not block.
 
@@ -183,6 +189,7 @@ class Lanes {
   void let_go(LaneWait& wait);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
   void fail_channels(std::uint64_t group, const Channels& which, const std::string& why);
+  void ask(std::uint64_t group, const LaneQuestion& question);
   Waits unsent(std::uint64_t group);
   void leave(std::uint64_t group, const std::string& why = "", const PartTaken& part = {});
   void wait(LaneWait& one, const std::string& what);
@@ -228,6 +235,11 @@ class Lanes {
   void take_data(LaneFrame frame);
   void take_control(LaneFrame frame, base::Nanos moment);
   void take_permission(Group& group, const LaneFrame& frame, base::Nanos moment);
+  void take_question(Group& group, const LaneFrame& frame);
+  std::string why_never_here(const LaneFrame& frame) const;
+  std::string why_never_split(const LaneFrame& question) const;
+  void answer_for_good(std::uint32_t source, std::uint64_t group, const std::string& why);
+  void answer_early();
   void take_farewell(Group& group, const LaneFrame& frame);
   LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const PartTaken& part) const;
   bool compare(const Ended& ended, std::uint32_t peer, const PartTaken& part);
@@ -304,6 +316,7 @@ class Lanes {
   Settled settled_;          // of the one who sends; its memory is used again
   bool is_put_off_ = false;  // what goes on, to when others have had their turn
   bool is_stopped_ = false;
+  WhyAbsent why_absent_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Lookers> lookers_;
   runtime::WaitList quiet_;  // for the agenda to be empty

@@ -38,6 +38,7 @@ std::string Lanes::finish(bool has_failed) {
   if (is_switch() || !plan_->lanes.is_written || plan_->hosts.size() == 1) return parted_;
   end_.is_here = true;
   end_.hosts.insert(host_);
+  answer_early();
   see_who_is_done();
   if (host_ == exit_of(plan_->hosts[host_].cluster) && !runtime_.is_virtual()) look_at_undone();
   settle(lock);

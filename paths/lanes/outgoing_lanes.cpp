@@ -22,6 +22,12 @@ const LaneOut::Message* LaneOut::find(MessageName name) const {
   return found == messages.end() ? nullptr : &*found;
 }
 
+bool LaneOut::holds(std::uint64_t channel) const {
+  return std::any_of(named.messages.begin(), named.messages.end(), [&](const Message& one) {
+    return one.name.channel == channel && !one.wait->is_let_go;
+  });
+}
+
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
   if (const EmulatedLink* link = departures_.link_to(target)) {
     Outlet& outlet = by_link_[link];

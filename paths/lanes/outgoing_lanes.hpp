@@ -54,6 +54,8 @@ struct LaneOut {
     see(named);
   }
   const Message* find(MessageName name) const;
+  /// Whether a named message of that channel has not left.
+  bool holds(std::uint64_t channel) const;
 };
 
 /// What a host sends by itself, as against what passes through it. Of each outgoing link, one frame

@@ -13,7 +13,7 @@ enum class LaneKind : std::uint8_t {
   data,    ///< a piece of a message, or all of it
   credit,  ///< the target may send so many bytes more
   grant,   ///< the target may send all of one message
-  ask,     ///< for the first credit of a large group
+  ask,     ///< requests credit; with a meaning, asks if what the source awaits can still come
   left,    ///< the source is in the group no more, having sent so many messages; the text says why,
            ///< or with a meaning what it took part in
   refused,  ///< the target did what it may not; the text says what

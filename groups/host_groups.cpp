@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/host_groups.cpp — the groups of one host by name, and what its threads learned of
+// failures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/usage_error.hpp"
+#include "groups/host_group.hpp"
+
+namespace groups {
+
+std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
+                                            const std::vector<std::uint32_t>* threads,
+                                            std::uint32_t rank, const Origin& origin) {
+  wiring.host().watch_threads(this);
+  for (;;) {
+    auto group = find(wiring, name, threads, origin);
+    if (group->come(group->layout().place(rank))) {
+      group->look_for_ended();
+      return group;
+    }
+    group->wait_until_over();
+  }
+}
+
+/// One that joined leaves its groups itself.
+void HostGroups::thread_ended(paths::Wiring& wiring, std::uint32_t thread) {
+  std::vector<std::shared_ptr<HostGroup>> groups;
+  {
+    runtime::Lock lock(mutex_);
+    for (const auto& [name, group] : groups_)
+      if (&group->wiring() == &wiring) groups.push_back(group);
+  }
+  for (const auto& group : groups) group->see_ended(thread);
+}
+
+std::shared_ptr<HostGroup> HostGroups::find(paths::Wiring& wiring, const std::string& name,
+                                            const std::vector<std::uint32_t>* threads,
+                                            const Origin& origin) {
+  runtime::Lock lock(mutex_);
+  std::shared_ptr<HostGroup>& group = groups_[name];
+  if (group == nullptr) {
+    try {
+      group = std::make_shared<HostGroup>(wiring, name, threads, Failing::all_behind, origin);
+    } catch (...) {
+      groups_.erase(name);
+      throw;
+    }
+  }
+  if (!group->layout().has(threads))
+    throw base::UsageError(fmt::format("group {}: a group of that name has other members", name));
+  return group;
+}
+
+std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
+  runtime::Lock lock(mutex_);
+  std::int64_t& next = next_splits_[thread];
+  return next = std::max(next, least);
+}
+
+void HostGroups::note(std::uint32_t thread, std::string_view reason) {
+  constexpr std::string_view told = "it was told: ";
+  const std::size_t behind = reason.rfind(told);  // what began it all
+  if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
+  runtime::Lock lock(mutex_);
+  noted_[thread] = reason;
+}
+
+std::string HostGroups::noted(std::uint32_t thread) const {
+  runtime::Lock lock(mutex_);
+  const auto found = noted_.find(thread);
+  return found == noted_.end() ? "" : found->second;
+}
+
+void HostGroups::forget(const HostGroup& group) {
+  std::shared_ptr<HostGroup> forgotten;  // goes without the lock
+  runtime::Lock lock(mutex_);
+  const auto found = groups_.find(group.name());
+  if (found == groups_.end() || found->second.get() != &group) return;
+  forgotten = std::move(found->second);
+  groups_.erase(found);
+}
+
+}  // namespace groups

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/absent_test.cpp — members that never join a group: their threads have ended, or the
+// split that would have made it failed for them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groups/group.hpp"
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using test_support::Sim;
+using test_support::SimResult;
+using namespace std::chrono_literals;
+using Threads = std::vector<std::uint32_t>;
+
+/// Long before the deadline of 60 s.
+base::Nanos promptly(runtime::ClockKind clock) {
+  return clock == runtime::ClockKind::virtual_time ? 1s : 30s;
+}
+
+const std::string two_hosts = R"(
+deadline: 60s
+clusters: {a: {hosts: 2, threads: 2}}
+lanes:
+)";
+
+/// What a barrier of a group ended with; "" if well.
+std::string ending(paths::Thread& thread, const std::string& name, const Threads& members) {
+  try {
+    groups::Group group(thread, name, members);
+    group.run(groups::barrier());
+  } catch (const paths::TravelError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct Case {
+  std::string name;
+  std::string config;
+  std::uint32_t absent;             ///< this thread ends without joining
+  std::vector<std::uint32_t> stay;  ///< these live on without the group
+  Threads members;
+};
+
+std::vector<Case> cases() {
+  const std::string three = "deadline: 60s\nclusters: {a: {hosts: 3}}\nlanes:\n";
+  const std::string unlinked = "deadline: 60s\nclusters: {a: {hosts: 3}}\n";
+  const std::string apart =
+      "deadline: 60s\n"
+      "clusters: {a: {hosts: 2}, b: {hosts: 2}}\n"
+      "links: {all: {latency: 10ms, bandwidth: 1Gbit}}\nlanes:\n";
+  return {
+      {"a thread of the same host", two_hosts, 1, {2, 3}, {0, 1}},
+      {"a thread of another host whose other thread lives", two_hosts, 2, {1, 3}, {0, 2}},
+      {"a thread of another host whose other thread is a member", two_hosts, 2, {}, {0, 1, 2, 3}},
+      {"a thread of the same host, of all threads", two_hosts, 1, {}, {0, 1, 2, 3}},
+      {"the only thread of a host", three, 2, {}, {0, 1, 2}},
+      {"the first host", three, 0, {}, {0, 1, 2}},
+      {"the only thread of a host, in another order", three, 1, {}, {2, 1, 0}},
+      {"the only thread of a host, without the key lanes", unlinked, 2, {}, {0, 1, 2}},
+      {"a host of another cluster", apart, 3, {}, {0, 1, 2, 3}},
+      {"the exit of another cluster", apart, 2, {}, {0, 1, 2, 3}},
+  };
+}
+
+/// Members get the error promptly, and it names the thread and its host.
+void check_named(const Case& one, bool is_ended_before, runtime::ClockKind clock) {
+  const Sim sim(one.config);
+  std::map<std::uint32_t, std::string> told;
+  std::map<std::uint32_t, base::Nanos> when;
+  runtime::Mutex mutex;
+  std::atomic<std::size_t> left{one.members.size() - 1};
+  const SimResult result = sim.run(
+      [&](paths::Thread& thread) {
+        const std::uint32_t rank = thread.rank();
+        if (rank == one.absent) {
+          if (!is_ended_before) thread.sleep_for(50ms);
+          return;
+        }
+        if (std::find(one.stay.begin(), one.stay.end(), rank) != one.stay.end()) {
+          while (left > 0 && thread.now() < 2 * promptly(clock)) thread.sleep_for(10ms);
+          return;
+        }
+        if (is_ended_before) thread.sleep_for(50ms);
+        const std::string text = ending(thread, "some", one.members);
+        const runtime::Lock lock(mutex);
+        told[rank] = text;
+        when[rank] = thread.now();
+        --left;
+      },
+      clock);
+  INFO(one.name << (is_ended_before ? ", before the group is made" : ", after it was made"));
+  CHECK(result.broke == "");
+  CHECK(told.size() == one.members.size() - 1);
+  const std::string host = sim.plan().hosts[0].threads == 2
+                               ? fmt::format("thread a-{}/{}", one.absent / 2, one.absent % 2)
+                               : sim.plan().hosts[one.absent].name;
+  for (const auto& [rank, text] : told) {
+    INFO("member of rank " << rank << ": " << text);
+    CHECK_THAT(text, Catch::Contains(host));
+    CHECK_THAT(text, Catch::Contains("ended"));
+    CHECK(when[rank] < promptly(clock));
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "groups: a member whose thread has ended is named to all others long before the deadline") {
+  for (const Case& one : cases())
+    for (const bool is_ended_before : {true, false})
+      check_named(one, is_ended_before, runtime::ClockKind::virtual_time);
+}
+
+TEST_CASE("groups: the same of members whose threads have ended on the steady clock") {
+  for (const Case& one : cases()) check_named(one, true, runtime::ClockKind::steady);
+}
+
+TEST_CASE("groups: a group is over when its other members have left and one has ended") {
+  const SimResult result = Sim(two_hosts).run([](paths::Thread& thread) {
+    if (thread.rank() == 1) return thread.sleep_for(10ms);
+    if (thread.rank() != 0) return;
+    for (int i = 0; i < 2; ++i)
+      CHECK_THAT(ending(thread, "some", {0, 1}), Catch::Contains("thread a-0/1 has ended"));
+    CHECK(thread.now() < promptly(runtime::ClockKind::virtual_time));
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE("groups: a part of a split that failed for another member fails, and says where") {
+  const std::string config = R"(
+deadline: 60s
+clusters: {a: {hosts: 1}, b: {hosts: 1}}
+links: {all: {latency: 10ms, bandwidth: 1Gbit}}
+lanes:
+)";
+  for (const bool goes_on : {true, false}) {
+    std::string told;
+    base::Nanos end{0};
+    const SimResult result = Sim(config).run([&](paths::Thread& thread) {
+      std::optional<groups::Group> world(thread);
+      if (thread.rank() == 1) {
+        // The other host's values are still on their way when this one loses it.
+        runtime::Task losing = thread.wiring().spawn_service("loses a host", [&] {
+          thread.wiring().runtime().sleep_for(105ms);
+          thread.host().lanes().host_lost(0, "the test says so");
+        });
+        CHECK_THROWS_WITH(world->split(0), Catch::Contains("the test says so"));
+        losing.join();
+        if (!goes_on) world.reset();
+        return thread.sleep_for(10s);
+      }
+      thread.sleep_for(100ms);  // then the other's values are here already
+      const auto part = world->split(0);
+      try {
+        part->run(groups::barrier());
+      } catch (const paths::TravelError& error) {
+        told = error.what();
+      }
+      end = thread.now();
+    });
+    INFO(told);
+    CHECK(result.broke == "");
+    CHECK_THAT(told, Catch::Contains("world") && Catch::Contains("the test says so"));
+    CHECK(end < promptly(runtime::ClockKind::virtual_time));
+  }
+}
+
+TEST_CASE("groups: an operation that only waits to send names the host that does not receive") {
+  const std::string config = "deadline: 3s\nclusters: {a: {hosts: 2}}\nlanes: {inbox: 0B}\n";
+  std::string told;
+  const SimResult result = Sim(config).run([&](paths::Thread& thread) {
+    if (thread.rank() == 1) return thread.sleep_for(10s);
+    groups::Group world(thread);
+    std::vector<double> values(1000);
+    try {
+      world.run(groups::broadcast(values, 0));
+    } catch (const paths::TravelError& error) {
+      told = error.what();
+    }
+  });
+  CHECK(result.broke == "");
+  CHECK_THAT(told, Catch::Contains("nothing came for 3s; waited for host a-1"));
+}
