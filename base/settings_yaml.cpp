@@ -218,7 +218,7 @@ std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mar
   return text.substr(begin, end + 1 - begin);
 }
 
-/// The place of a tab that indents the line of the mark, or one before it; nothing when none does.
+/// The place of a tab that indents the line of the mark or one of the two lines before it, if any.
 /// The parser stumbles over such a tab only later, with words that do not name it.
 std::optional<Position> indenting_tab(std::string_view text, const YAML::Mark& mark,
                                       const std::string& name) {
@@ -228,7 +228,8 @@ std::optional<Position> indenting_tab(std::string_view text, const YAML::Mark& m
     const std::size_t word = text.find_first_not_of(" \t", begin);
     const std::size_t tab = text.find('\t', begin);
     const bool is_blank = word == text.npos || text[word] == '\n' || text[word] == '\r';
-    if (!is_blank && text[word] != '#' && tab < word)
+    const bool is_near = line + 2 >= mark.line;
+    if (is_near && !is_blank && text[word] != '#' && tab < word)
       found = Position{name, line + 1, static_cast<int>(tab - begin) + 1};
     begin = std::min(text.find('\n', begin), text.size()) + 1;
   }
