@@ -2,9 +2,12 @@
 // paths/wire/address.cpp — names of hosts.
 #include "paths/wire/address.hpp"
 
+#include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 
 namespace paths {
@@ -24,6 +27,22 @@ std::string numeric_address(const std::string& address) {
               NI_NUMERICHOST);
   freeaddrinfo(found);
   return scheme + numeric + address.substr(colon);
+}
+
+std::string in_use_text(const std::string& address) {
+  const std::string remedy =
+      address.starts_with("tcp://")
+          ? "choose other ports (--port, or `port` in the config's `network`), or Unix sockets "
+            "(--transport ipc)"
+          : "name another `directory` in the config's `network`";
+  return "the address is in use; is another run still going on? If so, " + remedy;
+}
+
+std::string accept_failed_text(int error) {
+  const bool is_limit = error == EMFILE || error == ENFILE;
+  return fmt::format("waits: a peer whose connection cannot be accepted: {}{}",
+                     std::strerror(error),
+                     is_limit ? "; raise the limit of open descriptors (ulimit -n)" : "");
 }
 
 std::string address_of_peer(int descriptor) {

@@ -148,6 +148,10 @@ void Sockets::look_at_router_monitor() {
       closings_.emplace_back(event->descriptor, accepted.count);
       if (std::exchange(handshake_failed_, false))
         receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
+    } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
+      // The place of the descriptor holds what went wrong.
+      if (std::exchange(accept_failed_, event->descriptor) != event->descriptor)
+        receiver_->turned_away("", accept_failed_text(event->descriptor));
     } else {
       handshake_failed_ = true;
     }

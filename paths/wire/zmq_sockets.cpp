@@ -3,7 +3,6 @@
 #include "paths/wire/zmq_sockets.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/zmq_message.hpp"
+#include "runtime/machine.hpp"
 
 namespace paths {
 
@@ -21,14 +21,6 @@ constexpr int received_ahead = 1024;  // messages of one peer; then it waits, by
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
-
-/// Every connection takes about four descriptors; the usual soft limit is 1024.
-void allow_many_descriptors() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4 * sockets_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 }  // namespace
 
@@ -41,8 +33,7 @@ void Sockets::start(Receiver& receiver) {
     throw TravelError(self.name, "", "",
                       fmt::format("cannot listen on {}: {}", located(self.address), reason));
   };
-  const std::string in_use = "the address is in use; is another run still going on?";
-  allow_many_descriptors();
+  runtime::raise_descriptor_limit();
   receiver_ = &receiver;
   try {
     context_.set(zmq::ctxopt::max_sockets, sockets_max);
@@ -52,15 +43,16 @@ void Sockets::start(Receiver& receiver) {
     // With a domain, ZeroMQ turns away peers of its versions 2 and 3, whose messages say nothing of
     // the connection that brought them. Nobody is asked about the domain.
     router_.set(zmq::sockopt::zap_domain, "paths");
-    router_monitor_ = monitor_of(
-        router_, 0,
-        ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-            ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
+    router_monitor_ =
+        monitor_of(router_, 0,
+                   ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     if (!socket_file(self.address).empty() && !(claim_ = SocketClaim::take(self.address)))
       throw zmq::error_t(EADDRINUSE);
     router_.bind(claim_ ? "ipc://" + claim_->file().string() : numeric_address(self.address));
   } catch (const zmq::error_t& error) {
-    fail(error.num() == EADDRINUSE ? in_use : error.what());
+    fail(error.num() == EADDRINUSE ? in_use_text(self.address) : error.what());
   } catch (const std::runtime_error& error) {
     fail(error.what());
   }

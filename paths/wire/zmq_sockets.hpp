@@ -139,6 +139,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::vector<zmq::message_t> body_;                    // of the message that is received
   bool handshake_failed_ = false;                       // of the next that closes
   bool router_look_again_ = false;
+  int accept_failed_ = 0;  // the latest error of accept()
 };
 
 /// Before and after it, what others handed over is sent.

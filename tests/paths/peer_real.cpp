@@ -152,7 +152,8 @@ TEST_CASE("peer: an address that is in use is an error that says so") {
   REQUIRE(first.says("is at work"));
   HostProcess second(sim, 0, idle);
   CHECK(second.end(soon) == 2);
-  CHECK_THAT(second.text(), Catch::Contains("alpha-0") && Catch::Contains("in use"));
+  CHECK_THAT(second.text(), Catch::Contains("alpha-0") && Catch::Contains("in use") &&
+                                Catch::Contains("--port") && Catch::Contains("--transport ipc"));
 }
 
 TEST_CASE("peer: one that never starts fails every thread at the deadline, and is named") {
