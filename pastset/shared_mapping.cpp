@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_size.hpp"
 #include "pastset/shared_log.hpp"
 #include "pastset/shared_names.hpp"
 #include "runtime/moment.hpp"
@@ -72,7 +73,7 @@ std::shared_ptr<SharedMapping> SharedMapping::make(const std::string& name,
   if (!memory) fail_with("no shared memory");
   const std::size_t mapped_bytes = SharedArena::mapped_bytes(options.bytes);
   if (fchmod(memory.get(), S_IRUSR | S_IWUSR) != 0 ||
-      ftruncate(memory.get(), static_cast<off_t>(mapped_bytes)) != 0)
+      !base::set_file_size(memory.get(), mapped_bytes))
     fail_with(fmt::format("no shared memory of {} bytes", mapped_bytes));
   if (fcntl(memory.get(), F_ADD_SEALS, segment_seals) != 0)
     fail_with("shared memory cannot be sealed");

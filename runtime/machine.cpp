@@ -104,8 +104,9 @@ std::uint64_t raise_descriptor_limit() {
 }
 
 std::uint64_t open_descriptors() {
-  std::error_code ignored;
-  const std::filesystem::directory_iterator all("/proc/self/fd", ignored);
+  std::error_code error;
+  const std::filesystem::directory_iterator all("/proc/self/fd", error);
+  if (error == std::errc::too_many_files_open) return raise_descriptor_limit();
   // One of them is that of the folder.
   return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
       std::distance(begin(all), std::filesystem::directory_iterator()) - 1, 0));

@@ -149,6 +149,7 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   const std::string word = reader.choice("waiting", {"adaptive", "sleep"}, "adaptive");
   plan.waiting = word == "sleep" ? runtime::Waiting::sleep : runtime::Waiting::adaptive;
   plan.shared_memory = reader.flag("shared_memory", true);
+  plan.requires_shared_memory = reader.has("shared_memory") && plan.shared_memory;
   read_shared_spaces(reader, plan);
 }
 

@@ -38,6 +38,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
   peers->graph_of_path.reserve(plan.paths.size());
   for (const Plan::PlanPath& path : plan.paths) peers->graph_of_path.push_back(path.graph_number);
   peers->shared_memory = plan.shared_memory;
+  peers->requires_shared_memory = plan.requires_shared_memory;
   peers->are_processes = are_processes;
   peers->shares_connections = plan.connection == Plan::Connection::shared;
   peers->deadline = plan.deadline;

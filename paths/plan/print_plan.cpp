@@ -199,6 +199,7 @@ std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
   if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
   if (plan.waiting == runtime::Waiting::sleep) all.add("waiting", "sleep");
   if (!plan.shared_memory) all.add("shared_memory", "false");
+  if (plan.requires_shared_memory) all.add("shared_memory", "true");
   if (const Settings spaces = print_shared_spaces(plan); !spaces.entries().empty())
     all.add("shared_spaces", spaces);
   if (plan.lanes.is_written) all.add("lanes", print_lanes(plan));

@@ -116,6 +116,20 @@ struct Connections::Connection {
                : nullptr;
   }
 
+  /// The transport found out that it carries no short frames here. All requests still wait for the
+  /// welcome, so they become ordinary ones.
+  void forget_standing() {
+    short_way = nullptr;
+    for (const Standing& one : standing) {
+      if (one.call == nullptr) continue;
+      const std::uint64_t before = std::exchange(one.call->number, next_call++);
+      calls.emplace(one.call->number, one.call);
+      for (Frame& frame : held)
+        if (frame.call == before) frame.call = one.call->number;
+    }
+    standing.clear();
+  }
+
   void begin(Call& call, Standing* of) {
     call.connection = this;
     if (of != nullptr) {

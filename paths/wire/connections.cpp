@@ -173,6 +173,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
         case FrameKind::welcome:
           met_[connection.peer].incarnation = frame.wiring->incarnation;
           connection.is_welcome = true;
+          if (connection.short_way && !transport_->short_way(id)) connection.forget_standing();
           post_what_waited_for_the_welcome(connection, wakes);
           meeting_.wake_all(wakes);
           break;

@@ -34,6 +34,7 @@ struct Peers {
   std::vector<std::string> graphs;           ///< names
   std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`
   bool shared_memory = true;                 ///< carries frames between hosts of one machine
+  bool requires_shared_memory = false;       ///< it is an error when a host can have none
   bool are_processes = false;                ///< each host is one: elements may be mapped
   bool shares_connections = false;           ///< one for each pair of hosts, not for each way out
   base::Nanos deadline{0};

@@ -12,6 +12,8 @@
 #include <new>
 #include <system_error>
 
+#include "base/file_size.hpp"
+
 namespace paths {
 namespace {
 
@@ -31,7 +33,8 @@ constexpr std::uint64_t lookers = one_sleep - 1;
 Descriptor new_memory(std::size_t bytes) {
   Descriptor made(memfd_create("paths", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made) fail("no shared memory");
-  if (ftruncate(made.get(), static_cast<off_t>(bytes)) != 0) fail("no shared memory of that size");
+  if (!base::set_file_size(made.get(), bytes))
+    fail(errno == EFBIG ? "`ulimit -f` forbids shared memory" : "no shared memory of that size");
   if (fcntl(made.get(), F_ADD_SEALS, seals) != 0) fail("shared memory cannot be sealed");
   return made;
 }

@@ -170,6 +170,18 @@ void FrameWriter::forget_all() {
   has_kept_ = false;
 }
 
+std::vector<std::pair<std::uint32_t, Frame>> FrameWriter::take_kept() {
+  ENSURE(!ring_);
+  std::vector<std::pair<std::uint32_t, Frame>> frames;
+  for (Kept& kept : kept_) {
+    auto& [connection, frame] = frames.emplace_back(kept.connection, Frame());
+    const std::span<const std::byte> header = std::span(kept.head).subspan(sizeof(RecordHead));
+    ENSURE(read_frame(header, std::move(kept.body), frame));
+  }
+  forget_all();
+  return frames;
+}
+
 // ---- reading ---------------------------------------------------------------------------------
 
 FrameReader::Arrived* FrameReader::next() {

@@ -61,6 +61,8 @@ class FrameWriter {
   /// Nothing kept of a connection leaves any more.
   void forget(std::uint32_t connection);
   void forget_all();
+  /// Takes what is kept, of a ring that never was: none of it has begun to leave.
+  std::vector<std::pair<std::uint32_t, Frame>> take_kept();
 
  private:
   struct Kept {

@@ -3,8 +3,10 @@
 #include "paths/wire/shared_memory_link.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "runtime/moment.hpp"
 
 namespace paths {
@@ -21,11 +23,19 @@ void Link::begin(RingArea rings, AwakeSign peer, int direction) {
   writer_.push();
 }
 
+void Link::divert(LinkDetour detour) {
+  const runtime::Lock sending(sending_);
+  detour_ = std::move(detour);
+  is_diverted_ = true;
+  for (auto& [connection, frame] : writer_.take_kept()) detour_->send(connection, std::move(frame));
+}
+
 std::vector<ConnectionId> Link::end() {
   std::vector<ConnectionId> open;
   runtime::Lock sending(sending_);
   socket.close();
   writer_.forget_all();
+  detour_.reset();
   runtime::Lock lock(mutex_);
   has_ended_ = true;
   surely_open_ = none;
@@ -55,6 +65,9 @@ template <class AnyFrame>
 void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
   runtime::Lock sending(sending_);
   if (!is_open(own_number(connection))) return;
+  if constexpr (std::is_same_v<AnyFrame, Frame>)
+    if (detour_) return detour_->send(own_number(connection), Frame(frame));
+  ENSURE(!detour_);  // there is no short way then
   writer_.write(own_number(connection), frame);
 }
 template void Link::write_any(ConnectionId, const Frame&);
@@ -72,6 +85,7 @@ bool Link::close(ConnectionId id) {
   }
   // Whoever comes to that address finds nothing of ours; who was told why we part reads it.
   if (is_ours()) writer_.forget(connection);
+  if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);
   return true;
 }

@@ -3,16 +3,40 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "paths/wire/detour.hpp"
 #include "paths/wire/shared_memory_frames.hpp"
 #include "paths/wire/shared_memory_socket.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/wait.hpp"
 
 namespace paths {
+
+/// The connections of one link that cannot be made.
+class LinkDetour {
+ public:
+  LinkDetour(std::shared_ptr<Detour> detour, std::uint32_t link, std::uint32_t host)
+      : detour_(std::move(detour)), link_(link), host_(host) {}
+  void send(std::uint32_t connection, Frame&& frame) {
+    const auto [known, is_new] = carried_.try_emplace(connection);
+    if (is_new) known->second = detour_->connect(std::uint64_t{link_} << 32 | connection, host_);
+    detour_->send(known->second, std::move(frame));
+  }
+  void drop(std::uint32_t connection) {
+    const auto known = carried_.extract(connection);
+    if (known) detour_->drop(known.mapped());
+  }
+
+ private:
+  std::shared_ptr<Detour> detour_;
+  std::uint32_t link_, host_;
+  std::unordered_map<std::uint32_t, ConnectionId> carried_;
+};
 
 /// A link leads from the host that made it to another and carries all connections that the one
 /// makes to the other, both ways. Each end says once of a connection that it sends no more.
@@ -35,10 +59,13 @@ class Link {
 
   /// What was kept leaves, what comes can be read. `direction` is the one we write.
   void begin(RingArea rings, AwakeSign peer, int direction);
+  /// In place of begin(): what was kept and all that is written takes the detour.
+  void divert(LinkDetour detour);
   /// Nothing more leaves; answers the connections that were open.
   std::vector<ConnectionId> end();
 
   // ---- by any context ----
+  bool is_diverted() const { return is_diverted_; }
   /// Nothing when the link has ended.
   std::optional<ConnectionId> connect();
   /// Swallowed when the connection is closed. Throws LinkError; and what the frame is encoded with.
@@ -97,7 +124,9 @@ class Link {
 
   runtime::Mutex sending_;
   FrameWriter writer_;
+  std::optional<LinkDetour> detour_;
   AwakeSign peer_;
+  std::atomic<bool> is_diverted_{false};
   std::atomic<bool> waits_for_room_{false};  // somebody, for what is kept to leave
   std::atomic<std::uint64_t> rung_{0};       // the sleep out of which the peer was woken
 

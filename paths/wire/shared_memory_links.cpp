@@ -3,6 +3,7 @@
 #include "paths/wire/shared_memory_links.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
 
 namespace paths {
@@ -43,16 +45,24 @@ void Links::start(Receiver& receiver) {
   const Peers::Peer& self = peers_->hosts[host_];
   try {
     sign_ = AwakeSign::make();
+  } catch (const std::system_error& error) {
+    why_without_memory_ = error.what();
+    if (peers_->requires_shared_memory || !detour_)
+      throw TravelError(self.name, "", "",
+                        fmt::format("no shared memory, which the config requires: {}; without "
+                                    "`shared_memory: true` frames go over sockets",
+                                    error.what()));
+    say_once(why_without_memory_);
+  }
+  try {
     listening_ = listen_for_links(self.address);
     timer_ = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     if (!timer_) throw std::system_error(errno, std::generic_category(), "no timer");
   } catch (const std::system_error& error) {
     const bool is_in_use = error.code().value() == EADDRINUSE;
-    throw TravelError(
-        self.name, "", "",
-        fmt::format(
-            "cannot listen on {}: {}", located(self.address),
-            is_in_use ? "the address is in use; is another run still going on?" : error.what()));
+    throw TravelError(self.name, "", "",
+                      fmt::format("cannot listen on {}: {}", located(self.address),
+                                  is_in_use ? in_use_text(self.address) : error.what()));
   }
   receiver_ = &receiver;
   {
@@ -61,7 +71,7 @@ void Links::start(Receiver& receiver) {
   }
   watch(listening_.get(), &Links::accept);
   watch(timer_.get(), &Links::retry);
-  runtime_.add_poller(*this);
+  if (sign_) runtime_.add_poller(*this);
 }
 
 ConnectionId Links::connect(std::uint32_t host) {
@@ -128,7 +138,7 @@ class Links::Way final : public ShortWay {
 
 std::shared_ptr<ShortWay> Links::short_way(ConnectionId connection) {
   LinkPtr link = find(connection);
-  if (!link) return nullptr;
+  if (!link || link->is_diverted()) return nullptr;
   return std::make_shared<Way>(shared_from_this(), std::move(link), connection);
 }
 
@@ -156,7 +166,7 @@ void Links::stop() {
   while (!is_flushed())
     if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
   lock.unlock();
-  runtime_.remove_poller(*this);
+  if (sign_) runtime_.remove_poller(*this);
   // Twice through the queue: what open() opens is watched before it is closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->runtime_.wake_from_outside([self] { self->close_all(); });
@@ -188,7 +198,7 @@ void Links::tell_if_flushed() {
 // ---- receiving -------------------------------------------------------------------------------
 
 void Links::leave() {
-  if (!sign_.leave() || receive()) return;
+  if (!sign_ || !sign_.leave() || receive()) return;
   look_again_.store(true);  // whoever receives just now will, unless he is through
   receive();
 }
@@ -307,16 +317,22 @@ void Links::watch(int descriptor, void (Links::*on_readable)()) {
 /// A peer that is not there yet is looked for until it is, or nobody wants it any more.
 void Links::open(LinkPtr link) {
   if (closed_ || forget_unused(link)) return;
+  if (!sign_) return divert(link, why_without_memory_);
   try {
     link->socket = connect_link(peers_->hosts[*link->host].address);
-    if (link->socket) {
-      link->area = RingArea::make();
-      if (send_greeting(link->socket, link->area.descriptor(), sign_.descriptor()))
-        return listen_to(link);
-      link->socket.close();
-    }
   } catch (const std::system_error& error) {
     return lose(link, fmt::format("cannot connect to host {}: {}", name_of(*link), error.what()));
+  }
+  if (link->socket) {
+    try {
+      link->area = RingArea::make();
+    } catch (const std::system_error& error) {
+      link->socket.close();
+      return divert(link, error.what());
+    }
+    if (send_greeting(link->socket, link->area.descriptor(), sign_.descriptor()))
+      return listen_to(link);
+    link->socket.close();
   }
   if (unanswered_.empty()) set_timer(timer_, pause_ = first_pause);
   unanswered_.push_back(std::move(link));
@@ -348,7 +364,16 @@ void Links::retry() {
 }
 
 void Links::accept() {
-  while (Descriptor socket = accept_link(listening_)) {
+  for (;;) {
+    Descriptor socket = accept_link(listening_);
+    if (!socket) {
+      const int error = errno;
+      if (error != EAGAIN && std::exchange(accept_failed_, error) != error)
+        alone([&] {
+          if (receiver_ != nullptr) receiver_->turned_away("", accept_failed_text(error));
+        });
+      return;
+    }
     if (!is_this_users(socket)) {
       alone([this] {
         if (receiver_ != nullptr)
@@ -378,31 +403,10 @@ void Links::hear(const LinkPtr& link) {
     if (word.kind == SocketWord::Kind::end) return peer_ended(link);
     is_called = true;
     if (word.kind == SocketWord::Kind::greeting) take_greeting(link, std::move(word));
+    if (word.kind == SocketWord::Kind::refusal && link->is_ours() && !link->has_begun)
+      divert(link, fmt::format("the system refuses it to host {}", name_of(*link)));
   }
   if (is_called) look_once();
-}
-
-void Links::take_greeting(const LinkPtr& link, SocketWord word) {
-  try {
-    if (word.greeting != LinkGreeting{} || link->has_begun)
-      throw LinkError("a greeting that is none of ours");
-    answer_greeting(link, std::move(word));
-  } catch (const std::exception& error) {  // or there is no more memory to map
-    alone([&] { refuse(link, error.what()); });
-  }
-}
-
-void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
-  auto& [first, second] = word.descriptors;
-  if (link->is_ours()) {
-    link->begin(std::move(link->area), AwakeSign::of(std::move(first)), 0);
-  } else {
-    RingArea area = RingArea::of(std::move(first));
-    AwakeSign sign = AwakeSign::of(std::move(second));
-    send_greeting(link->socket, sign_.descriptor());
-    link->begin(std::move(area), std::move(sign), 1);
-  }
-  alone([&] { begun_.push_back(link); });
 }
 
 /// Everything that arrived comes before the loss.

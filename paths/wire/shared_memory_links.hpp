@@ -25,8 +25,9 @@ namespace paths {
 /// Locks:   receiving_, then those of the receiver, then mutex_, then those of a link.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
-  Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
-      : runtime_(runtime), peers_(std::move(peers)), host_(host) {}
+  Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
+        std::shared_ptr<Detour> detour)
+      : runtime_(runtime), peers_(std::move(peers)), host_(host), detour_(std::move(detour)) {}
 
   // From any context.
   void start(Receiver& receiver);
@@ -38,7 +39,9 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void settle();
   void stop();
 
-  void come() override { sign_.come(); }
+  void come() override {
+    if (sign_) sign_.come();
+  }
   bool look() override { return receive().value_or(false); }
   void leave() override;
 
@@ -62,6 +65,9 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void hear(const LinkPtr& link);
   void take_greeting(const LinkPtr& link, SocketWord word);
   void answer_greeting(const LinkPtr& link, SocketWord word);
+  void refuse_memory(const LinkPtr& link, const std::string& why);
+  void divert(const LinkPtr& link, const std::string& why);
+  void say_once(const std::string& why);
   void peer_ended(const LinkPtr& link);
   void look_once();
   void lose(const LinkPtr& link, const std::string& reason);
@@ -85,7 +91,9 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   runtime::Runtime& runtime_;
   std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
-  AwakeSign sign_;
+  const std::shared_ptr<Detour> detour_;
+  AwakeSign sign_;                  // none where the system refuses memory
+  std::string why_without_memory_;  // then
 
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
@@ -107,6 +115,8 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   Descriptor timer_;
   std::vector<LinkPtr> unanswered_;  // to be opened again
   base::Nanos pause_{0};
+  int accept_failed_ = 0;  // the latest error of accept()
+  bool has_said_ = false;  // that some frames take the detour
 };
 
 /// While nobody receives; what others then found locked is looked at behind it.

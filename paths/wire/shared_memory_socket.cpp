@@ -19,6 +19,7 @@ namespace paths {
 namespace {
 
 constexpr int waiting_max = 1024;  // connections that are not accepted yet
+constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 struct Name {
@@ -107,6 +108,11 @@ bool send_greeting(const Descriptor& socket, int first, int second) {
   return sendmsg(socket.get(), &message, MSG_NOSIGNAL) == sizeof greeting;
 }
 
+void send_refusal(const Descriptor& socket) {
+  [[maybe_unused]] const auto sent =
+      send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
+}
+
 /// One that finds no room is one of many that wait to be heard.
 void ring_bell(const Descriptor& socket) {
   const char bell = 0;
@@ -126,10 +132,13 @@ SocketWord next_word(const Descriptor& socket) {
   SocketWord word;
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return word;
   take_descriptors(message, word.descriptors);
+  word.lacks_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
   if (bytes <= 0) {
     word.kind = SocketWord::Kind::end;
   } else if (bytes == 1) {
     word.kind = SocketWord::Kind::bell;
+  } else if (bytes == refusal.size()) {
+    word.kind = SocketWord::Kind::refusal;
   } else {
     word.kind = SocketWord::Kind::greeting;
     if (bytes == sizeof greeting && (message.msg_flags & MSG_TRUNC) == 0) word.greeting = greeting;

@@ -25,11 +25,13 @@ struct SocketWord {
     nothing,   ///< now
     bell,      ///< look at the rings
     greeting,  ///< with the descriptors, and what is none
+    refusal,   ///< the peer can have no shared memory
     end,       ///< the peer has closed it or died
   };
   Kind kind = Kind::nothing;
   std::optional<LinkGreeting> greeting = {};
   std::array<Descriptor, 2> descriptors = {};
+  bool lacks_descriptors = false;  ///< some came for which this process has no room
 };
 
 /// Listens for this user's processes of this machine, under a name made of the host's address that
@@ -44,6 +46,7 @@ bool is_this_users(const Descriptor& socket);
 
 /// False when the peer is gone.
 bool send_greeting(const Descriptor& socket, int first, int second = -1);
+void send_refusal(const Descriptor& socket);
 void ring_bell(const Descriptor& socket);
 /// Never blocks.
 SocketWord next_word(const Descriptor& socket);

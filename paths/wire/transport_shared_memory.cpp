@@ -13,8 +13,10 @@ namespace {
 class SharedMemoryTransport final : public Transport {
  public:
   SharedMemoryTransport(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
-                        std::uint32_t host)
-      : peers_(peers), host_(host), links_(std::make_shared<Links>(runtime, peers, host)) {}
+                        std::uint32_t host, std::shared_ptr<Detour> detour)
+      : peers_(peers),
+        host_(host),
+        links_(std::make_shared<Links>(runtime, peers, host, std::move(detour))) {}
   ~SharedMemoryTransport() override {
     try {
       links_->stop();
@@ -48,8 +50,10 @@ class SharedMemoryTransport final : public Transport {
 
 std::unique_ptr<Transport> make_shared_memory_transport(runtime::Runtime& runtime,
                                                         std::shared_ptr<const Peers> peers,
-                                                        std::uint32_t host) {
-  return std::make_unique<SharedMemoryTransport>(runtime, std::move(peers), host);
+                                                        std::uint32_t host,
+                                                        std::shared_ptr<Detour> detour) {
+  return std::make_unique<SharedMemoryTransport>(runtime, std::move(peers), host,
+                                                 std::move(detour));
 }
 
 }  // namespace paths

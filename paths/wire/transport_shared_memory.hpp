@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 
+#include "paths/wire/detour.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/runtime.hpp"
@@ -25,9 +26,11 @@ namespace paths {
 /// Bounds:   none of its own; as of make_zmq_transport().
 /// A peer that has not started yet is waited for until the connection is dropped. One that ends or
 /// is killed is reported lost at once, after everything that had arrived from it; one that is
-/// stopped or hangs is not.
+/// stopped or hangs is not. If the system refuses memory to this host or to the peer, connections
+/// between them take the detour. Without a detour, or if the plan requires memory, they are lost.
 std::unique_ptr<Transport> make_shared_memory_transport(runtime::Runtime& runtime,
                                                         std::shared_ptr<const Peers> peers,
-                                                        std::uint32_t host);
+                                                        std::uint32_t host,
+                                                        std::shared_ptr<Detour> detour = nullptr);
 
 }  // namespace paths

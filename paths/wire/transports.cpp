@@ -2,12 +2,17 @@
 // paths/wire/transports.cpp — which transport a frame takes, and whose connection is which.
 #include "paths/wire/transports.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/one_machine.hpp"
+#include "paths/travel_error.hpp"
 #include "paths/wire/transport_shared_memory.hpp"
 #include "paths/wire/transport_zmq.hpp"
+#include "runtime/machine.hpp"
 
 namespace paths {
 
@@ -17,32 +22,38 @@ class Transports::Entrance final : public Receiver {
       : transports_(transports), index_(index), receiver_(receiver) {}
 
   void deliver(ConnectionId connection, Frame&& frame) override {
-    receiver_.deliver(transports_.ours(connection, index_), std::move(frame));
+    receiver_.deliver(known(connection), std::move(frame));
   }
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override {
-    receiver_.deliver_short(transports_.ours(connection, index_), std::move(frame));
+    receiver_.deliver_short(known(connection), std::move(frame));
   }
   std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override {
-    return receiver_.short_end(transports_.ours(connection, index_));
+    return receiver_.short_end(known(connection));
   }
-  void room_made(ConnectionId connection) override {
-    receiver_.room_made(transports_.ours(connection, index_));
-  }
+  void room_made(ConnectionId connection) override { receiver_.room_made(known(connection)); }
   void connection_lost(ConnectionId connection, const std::string& reason) override {
-    receiver_.connection_lost(transports_.ours(connection, index_), reason);
+    receiver_.connection_lost(known(connection), reason);
   }
   void turned_away(const std::string& source, const std::string& reason) override {
     receiver_.turned_away(source, reason);
   }
 
  private:
+  /// As the receiver knows it.
+  ConnectionId known(ConnectionId connection) const {
+    const Detour* const detour = transports_.detour_.get();
+    const auto original =
+        detour != nullptr && index_ > 0 ? detour->original(connection) : std::nullopt;
+    return original ? transports_.ours(*original, 0) : transports_.ours(connection, index_);
+  }
   const Transports& transports_;
   std::size_t index_;
   Receiver& receiver_;
 };
 
-Transports::Transports(std::vector<std::unique_ptr<Transport>> transports)
-    : transports_(std::move(transports)) {
+Transports::Transports(std::vector<std::unique_ptr<Transport>> transports,
+                       std::shared_ptr<const Detour> detour)
+    : detour_(std::move(detour)), transports_(std::move(transports)) {
   ENSURE(!transports_.empty());
 }
 
@@ -98,18 +109,78 @@ void Transports::stop() {
   for (auto& transport : transports_) transport->stop();
 }
 
+namespace {
+
+// As measured: what ZeroMQ opens for itself and for one socket, and what a link of memory takes at
+// either end.
+constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
+constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
+
+/// The hosts to which, and from which, `host` has connections: one entry for each connection, or
+/// for each pair of hosts where they share one.
+std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
+  std::vector<std::pair<std::uint32_t, StageId>> all;
+  for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)
+    for (const Peers::Arrival& arrival : peers.hosts[to].arrivals)
+      if ((outgoing ? arrival.from_host : to) == host)
+        all.emplace_back(outgoing ? to : arrival.from_host,
+                         peers.shares_connections ? no_stage : arrival.stage);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::vector<std::uint32_t> hosts;
+  for (const auto& [other, stage] : all) hosts.push_back(other);
+  return hosts;
+}
+
+bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
+  return peers.shared_memory && host != other &&
+         are_of_one_machine(peers.hosts[host].address, peers.hosts[other].address);
+}
+
+/// How many more descriptors `host` needs at least, for the connections that its paths make.
+std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
+  std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
+  for (const bool outgoing : {false, true}) {
+    std::uint32_t last = host;  // one link carries all connections to a host
+    for (const std::uint32_t other : connections_of(peers, host, outgoing)) {
+      if (!share_memory(peers, host, other))
+        needed += outgoing ? descriptors_of_outgoing : 1;
+      else if (std::exchange(last, other) != other)
+        needed += descriptors_of_link;
+    }
+  }
+  return needed;
+}
+
+/// ZeroMQ ends the process, or waits for ever, when it finds no descriptor.
+void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t more) {
+  const std::uint64_t most = runtime::raise_descriptor_limit();
+  const std::uint64_t needed = runtime::open_descriptors() + more;
+  if (needed <= most) return;
+  throw TravelError(
+      peers.hosts[host].name, "", "",
+      fmt::format("it needs at least {} open descriptors for its connections, but may "
+                  "have {}; raise the limit (ulimit -Hn), or write `connection: "
+                  "shared` in the config's `network`, which takes fewer",
+                  needed, most));
+}
+
+}  // namespace
+
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host) {
-  auto memory = make_shared_memory_transport(runtime, peers, host);
   bool has_neighbours = false;
   for (std::uint32_t other = 0; other < peers->hosts.size(); ++other)
-    has_neighbours = has_neighbours || (other != host && memory->reaches(other));
-  auto sockets = make_zmq_transport(runtime, std::move(peers), host);
+    has_neighbours = has_neighbours || share_memory(*peers, host, other);
+  check_descriptors(*peers, host, descriptors_needed(*peers, host, has_neighbours));
+  auto sockets = make_zmq_transport(runtime, peers, host);
   if (!has_neighbours) return sockets;
+  const auto detour = std::make_shared<Detour>(*sockets);
+  auto memory = make_shared_memory_transport(runtime, peers, host, detour);
   std::vector<std::unique_ptr<Transport>> both;
   both.push_back(std::move(memory));
   both.push_back(std::move(sockets));
-  return std::make_unique<Transports>(std::move(both));
+  return std::make_unique<Transports>(std::move(both), detour);
 }
 
 }  // namespace paths

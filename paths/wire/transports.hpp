@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "paths/wire/detour.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/runtime.hpp"
@@ -18,7 +19,9 @@ namespace paths {
 /// Sharing: as of a Transport.
 class Transports final : public Transport {
  public:
-  explicit Transports(std::vector<std::unique_ptr<Transport>> transports);
+  /// The detour leads from the first of them to the others.
+  explicit Transports(std::vector<std::unique_ptr<Transport>> transports,
+                      std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
 
   bool reaches(std::uint32_t host) const override;
@@ -42,12 +45,15 @@ class Transports final : public Transport {
   ConnectionId theirs(ConnectionId ours) const { return ours / transports_.size(); }
   Transport& of(ConnectionId ours) const { return *transports_[ours % transports_.size()]; }
 
+  const std::shared_ptr<const Detour> detour_;
   std::vector<std::unique_ptr<Entrance>> entrances_;  // outlive what brings frames to them
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
 /// Those of `host` where each host is a process: shared memory to the hosts of its machine, unless
-/// the plan forbids it or there are none, and ZeroMQ to all others. As make_zmq_transport().
+/// the plan forbids it or there are none, and ZeroMQ to all others. ZeroMQ also serves as the
+/// detour if the system refuses memory. As make_zmq_transport(); throws TravelError if the process
+/// may not open enough descriptors as well.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);
 

@@ -50,9 +50,14 @@ TEST_CASE("shared memory: that there is to be none is part of the plan and its p
   CHECK(again.digest == plan.digest);
 }
 
-TEST_CASE("shared memory: a config that allows it is the plan that it was before") {
+TEST_CASE("shared memory: a config that requires it says so in its plan and its print") {
+  CHECK_FALSE(plan_of(config).requires_shared_memory);
   const paths::Plan plan = plan_of(config + "shared_memory: true\n");
   CHECK(plan.shared_memory);
-  CHECK(plan.digest == plan_of(config).digest);
-  CHECK_THAT(paths::print_plan(plan, wrappers::all_kinds()), !Catch::Contains("shared_memory"));
+  CHECK(plan.requires_shared_memory);
+  const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
+  CHECK_THAT(low_level, Catch::Contains("shared_memory: true\n"));
+  CHECK(plan_of(low_level).digest == plan.digest);
+  CHECK_THAT(paths::print_plan(plan_of(config), wrappers::all_kinds()),
+             !Catch::Contains("shared_memory"));
 }

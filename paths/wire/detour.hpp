@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/detour.hpp — connections of one transport that another transport carries.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "paths/wire/transport.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Where a transport sends the frames of connections that it finds out it cannot carry. The
+/// receiver knows each of them by the number that it had before.
+///
+/// Thread-safe.
+class Detour {
+ public:
+  /// `by` outlives all calls but original().
+  explicit Detour(Transport& by) : by_(by) {}
+
+  /// Opens a connection of the other transport, which is to carry `original`.
+  ConnectionId connect(ConnectionId original, std::uint32_t host) {
+    const ConnectionId made = by_.connect(host, 0);
+    const runtime::Lock lock(mutex_);
+    originals_.emplace(made, original);
+    is_used_ = true;
+    return made;
+  }
+  void send(ConnectionId connection, Frame&& frame) { by_.send(connection, std::move(frame)); }
+  void drop(ConnectionId connection) { by_.drop(connection); }
+
+  /// The connection that this one of the other transport carries, if it carries any.
+  std::optional<ConnectionId> original(ConnectionId connection) const {
+    if (!is_used_) return std::nullopt;
+    const runtime::Lock lock(mutex_);
+    const auto found = originals_.find(connection);
+    return found == originals_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  Transport& by_;
+  std::atomic<bool> is_used_{false};
+  mutable runtime::Mutex mutex_;
+  std::unordered_map<ConnectionId, ConnectionId> originals_;
+};
+
+}  // namespace paths

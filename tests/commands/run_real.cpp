@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/run_real.cpp — `paths run`: ports, limits, standard input, programs that do not
+// join.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+
+#include "tests/support/processes.hpp"
+#include "tests/support/shell.hpp"
+
+namespace {
+
+using Catch::Contains;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = "/tmp/paths-run-test-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder");
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return (path_ / name).string();
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+constexpr const char* two_clusters =
+    "clusters: {a: {hosts: 2}, b: {hosts: 1}}\n"
+    "links: [{between: [a, b], latency: 100us}]\n"
+    "collectives: {sum: {operation: sum, template: f64}}\n"
+    "deadline: 10s\n";
+
+/// What a person sees of a command line with `paths` and `noise_allreduce` in PATH.
+test_support::Said said(const std::string& line) {
+  return test_support::run_shell(
+      fmt::format("unset PATHS_CONFIG PATHS_HOST; PATH={}:$PATH; {}", PATHS_BUILD_BIN_DIR, line));
+}
+
+}  // namespace
+
+TEST_CASE("paths run: a program that joins no run is an error on either clock") {
+  const Folder folder;
+  const std::string config = folder.file("two.yaml", two_clusters);
+  for (const char* const line : {"paths run {} -- /bin/true", "paths run {} --clock virtual -- ls",
+                                 "paths run {} -- sh -c true"}) {
+    const auto outcome = said(fmt::format(fmt::runtime(line), config));
+    INFO(line << "\n" << outcome.text);
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.text,
+               Contains("paths run: no program joined the run: '") &&
+                   Contains("' ended with exit code 0 and never ran a thread of the config") &&
+                   Contains("check its name and arguments"));
+  }
+}
+
+TEST_CASE("paths run: a config on standard input that ends early is a mistake with its place") {
+  const std::string text = "clusters: {a: {hosts: 2}, b: {hosts: 1\n";
+  for (const char* const command :
+       {"check /dev/stdin", "run /dev/stdin -- true", "run /dev/stdin --clock virtual -- true"}) {
+    const auto outcome = said(fmt::format("printf '{}' | paths {}", text, command));
+    INFO(command << "\n" << outcome.text);
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.text, Contains("/dev/stdin:2:1: not YAML: expected ',' or '}' of the '{' in "
+                                      "line 1"));
+  }
+  const auto nothing = said("paths run /dev/stdin -- true </dev/null");
+  CHECK(nothing.exit_code == 2);
+  CHECK_THAT(nothing.text, Contains("expected settings, found an empty file"));
+}
+
+#if PATHS_HAS_BENCH
+namespace {
+
+constexpr const char* noise = "noise_allreduce --iterations 20 --compute-time 10us";
+
+}  // namespace
+
+TEST_CASE("paths run: hosts read the config that came on standard input or by a pipe") {
+  const Folder folder;
+  const std::string config = folder.file("two.yaml", two_clusters);
+  for (const char* const line :
+       {"cat {0} | paths run /dev/stdin -- {1}", "paths run /dev/stdin -- {1} <{0}",
+        "cat {0} | paths run /dev/stdin --clock virtual -- {1}",
+        "bash -c 'paths run <(cat {0}) -- {1}'"}) {
+    const auto outcome = said(fmt::format(fmt::runtime(line), config, noise));
+    INFO(line << "\n" << outcome.text);
+    CHECK(outcome.exit_code == 0);
+  }
+}
+
+TEST_CASE("paths run: runs of one machine side by side take ports of their own") {
+  const Folder folder;
+  // Over sockets, and a run that lasts: both are there at the same time.
+  const std::string config =
+      folder.file("two.yaml", std::string(two_clusters) + "shared_memory: false\n");
+  const std::string line = fmt::format(
+      "paths run {} -- noise_allreduce --iterations 300 --compute sleep "
+      "--compute-time 1ms",
+      config);
+  const auto outcome =
+      said(fmt::format("({0} >{1}/one 2>&1; echo one $?) & ({0} >{1}/two 2>&1; echo two $?) & "
+                       "({0} >{1}/three 2>&1; echo three $?) & wait; cat {1}/one {1}/two {1}/three",
+                       line, folder.path()));
+  INFO(outcome.text);
+  for (const char* const one : {"one 0\n", "two 0\n", "three 0\n"})
+    CHECK_THAT(outcome.text, Contains(one));
+}
+
+TEST_CASE("paths run: a run with given ports that are in use names the remedies") {
+  const Folder folder;
+  const int port = test_support::free_ports(3);
+  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string line = fmt::format(
+      "paths run {} --port {} -- noise_allreduce --iterations 500 --compute sleep "
+      "--compute-time 1ms",
+      config, port);
+  const auto outcome = said(fmt::format(
+      "{0} >{1}/one 2>&1 & {0} >{1}/two 2>&1 & wait; cat {1}/one {1}/two", line, folder.path()));
+  INFO(outcome.text);
+  CHECK_THAT(outcome.text, Contains("the address is in use; is another run still going on? If so, "
+                                    "choose other ports (--port") &&
+                               Contains("--transport ipc"));
+}
+
+TEST_CASE(
+    "paths run: where the system refuses shared memory, frames go over sockets, with a word") {
+  const Folder folder;
+  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string words = "no shared memory: `ulimit -f` forbids shared memory";
+  // All hosts, and some of them, whichever begins a link.
+  for (const char* const of : {"a-0 a-1 b-0", "a-0", "b-0", "a-0 b-0"}) {
+    const auto outcome = said(fmt::format(
+        "paths run {} -- sh -c 'case \" {} \" in *\" $PATHS_HOST \"*) ulimit -f 0;; esac; exec {}'",
+        config, of, noise));
+    INFO(of << "\n" << outcome.text);
+    CHECK(outcome.exit_code == 0);
+    CHECK_THAT(outcome.text,
+               Contains(words) || Contains("no shared memory: the system refuses it"));
+    const std::regex line("no shared memory");
+    const auto lines =
+        std::distance(std::sregex_iterator(outcome.text.begin(), outcome.text.end(), line),
+                      std::sregex_iterator());
+    CHECK(lines <= 3);  // one of each host
+  }
+  const std::string strict =
+      folder.file("strict.yaml", std::string(two_clusters) + "shared_memory: true\n");
+  const auto refused = said(fmt::format("ulimit -f 0; paths run {} -- {}", strict, noise));
+  INFO(refused.text);
+  CHECK(refused.exit_code != 0);
+  CHECK_THAT(refused.text, Contains("no shared memory, which the config requires: `ulimit -f` "
+                                    "forbids shared memory"));
+}
+
+TEST_CASE("paths run: hosts with too few descriptors for their connections say so at once") {
+  const Folder folder;
+  const std::string config =
+      folder.file("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
+  for (const int most : {12, 16, 20}) {
+    const auto outcome =
+        said(fmt::format("paths run {} -- sh -c 'ulimit -n {}; exec {}'", config, most, noise));
+    INFO(outcome.text);
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.text, Contains("it needs at least") &&
+                                 Contains(fmt::format("open descriptors for its connections, but "
+                                                      "may have {}",
+                                                      most)));
+    CHECK_THAT(outcome.text, !Contains("deadline"));  // no host has waited for another
+  }
+}
+
+TEST_CASE("paths run: more processes than it has descriptors for are refused with both figures") {
+  const Folder folder;
+  const std::string config = folder.file("two.yaml", two_clusters);
+  const auto outcome = said(fmt::format("ulimit -n 30; paths run {} -- {}", config, noise));
+  INFO(outcome.text);
+  CHECK(outcome.exit_code == 2);
+  CHECK_THAT(outcome.text, Contains("to start 3 processes `paths run` needs 36 open descriptors, "
+                                    "but there can be 30; raise the limit (ulimit -Hn)"));
+}
+#endif
