@@ -18,6 +18,7 @@
 #include "commands/config_copy.hpp"
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/identity.hpp"
+#include "paths/run/find_program.hpp"
 #include "paths/run/free_ports.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/needs.hpp"

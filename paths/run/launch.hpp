@@ -2,7 +2,6 @@
 // paths/run/launch.hpp — processes that belong together: started, watched and stopped as one.
 #pragma once
 #include <chrono>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,11 +50,5 @@ enum class ThreadsState : char {
   not_needed = 'n',  ///< the program only printed its help or its version
 };
 void tell_launcher(ThreadsState state);
-
-/// A path stays as it is; a name is looked for beside the running program, then in PATH. Nothing
-/// when there is no such program.
-std::optional<std::string> find_program(const std::string& name);
-/// The programs beside the running one, to offer instead of a misspelt one.
-std::vector<std::string> programs_beside();
 
 }  // namespace paths

@@ -17,6 +17,7 @@
 
 #include "base/errors.hpp"
 #include "paths/plan/identity.hpp"
+#include "paths/run/find_program.hpp"
 #include "paths/run/launch.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/sim.hpp"
