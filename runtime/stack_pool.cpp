@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t mapping_bytes_most = std::size_t{64} << 20;
 constexpr std::size_t stacks_per_mapping_most = 64;
+/// More free stacks than that, of a size, give their memory back.
+constexpr std::size_t warm_stacks_most = 1024;
 
 /// Stacks in a row, each with its guard below it, or none of them with one.
 struct Mapping {
@@ -111,7 +113,12 @@ StackBounds StackPool::allocate(std::size_t bytes) {
 
 void StackPool::deallocate(const StackBounds& stack) {
   std::lock_guard lock(pool().mutex);
-  pool().free[stack.bytes].push_back(stack);
+  auto& free = pool().free[stack.bytes];
+  // Boost.Fiber locks with 5 KiB of the stack when a fiber ends, which is more than many touch
+  // before.
+  if (free.size() >= warm_stacks_most)
+    madvise(const_cast<char*>(stack.bottom), stack.bytes, MADV_DONTNEED);
+  free.push_back(stack);
 }
 
 StackBounds StackPool::containing(const void* address) {

@@ -11,7 +11,7 @@ namespace runtime {
 /// Private to runtime/. Stacks of all sizes; any thread may call.
 ///
 /// Stacks are address space, reserved without memory; only touched pages cost some, and a stack
-/// given back is the next one handed out, its pages warm.
+/// given back is the next one handed out. Its pages stay warm, unless very many are free.
 class StackPool {
  public:
   /// Throws std::runtime_error, with the limits to look at, when there is none to be had.

@@ -3,18 +3,16 @@
 #include "paths/host/host.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/digest.hpp"
-#include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "paths/host/further_peers.hpp"
 #include "paths/host/peers_of.hpp"
 
 namespace paths {
@@ -36,12 +34,6 @@ bool is_label(std::string_view text) {
   return !text.empty() && text.size() <= label_bytes_max && std::ranges::all_of(text, fits);
 }
 
-std::vector<std::uint32_t> numbers_below(std::size_t end) {
-  std::vector<std::uint32_t> numbers(end);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
-
 }  // namespace
 
 Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
@@ -52,9 +44,8 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
       reception_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
       wiring_(std::make_shared<Wiring>(*this, reception_, reception_.begin("", plan_->digest),
-                                       plan_, index, numbers_below(plan_->hosts.size()), kinds,
-                                       peers_)) {
-  auto share = reception_.share(numbers_below(peers_->hosts.size()));
+                                       plan_, index, nullptr, kinds, peers_)) {
+  auto share = reception_.share();
   lane_share_ = share.get();
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
   lanes_ = std::make_unique<Lanes>(runtime_, plan_, index, links_, *lane_connections_);
@@ -76,33 +67,11 @@ std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
 
 // ---- further wirings -------------------------------------------------------------------------
 
-/// Of the plan's hosts, in the run.
-std::vector<std::uint32_t> Host::numbers_of(const std::string& label, const Plan& plan) const {
-  std::vector<std::uint32_t> numbers;
-  std::vector<std::string> wrong;
-  for (const Plan::PlanHost& host : plan.hosts) {
-    if (const auto number = plan_->host_named(host.name)) {
-      numbers.push_back(*number);
-      continue;
-    }
-    std::vector<std::string_view> names;
-    for (const Plan::PlanHost& known : plan_->hosts) names.push_back(known.name);
-    const auto near = base::near_match(host.name, names);
-    wrong.push_back(
-        fmt::format("{}{}", host.name, near ? fmt::format(" (did you mean '{}'?)", *near) : ""));
-  }
-  if (!wrong.empty())
-    throw base::UsageError(
-        fmt::format("wiring '{}': its plan names hosts that the run does not have: {}", label,
-                    fmt::join(wrong, ", ")));
-  return numbers;
-}
-
 std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<const Plan> plan) {
   if (!is_label(label))
     throw base::UsageError(fmt::format(
         "wiring '{}': a label is of letters, digits, '_', '-' and '.', 1 to 255 of them", label));
-  auto numbers = numbers_of(label, *plan);
+  auto [numbers, peers] = further_peers(label, *plan_, peers_, plan);
   const auto index = plan->host_named(name());
   if (!index)
     throw base::UsageError(
@@ -110,12 +79,8 @@ std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<con
   auto call = reception_.begin(label, plan->digest);
   std::shared_ptr<Wiring> wiring;
   try {
-    Peers peers = *peers_of(*plan, peers_->run);
-    for (std::size_t host = 0; host < numbers.size(); ++host)  // not what its plan says
-      peers.hosts[host].address = peers_->hosts[numbers[host]].address;
     wiring = std::make_shared<Wiring>(*this, reception_, call, std::move(plan), *index,
-                                      std::move(numbers), kinds_,
-                                      std::make_shared<const Peers>(std::move(peers)));
+                                      std::move(numbers), kinds_, std::move(peers));
   } catch (const std::exception& error) {
     reception_.end(*call, error.what());
     throw;

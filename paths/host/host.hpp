@@ -98,7 +98,6 @@ class Host : public Site {
 
  private:
   friend class Wiring;
-  std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& plan) const;
   void forget(const Wiring& wiring);
   /// What the config's wiring found of a host: its lanes need not find it again.
   void peer_lost(std::uint32_t host, const std::string& reason);

@@ -56,6 +56,11 @@ struct Started::State final : runtime::Completion, Trip {
 
 namespace {
 
+/// Apart from where threads wait: it needs much of the stack.
+[[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
+  last_failure = std::make_shared<TravelError>(error);
+}
+
 /// Answers as `operation` does, and notes whether it failed.
 template <class Operate>
 Result noting_failure(Failure& last_failure, Operate operate) {
@@ -65,7 +70,7 @@ Result noting_failure(Failure& last_failure, Operate operate) {
     last_failure = nullptr;
     return result;
   } catch (const TravelError& error) {
-    last_failure = std::make_shared<TravelError>(error);
+    note(last_failure, error);
     throw;
   }
 }

@@ -30,6 +30,24 @@ void carry_down(Wiring& wiring, const Stage& stage, Operation failed) {
   }
 }
 
+// Very many fibers may wait below run_stage(), each on a stack of which it should touch one page.
+// So failures are handled in frames of their own.
+
+/// run_stage() of an operation that failed further up, in a wrapper that does not see failures.
+[[gnu::noinline]] Result pass_by(Wiring& wiring, const Stage& stage, Operation&& operation) {
+  if (stage.below == nullptr) throw TravelError(*operation.failure);
+  return Next(wiring, stage, nullptr)(std::move(operation));
+}
+
+/// run_stage() of an operation that failed here; `called` if the stages below have seen it.
+[[noreturn, gnu::noinline]] void fail_here(Wiring& wiring, const Stage& stage,
+                                           const OperationHead& head, bool called,
+                                           const Failure& failure) {
+  if (!called && head.kind == OperationKind::move && stage.below != nullptr)
+    carry_down(wiring, stage, failed_contribution(head, failure));
+  throw TravelError(*failure);
+}
+
 /// In a context of its own, by run_stage().
 void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent) {
   const auto kept = std::make_shared<Ascent>(std::move(ascent));
@@ -74,7 +92,8 @@ void Next::in_context(std::function<void()> work) const {
   wiring_->spawn_service("service", std::move(work)).detach();
 }
 
-Failure Next::failure_of(const std::exception_ptr& error, std::uint32_t path) const {
+[[gnu::noinline]] Failure Next::failure_of(const std::exception_ptr& error,
+                                           std::uint32_t path) const {
   const std::string& wrapper = stage_->wrapper->name();
   try {
     std::rethrow_exception(error);
@@ -92,10 +111,8 @@ Failure Next::failure_of(const std::exception_ptr& error, std::uint32_t path) co
 }
 
 Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
-  if (operation.failure && !stage.wrapper->takes_failures()) {
-    if (stage.below == nullptr) throw TravelError(*operation.failure);
-    return Next(wiring, stage, nullptr)(std::move(operation));
-  }
+  if (operation.failure && !stage.wrapper->takes_failures())
+    return pass_by(wiring, stage, std::move(operation));
   bool called = false;
   const OperationHead head = operation;
   Failure failure;
@@ -105,9 +122,7 @@ Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
   } catch (...) {
     failure = next.failure_of(std::current_exception(), head.path);
   }
-  if (!called && head.kind == OperationKind::move && stage.below != nullptr)
-    carry_down(wiring, stage, failed_contribution(head, failure));
-  throw TravelError(*failure);
+  fail_here(wiring, stage, head, called, failure);
 }
 
 void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent) {

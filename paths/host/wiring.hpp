@@ -45,7 +45,7 @@ class Wiring : public Site {
   /// `index` is the host's in this plan, `numbers` are those of all its hosts in the run. Greetings
   /// are taken from then on.
   Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCall> call,
-         std::shared_ptr<const Plan> plan, std::uint32_t index, std::vector<std::uint32_t> numbers,
+         std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
          const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
   ~Wiring();
 

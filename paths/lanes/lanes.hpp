@@ -2,8 +2,8 @@
 // paths/lanes/lanes.hpp — messages from any host to any other, without a path.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -299,7 +299,7 @@ class Lanes {
   std::map<std::string, std::uint64_t, std::less<>> uses_;  // of a group's name
   std::map<std::uint64_t, std::vector<LaneFrame>> early_;   // control for groups to come
   std::size_t early_frames_ = 0;
-  std::deque<std::pair<std::uint64_t, std::uint32_t>>
+  std::list<std::pair<std::uint64_t, std::uint32_t>>
       short_;                                  // lanes that the inbox had no room for
   std::map<std::uint32_t, std::string> lost_;  // hosts, and why
   // Hosts that something came from or went to; of a switch also other switches.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/needs.cpp — the least that threads and processes take, as measured.
+// paths/run/needs.cpp — the least that threads, hosts and processes take, as measured.
 #include "paths/run/needs.hpp"
 
 #include <fmt/format.h>
@@ -11,12 +11,46 @@
 namespace paths {
 namespace {
 
-// A fiber touches two pages of its stack, and has its context, its paths and its slots in joins.
-constexpr std::uint64_t fiber_bytes = 10 << 10;
+// A fiber touches a page of its stack, and has its context and the tasks that run and join it.
+constexpr std::uint64_t fiber_bytes = 5 << 10;
 // A thread of the operating system has a stack in the kernel as well.
 constexpr std::uint64_t os_thread_bytes = 24 << 10;
+// A thread's path, and its slots in the joins that the path enters.
+constexpr std::uint64_t path_bytes = 128;
+// A wrapper with its stage; a join has its rounds.
+constexpr std::uint64_t wrapper_bytes = 512;
+// A connection that leads into a host, at both of its ends.
+constexpr std::uint64_t entrance_bytes = 2 << 10;
+// A host without all that: its lanes, connections and recorder, and the context that ends it.
+constexpr std::uint64_t host_bytes = 12 << 10;
 constexpr std::uint64_t process_bytes = 4 << 20;
 constexpr std::uint64_t threads_of_process = 3;  // its own, and those that serve sockets
+
+/// What a process has of a plan.
+struct Needs {
+  std::uint64_t hosts = 0, threads = 0;
+  std::uint64_t paths = 0;  ///< one for each thread and graph
+  std::uint64_t wrappers = 0, entrances = 0;
+  std::string name;  ///< the last host's
+
+  void add(const Plan& plan, std::uint32_t host) {
+    const Plan::Share& share = plan.shares[host];
+    ++hosts;
+    name = plan.hosts[host].name;
+    threads += plan.hosts[host].threads;
+    wrappers += share.wrappers.size();
+    entrances += share.entrances.size();
+    for (const std::uint32_t path : share.paths) paths += plan.paths[path].threads;
+  }
+  /// Without the threads and the hosts themselves.
+  std::uint64_t bytes_of_plan() const {
+    return paths * path_bytes + wrappers * wrapper_bytes + entrances * entrance_bytes;
+  }
+  std::string text() const {
+    return hosts == 1 ? fmt::format("the {} threads of host {}", threads, name)
+                      : fmt::format("the {} threads of the config's {} hosts", threads, hosts);
+  }
+};
 
 void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& what) {
   if (needed > most)
@@ -52,25 +86,27 @@ void check_memory(std::uint64_t bytes, const std::string& what, const runtime::M
 }
 
 void check_needs(const Plan& plan, const RunOptions& options, const runtime::Machine& machine) {
-  const std::uint64_t threads =
-      options.is_one_host ? plan.hosts[options.host].threads : plan.thread_count();
+  Needs needs;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    if (!options.is_one_host || host == options.host) needs.add(plan, host);
   const bool is_virtual = options.clock == runtime::ClockKind::virtual_time;
-  const std::string what = fmt::format("the config's {} threads", threads);
-  if (!is_virtual) check_threads(threads + threads_of_process, machine.threads_of_process, what);
-  check_memory(threads * (is_virtual ? fiber_bytes : os_thread_bytes), "running " + what, machine);
+  if (!is_virtual)
+    check_threads(needs.threads + threads_of_process, machine.threads_of_process, needs.text());
+  check_memory(needs.bytes_of_plan() + needs.hosts * host_bytes +
+                   needs.threads * (is_virtual ? fiber_bytes : os_thread_bytes),
+               "running " + needs.text(), machine);
 }
 
 void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
                  const runtime::Machine& machine) {
-  std::uint64_t threads = 0;
-  for (const std::uint32_t host : hosts) threads += plan.hosts[host].threads;
-  const std::string what =
-      fmt::format("the config's {} hosts with {} threads", hosts.size(), threads);
+  Needs needs;
+  for (const std::uint32_t host : hosts) needs.add(plan, host);
   check_descriptors(hosts.size() + switches_beside(plan, hosts).size(),
                     machine.descriptors_of_process);
-  check_threads(threads + threads_of_process * hosts.size(), machine.threads, what);
-  check_memory(process_bytes * hosts.size() + os_thread_bytes * threads, "running " + what,
-               machine);
+  check_threads(needs.threads + threads_of_process * hosts.size(), machine.threads, needs.text());
+  check_memory(
+      needs.bytes_of_plan() + process_bytes * hosts.size() + os_thread_bytes * needs.threads,
+      "running " + needs.text(), machine);
 }
 
 }  // namespace paths

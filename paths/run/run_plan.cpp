@@ -60,15 +60,26 @@ class PlanRun {
       ~AtEnd() { place.end(); }
     } at_end{place};
     Thread& thread = place.thread();
-    const Ended ended = run_application(thread);
-    if (ended.failure.empty()) return;
+    const std::unique_ptr<const Ended> ended = run_application(thread);
+    if (ended) report(host, place, *ended);
+  }
+
+  // Very many threads may wait, each on a stack of which it should touch one page. So failures are
+  // handled in frames of their own.
+
+  struct Ended {
+    std::string failure;
+    std::optional<TravelError> told = {};  // which those of its round have, too
+  };
+
+  [[gnu::noinline]] void report(Host& host, Place& place, const Ended& ended) {
     const std::string whose = fmt::format("{}: {}", place.name(), ended.failure);
     hosts_.add_failure(whose);
     host.wiring().note_failure(whose);
     if (ended.told)
-      thread.fail(*ended.told);  // for those who were not in its round
+      place.thread().fail(*ended.told);  // also ends other rounds
     else
-      thread.fail(fmt::format("{} failed: {}", place.name(), ended.failure));
+      place.thread().fail(fmt::format("{} failed: {}", place.name(), ended.failure));
   }
 
   /// Who still has a reference to a thread that has ended finds it, and is refused by it.
@@ -77,40 +88,49 @@ class PlanRun {
     return *places_.emplace_back(std::move(place));
   }
 
-  struct Ended {
-    std::string failure;                   // empty when it returned
-    std::optional<TravelError> told = {};  // which those of its round have, too
-  };
-  Ended run_application(Thread& thread) {
-    Ended ended = call_application(thread);
-    if (runtime::forks_until_here() != forks_)
-      runtime::end_process(fmt::format(
-          "{}: a process that it made by fork must end by _exit or exec{}",
-          runtime::describe_current_context(), ended.failure.empty() ? "" : ": " + ended.failure));
+  /// Null when it returned.
+  std::unique_ptr<const Ended> run_application(Thread& thread) {
+    std::unique_ptr<const Ended> ended = call_application(thread);
+    if (runtime::forks_until_here() != forks_) end_fork(ended.get());
     return ended;
   }
 
-  Ended call_application(Thread& thread) {
+  [[noreturn, gnu::noinline]] static void end_fork(const Ended* ended) {
+    runtime::end_process(fmt::format(
+        "{}: a process that it made by fork must end by _exit or exec{}",
+        runtime::describe_current_context(), ended == nullptr ? "" : ": " + ended->failure));
+  }
+
+  std::unique_ptr<const Ended> call_application(Thread& thread) {
     const runtime::ApplicationCode inside;
     try {
       thread_(thread);
-      return {};
-    } catch (const TravelError& error) {
-      return {error.what(), error};
+      return nullptr;
     } catch (const runtime::Stop&) {
       throw;
-    } catch (const base::UsageError& error) {
-      return {error.mistake()};
-    } catch (const std::exception& error) {
-      return {error.what()};
     } catch (...) {
-      // What pthread_exit() unwinds with has no type.
-      if (abi::__cxa_current_exception_type() == nullptr)
-        runtime::end_process(
-            fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
-                        "fails by throwing",
-                        runtime::describe_current_context()));
-      return {"threw what is no std::exception"};
+      return ended_by_exception();
+    }
+  }
+
+  /// With the exception that is being handled.
+  [[gnu::noinline]] static std::unique_ptr<const Ended> ended_by_exception() {
+    // What pthread_exit() unwinds with has no type.
+    if (abi::__cxa_current_exception_type() == nullptr)
+      runtime::end_process(
+          fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
+                      "fails by throwing",
+                      runtime::describe_current_context()));
+    try {
+      throw;
+    } catch (const TravelError& error) {
+      return std::make_unique<const Ended>(Ended{error.what(), error});
+    } catch (const base::UsageError& error) {
+      return std::make_unique<const Ended>(Ended{error.mistake()});
+    } catch (const std::exception& error) {
+      return std::make_unique<const Ended>(Ended{error.what()});
+    } catch (...) {
+      return std::make_unique<const Ended>(Ended{"threw what is no std::exception"});
     }
   }
 

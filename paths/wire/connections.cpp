@@ -24,8 +24,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
       serve_(std::move(serve)),
       serve_short_(std::move(serve_short)),
       gone_(std::move(gone)),
-      is_wired_(!needs_all_),
-      counted_(peers_->graphs.size() + 1) {
+      is_wired_(!needs_all_) {
   count_planned_connections();
 }
 
@@ -253,20 +252,26 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
   if (is_gone) tell_gone(peer, reason, false);
 }
 
+/// Requires: mutex_ held.
+Connections::Counted Connections::counted_of(std::uint32_t graph) const {
+  const auto known = counted_.find(graph);
+  return known == counted_.end() ? Counted{} : known->second;
+}
+
 Traffic Connections::wan_traffic(std::uint32_t graph) const {
   runtime::Lock lock(mutex_);
-  return counted_[graph].wan;
+  return counted_of(graph).wan;
 }
 
 Traffic Connections::traffic(std::uint32_t graph) const {
   runtime::Lock lock(mutex_);
-  return counted_[graph].all;
+  return counted_of(graph).all;
 }
 
 Traffic Connections::traffic() const {
   runtime::Lock lock(mutex_);
   Traffic sum;
-  for (const Counted& counted : counted_) sum += counted.all;
+  for (const auto& [graph, counted] : counted_) sum += counted.all;
   return sum;
 }
 

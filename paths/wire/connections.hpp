@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -166,7 +167,7 @@ class Connections final : public Receiver {
   void post(Connection& connection, Frame&& frame);
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);
-  void count(const Connection& connection, std::size_t group, const Traffic& sent);
+  void count(const Connection& connection, std::uint32_t graph, const Traffic& sent);
   bool request(Call& call, std::uint32_t to_host, StageId stage, Operation& operation);
   void leave(const Call& call, bool is_short, Operation& operation, runtime::Lock& lock);
   static void tell(Call& call, runtime::Wakes& wakes);
@@ -258,7 +259,12 @@ class Connections final : public Receiver {
     Traffic all;
     Traffic wan;
   };
-  std::vector<Counted> counted_;  // per graph, then what belongs to none
+  static constexpr std::uint32_t no_graph = std::numeric_limits<std::uint32_t>::max();
+  Counted counted_of(std::uint32_t graph) const;
+  /// Holds graphs that something was sent for, and `no_graph`. A plan may have a graph for each
+  /// host.
+  std::unordered_map<std::uint32_t, Counted> counted_;
+  std::pair<std::uint32_t, Counted*> last_counted_{no_graph, nullptr};
 };
 
 }  // namespace paths

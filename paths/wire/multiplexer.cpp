@@ -11,7 +11,7 @@ Multiplexer::Multiplexer(std::unique_ptr<Transport> transport, Receiver& others)
 
 Multiplexer::~Multiplexer() = default;
 
-std::unique_ptr<Multiplexer::Share> Multiplexer::share(std::vector<std::uint32_t> numbers) {
+std::unique_ptr<Multiplexer::Share> Multiplexer::share(HostNumbers numbers) {
   return std::make_unique<Share>(*this, std::move(numbers));
 }
 
@@ -108,7 +108,7 @@ void Multiplexer::turned_away(const std::string& source, const std::string& reas
 
 // ---- one share -------------------------------------------------------------------------------
 
-Multiplexer::Share::Share(Multiplexer& all, std::vector<std::uint32_t> numbers)
+Multiplexer::Share::Share(Multiplexer& all, HostNumbers numbers)
     : all_(all), numbers_(std::move(numbers)) {}
 
 Multiplexer::Share::~Share() { stop(); }
@@ -120,7 +120,7 @@ void Multiplexer::Share::start(Receiver& receiver) {
 
 ConnectionId Multiplexer::Share::connect(std::uint32_t host, std::uint32_t path) {
   const runtime::Lock lock(all_.mutex_);  // nothing is to come on it before it is known
-  const ConnectionId connection = all_.transport_->connect(numbers_[host], path);
+  const ConnectionId connection = all_.transport_->connect(number_of(host), path);
   all_.owners_[connection] = {this, true};
   return connection;
 }
@@ -130,7 +130,7 @@ void Multiplexer::Share::send(ConnectionId connection, Frame&& frame) {
 }
 
 bool Multiplexer::Share::tells_of_room(std::uint32_t host) const {
-  return all_.transport_->tells_of_room(numbers_[host]);
+  return all_.transport_->tells_of_room(number_of(host));
 }
 
 bool Multiplexer::Share::has_room(ConnectionId connection) {

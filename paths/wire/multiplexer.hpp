@@ -15,6 +15,10 @@
 
 namespace paths {
 
+/// The numbers in the run of a plan's hosts, by their index in the plan; null: index and number are
+/// the same. Shared, because a copy for each host would grow with the square of the hosts.
+using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
+
 /// Shares a host's transport: what comes on a connection goes to whoever made it here, or to whom
 /// it was given.
 ///
@@ -35,8 +39,8 @@ class Multiplexer final : public Receiver {
   void start() { transport_->start(*this); }
   void stop() { transport_->stop(); }
   Transport& transport() { return *transport_; }
-  /// For one whose hosts have these numbers, by their index in its own plan.
-  std::unique_ptr<Share> share(std::vector<std::uint32_t> numbers);
+  /// A part of the transport for a plan whose hosts have these numbers.
+  std::unique_ptr<Share> share(HostNumbers numbers = nullptr);
 
   /// Gives a connection that a peer made; false when the share has stopped. Otherwise pass_on() is
   /// to follow, with the first frame, and until then the share does not stop. `source` when that
@@ -71,7 +75,7 @@ class Multiplexer final : public Receiver {
 
 class Multiplexer::Share final : public Transport {
  public:
-  Share(Multiplexer& all, std::vector<std::uint32_t> numbers);
+  Share(Multiplexer& all, HostNumbers numbers);
   ~Share() override;
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
@@ -85,8 +89,9 @@ class Multiplexer::Share final : public Transport {
 
  private:
   friend class Multiplexer;
+  std::uint32_t number_of(std::uint32_t host) const { return numbers_ ? (*numbers_)[host] : host; }
   Multiplexer& all_;
-  const std::vector<std::uint32_t> numbers_;
+  const HostNumbers numbers_;
   Receiver* receiver_ = nullptr;  // guarded by its mutex; of those inside, by that
   std::uint64_t inside_ = 0;      // it, but for its ends
   const std::shared_ptr<std::atomic<bool>> is_closed_ = std::make_shared<std::atomic<bool>>(false);

@@ -32,8 +32,8 @@ class Reception final : public Receiver {
 
   void start() { multiplexer_.start(); }
   void stop() { multiplexer_.stop(); }
-  /// A part of the transport, for one whose hosts have these numbers in the run.
-  std::unique_ptr<Multiplexer::Share> share(std::vector<std::uint32_t> numbers) {
+  /// Multiplexer::share().
+  std::unique_ptr<Multiplexer::Share> share(HostNumbers numbers = nullptr) {
     return multiplexer_.share(std::move(numbers));
   }
   Complaints& complaints() { return complaints_; }

@@ -103,7 +103,7 @@ void Connections::leave_at_last(Connection& connection, Frame&& frame, runtime::
 
 /// Unlike what waits for credits, of which requests wait only behind pushes of their own thread.
 void Connections::post_what_waited_for_the_welcome(Connection& connection, runtime::Wakes& wakes) {
-  std::deque<Frame> waited = std::exchange(connection.held, {});
+  std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {
     if (may_leave(connection, frame) && !connection.holds_like(frame))
       leave_at_last(connection, std::move(frame), wakes);
@@ -138,16 +138,17 @@ void Connections::post(Connection& connection, Frame&& frame) {
     one.bytes = frame.kind == FrameKind::reply ? frame.result.payload.size()
                                                : frame.operation.payload.size();
   }
-  count(connection,
-        is_control(frame.kind) ? counted_.size() - 1 : peers_->graph_of_path[frame.operation.path],
+  count(connection, is_control(frame.kind) ? no_graph : peers_->graph_of_path[frame.operation.path],
         one);
   // A gateway may have ended before our goodbye, which says it too, comes.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   posted_.emplace_back(connection.id, std::move(frame));
 }
 
-void Connections::count(const Connection& connection, std::size_t group, const Traffic& sent) {
-  Counted& counted = counted_[group];
+void Connections::count(const Connection& connection, std::uint32_t graph, const Traffic& sent) {
+  if (last_counted_.second == nullptr || last_counted_.first != graph)
+    last_counted_ = {graph, &counted_[graph]};  // nodes do not move
+  Counted& counted = *last_counted_.second;
   counted.all += sent;
   if (peers_->are_in_different_clusters(connection.peer, host_)) counted.wan += sent;
 }

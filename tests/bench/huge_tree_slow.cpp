@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/huge_tree_slow.cpp — a tree of very many threads on the virtual clock, as a program.
+// tests/bench/huge_tree_slow.cpp — the memory of hosts and threads on the virtual clock, as a
+// program of very many.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/shell.hpp"
 
 #if PATHS_HAS_BENCH
-TEST_CASE("huge tree: 20,000 threads allreduce with less than 32 KiB of memory each") {
-  const std::string command =
-      PATHS_BUILD_BIN_DIR "/huge_tree --clusters 200 --hosts 10 --threads 10 --allreduces 3";
-  const test_support::Said run = test_support::run_shell(command);
+namespace {
+
+/// Bytes that the run of a tree took on top of its plan.
+double bytes_of_run(std::uint32_t clusters, std::uint32_t hosts, std::uint32_t threads) {
+  const test_support::Said run = test_support::run_shell(
+      fmt::format("{}/huge_tree --clusters {} --hosts {} --threads {} --allreduces 3 2>/dev/null",
+                  PATHS_BUILD_BIN_DIR, clusters, hosts, threads));
   REQUIRE(run.exit_code == 0);
   const auto figures = nlohmann::json::parse(run.text);
-  CHECK(figures.at("threads") == 20'000);
-  CHECK(figures.at("peak_rss_bytes").at("run").get<double>() / 20'000 < 32 * 1024);
+  CHECK(figures.at("threads") == clusters * hosts * threads);
+  const auto& peak = figures.at("peak_rss_bytes");
+  return peak.at("run").get<double>() - peak.at("expand").get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("huge tree: 20,000 threads of 200 hosts allreduce with less than 8 KiB of memory each") {
+  CHECK(bytes_of_run(20, 10, 100) / 20'000 < 8 * 1024);
+}
+
+TEST_CASE("huge tree: a host takes as much memory among 20,000 hosts as among 2,000") {
+  const double of_few = bytes_of_run(20, 100, 1) / 2'000;
+  const double of_many = bytes_of_run(200, 100, 1) / 20'000;
+  CHECK(of_many < 1.1 * of_few);
+  CHECK(of_many < 36 * 1024);
 }
 #endif

@@ -107,10 +107,11 @@ TEST_CASE("wrong words: what is too large for the machine is said before it is t
   const std::string little = "ulimit -v 4000000; ";
   for (const auto& [command, text] : std::vector<Case>{
            {little + bin + "noise_allreduce --clock virtual --config " + million,
-            "running the config's 1000000 threads needs 9.5 GiB of memory at least, but there are "
+            "running the 1000000 threads of host a-0 needs 4.9 GiB of memory at least, but there "
+            "are "
             "3.8 GiB"},
            {bin + "noise_allreduce --config " + million,
-            "the config's 1000000 threads need 1000003 threads of the operating system"},
+            "the 1000000 threads of host a-0 need 1000003 threads of the operating system"},
            {bin + "sor --clock virtual --size 1000000 --config " PATHS_SOURCE_DIR
                   "/configs/sor-one-host.yaml",
             "--size: a grid of 1000000 x 1000000 cells needs 7.3 TiB of memory at least"},

@@ -90,7 +90,7 @@ TEST_CASE("multiplexer: a share that stops lets its transport settle when nobody
     };
     Multiplexer all(std::make_unique<Settles>(network.transport(0), settle), others);
     all.start();
-    const auto share = all.share({0, 1});
+    const auto share = all.share();
     share->start(mine);
     end = all.short_end(share->connect(1, 0));
     REQUIRE(end->deliver(ShortFrame()));
@@ -109,7 +109,7 @@ TEST_CASE("multiplexer: who gets short frames is found anew when his share has s
     Counts others, mine;
     Multiplexer all(network.transport(0), others);
     all.start();
-    const auto share = all.share({0, 1});
+    const auto share = all.share();
     share->start(mine);
     const ConnectionId connection = share->connect(1, 0);
     CHECK(all.short_end(connection ^ 1) == nullptr);
@@ -135,7 +135,7 @@ TEST_CASE("multiplexer: a share ends also when what was brought to it was too mu
     Throws throws;
     Multiplexer all(network.transport(0), nobody);
     all.start();
-    const auto share = all.share({0, 1});
+    const auto share = all.share();
     share->start(throws);
     const ConnectionId connection = share->connect(1, 0);
     const auto peer = network.transport(1);

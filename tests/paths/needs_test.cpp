@@ -2,6 +2,8 @@
 // tests/paths/needs_test.cpp — what is refused before it is tried.
 #include "paths/run/needs.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
@@ -28,15 +30,33 @@ runtime::Machine with_memory(std::uint64_t bytes) { return {.memory_bytes = byte
 TEST_CASE("needs: more threads than memory can hold are refused with both figures") {
   const paths::Plan plan = plan_of("1000000");
   const paths::RunOptions all = {.clock = on_virtual_clock};
-  CHECK_NOTHROW(paths::check_needs(plan, all, with_memory(20 * gib)));
-  CHECK_THROWS_AS(paths::check_needs(plan, all, with_memory(19 * gib)), std::invalid_argument);
-  CHECK_THROWS_WITH(paths::check_needs(plan, all, with_memory(4 * gib)),
-                    "running the config's 2000000 threads needs 19.1 GiB of memory at least, but "
-                    "there are 4.0 GiB");
+  CHECK_NOTHROW(paths::check_needs(plan, all, with_memory(10 * gib)));
+  CHECK_THROWS_AS(paths::check_needs(plan, all, with_memory(9 * gib)), std::invalid_argument);
+  CHECK_THROWS_WITH(
+      paths::check_needs(plan, all, with_memory(4 * gib)),
+      "running the 2000000 threads of the config's 2 hosts needs 9.5 GiB of memory at "
+      "least, but there are 4.0 GiB");
   const paths::RunOptions one = {.is_one_host = true, .host = 1};
-  CHECK_THROWS_WITH(paths::check_needs(plan, one, with_memory(4 * gib)),
-                    "running the config's 1000000 threads needs 22.9 GiB of memory at least, but "
-                    "there are 4.0 GiB");
+  CHECK_THROWS_WITH(
+      paths::check_needs(plan, one, with_memory(4 * gib)),
+      "running the 1000000 threads of host a-1 needs 22.9 GiB of memory at least, but "
+      "there are 4.0 GiB");
+}
+
+TEST_CASE("needs: hosts, and the paths of their threads, count as threads do") {
+  const auto with = [](const std::string& text) {
+    return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds());
+  };
+  const paths::RunOptions all = {.clock = on_virtual_clock};
+  const paths::Plan hosts = with("clusters: {a: {hosts: 1000}}");
+  CHECK_NOTHROW(paths::check_needs(hosts, all, with_memory(20'000 << 10)));
+  CHECK_THROWS_WITH(paths::check_needs(hosts, all, with_memory(10'000 << 10)),
+                    Catch::StartsWith("running the 1000 threads of the config's 1000 hosts needs"));
+  std::string text = "clusters: {a: {hosts: 1, threads: 1000}}\ncollectives:\n";
+  for (int sum = 0; sum < 100; ++sum)
+    text += fmt::format("  s{}: {{template: f64, operation: sum}}\n", sum);
+  CHECK_THROWS_WITH(paths::check_needs(with(text), all, with_memory(10'000 << 10)),
+                    Catch::StartsWith("running the 1000 threads of host a-0 needs"));
 }
 
 TEST_CASE("needs: more threads than the system allows are refused, on the steady clock alone") {
@@ -45,16 +65,18 @@ TEST_CASE("needs: more threads than the system allows are refused, on the steady
   runtime::Machine machine;
   machine.threads = 250;
   machine.threads_of_process = 202;
-  CHECK_THROWS_WITH(paths::check_needs(plan, paths::RunOptions(), machine),
-                    "the config's 200 threads need 203 threads of the operating system, but there "
-                    "can be 202; on the virtual clock they need none");
+  CHECK_THROWS_WITH(
+      paths::check_needs(plan, paths::RunOptions(), machine),
+      "the 200 threads of the config's 2 hosts need 203 threads of the operating system, "
+      "but there can be 202; on the virtual clock they need none");
   CHECK_NOTHROW(paths::check_needs(plan, paths::RunOptions{.clock = on_virtual_clock}, machine));
   CHECK_NOTHROW(paths::check_needs(plan, paths::RunOptions{.is_one_host = true}, machine));
   CHECK_NOTHROW(paths::check_needs(plan, both, machine));
   machine.threads = 205;
-  CHECK_THROWS_WITH(paths::check_needs(plan, both, machine),
-                    "the config's 2 hosts with 200 threads need 206 threads of the operating "
-                    "system, but there can be 205; on the virtual clock they need none");
+  CHECK_THROWS_WITH(
+      paths::check_needs(plan, both, machine),
+      "the 200 threads of the config's 2 hosts need 206 threads of the operating system, "
+      "but there can be 205; on the virtual clock they need none");
 }
 
 TEST_CASE("needs: more processes than `paths run` has descriptors for are refused") {
