@@ -87,7 +87,7 @@ std::size_t Execution::wait_for_any() {
   for (base::Nanos waits = asks_after; waits < share_->limits.patience; waits *= 2) {
     if (const auto member = waits_.any(runtime::Deadline::written_at(begin + waits)))
       return *member;
-    share_->ask_hosts();
+    if (share_->ask_hosts) share_->ask_hosts();
   }
   const base::Nanos until = begin + share_->limits.patience;
   if (const auto member = waits_.any({until, share_->limits.is_patience_written})) return *member;

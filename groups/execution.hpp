@@ -55,7 +55,7 @@ struct Share {
   Fold& fold;
   ExecutionLimits limits;
   ShareTrace* trace = nullptr;  ///< null where nothing is recorded
-  /// Asks the hosts for which it waits whether that can still happen (LaneGroup::ask).
+  /// Asks the hosts that it waits for whether that can still happen (LaneGroup::ask); may be empty.
   std::function<void()> ask_hosts;
 };
 
