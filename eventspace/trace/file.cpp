@@ -71,7 +71,8 @@ File File::to_append(const std::filesystem::path& path) {
 }
 
 File File::to_read(const std::filesystem::path& path) {
-  return {path, opened(path, "read", O_RDONLY)};
+  // A pipe without a writer is not waited for: it has no size, and cannot be read from a place.
+  return {path, opened(path, "read", O_RDONLY | O_NONBLOCK)};
 }
 
 std::uint64_t File::size() const {
