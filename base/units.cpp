@@ -35,6 +35,9 @@ constexpr std::array<Unit, 7> byte_units = {{{"GiB", 1u << 30},
                                              {"KiB", 1u << 10},
                                              {"KB", 1'000},
                                              {"B", 1}}};
+// What else is read: bytes without a unit, and letters as the tools of GNU have them.
+constexpr std::array<Unit, 4> more_byte_units = {
+    {{"G", 1u << 30}, {"M", 1u << 20}, {"K", 1u << 10}, {"", 1}}};
 
 struct RateUnit {
   std::string_view name;
@@ -86,6 +89,7 @@ std::optional<Quantity> split(std::string_view text) {
   quantity.number = text.substr(0, text.size() - rest.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   quantity.unit = rest;
+  if (quantity.unit.empty() && quantity.number != text) return std::nullopt;  // a blank at the end
   return quantity;
 }
 
@@ -172,7 +176,8 @@ std::string_view expected_time(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
-  const std::optional<Parts> parts = parts_of(text, byte_units);
+  std::optional<Parts> parts = parts_of(text, byte_units);
+  if (!parts) parts = parts_of(text, more_byte_units);
   if (!parts || parts->numerator != 0) return std::nullopt;
   if (parts->whole > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return static_cast<std::uint64_t>(parts->whole);

@@ -21,10 +21,10 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::uint64_t> parse_natural(std::string_view text);
 std::optional<double> parse_number(std::string_view text);
 
-/// Each parser takes a number with its unit ("30ms", "1.5 s", "64KiB", "100Mbit") and answers
-/// nothing when the text is not one: no bare numbers, no negative ones, no overflow.
-/// Time: ns us ms s min h, up to time_max. Bytes: B KB MB GB KiB MiB GiB. Rates (bits per second):
-/// bit kbit Mbit Gbit, also written with "/s" behind; never 0.
+/// Each parser takes a number with its unit ("30ms", "1.5 s", "64KiB", "100Mbit"). For other text,
+/// a negative number or an overflow it returns nothing. Time: ns us ms s min h, up to time_max.
+/// Bytes: B KB MB GB KiB MiB GiB; K, M and G are KiB, MiB and GiB, and a bare number counts bytes.
+/// Rates (bits per second): bit kbit Mbit Gbit, also written with "/s" behind; never 0.
 std::optional<Nanos> parse_time(std::string_view text);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::optional<double> parse_bits_per_second(std::string_view text);

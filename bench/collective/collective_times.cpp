@@ -54,17 +54,11 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
   return read;
 }
 
-/// "64KiB", or bytes without a unit.
-std::optional<std::uint64_t> read_size(const std::string& text) {
-  const auto bytes = base::parse_natural(text);
-  return bytes ? bytes : base::parse_bytes(text);
-}
-
 /// Doubled from the first to the last; whole values of 8 bytes, of some bytes at least one.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
-  const auto least = read_size(text.substr(0, colon));
-  const auto most = colon == std::string::npos ? least : read_size(text.substr(colon + 1));
+  const auto least = base::parse_bytes(text.substr(0, colon));
+  const auto most = colon == std::string::npos ? least : base::parse_bytes(text.substr(colon + 1));
   if (!least || !most || *least > *most)
     throw std::invalid_argument(fmt::format(
         "--message-size: expected SIZE or SIZE:SIZE, such as 8:32MiB, found '{}'", text));

@@ -7,7 +7,10 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
+#include "base/units.hpp"
 #include "bench/lane_traffic/lane_rounds.hpp"
 #include "bench/lane_traffic/lane_traffic.hpp"
 #include "paths/host/host.hpp"
@@ -38,6 +41,7 @@ void print(const bench::LaneRoundsOptions& options, const std::vector<double>& t
 int main(int argc, char** argv) {
   bench::LaneTrafficOptions options;
   bench::LaneRoundsOptions round_options;
+  std::string bytes_most = base::format_bytes(options.bytes_most);
   std::unique_ptr<bench::LaneTraffic> traffic;
   std::unique_ptr<bench::LaneRounds> rounds;
   paths::Program program;
@@ -46,7 +50,9 @@ int main(int argc, char** argv) {
   program.options = [&](CLI::App& app) {
     app.add_option("--messages", options.messages, "How many, of all threads")
         ->capture_default_str();
-    app.add_option("--bytes", options.bytes_most, "Of the largest")->capture_default_str();
+    app.add_option("--bytes", bytes_most, "Of the largest")
+        ->type_name("SIZE")
+        ->capture_default_str();
     app.add_option("--draw", options.seed, "Seed of pairs and sizes")->capture_default_str();
     app.add_option("--pattern", round_options.pattern,
                    "Instead of random ones, messages of --bytes at once: opposite (hosts of the "
@@ -55,6 +61,11 @@ int main(int argc, char** argv) {
     app.add_option("--rounds", round_options.rounds, "Of the pattern")->capture_default_str();
   };
   program.prepare = [&](const paths::Plan& plan, const paths::RunOptions&) {
+    const auto bytes = base::parse_bytes(bytes_most);
+    if (!bytes)
+      throw std::invalid_argument(
+          fmt::format("--bytes: expected a size such as 8MiB, found '{}'", bytes_most));
+    options.bytes_most = *bytes;
     if (!round_options.pattern.empty()) {
       round_options.bytes = options.bytes_most;
       rounds = std::make_unique<bench::LaneRounds>(round_options);
