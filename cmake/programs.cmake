@@ -9,10 +9,19 @@ paths_check_headers(commands FILES ${command_headers} USE PATHS::PATHS CLI11::CL
 if(command_sources AND PATHS_COMMANDS)
   add_library(paths_commands STATIC ${command_sources})
   target_link_libraries(paths_commands PUBLIC PATHS::PATHS CLI11::CLI11)
+  set_property(SOURCE commands/version.cpp APPEND PROPERTY
+               COMPILE_DEFINITIONS PATHS_OTF2_VERSION="${OTF2_VERSION}")
+  set_source_files_properties(commands/version.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 file(GLOB command_main CONFIGURE_DEPENDS commands/main.cpp)
 if(command_main AND PATHS_COMMANDS)
-  add_executable(paths commands/main.cpp)
+  # Looked at in each build; a library that has it would have all programs linked again.
+  set(commit_source ${PROJECT_BINARY_DIR}/commit.cpp)
+  add_custom_target(paths_commit BYPRODUCTS ${commit_source}
+    COMMAND ${CMAKE_COMMAND} -D source=${PROJECT_SOURCE_DIR} -D output=${commit_source}
+            -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake)
+  add_executable(paths commands/main.cpp ${commit_source})
+  add_dependencies(paths paths_commit)
   target_link_libraries(paths PRIVATE $<TARGET_NAME_IF_EXISTS:paths_commands> PATHS::PATHS
                                       CLI11::CLI11)
   set(programs paths)

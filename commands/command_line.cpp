@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <iostream>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/version.hpp"
+#include "base/errors.hpp"
+#include "base/near_match.hpp"
 #include "commands/commands.hpp"
+#include "commands/version.hpp"
 #include "paths/config/algorithm.hpp"
 
 namespace commands {
@@ -38,12 +44,58 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
   command.add_option("--stack", overrides.stack, "of a thread")->type_name("SIZE")->group(group);
 }
 
-int run_program(int argc, const char* const* argv) {
+namespace {
+
+/// The command that `words` name, one below the other.
+const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    std::vector<std::string_view> known;
+    const CLI::App* found = nullptr;
+    for (const CLI::App* one : command->get_subcommands({})) {
+      if (one->get_group().empty()) continue;  // only processes that `paths` starts use it
+      known.emplace_back(one->get_name());
+      if (one->get_name() == word) found = one;
+    }
+    if (found == nullptr && known.empty())
+      throw std::invalid_argument(
+          fmt::format("help: {} has no commands, found '{}'", command->get_name(), word));
+    if (found == nullptr) {
+      const auto near = base::near_match(word, known);
+      throw std::invalid_argument(
+          fmt::format("help: expected {}, found '{}'{}", base::either_of(known), word,
+                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    }
+    command = found;
+  }
+  return *command;
+}
+
+void add_help_command(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("help", "Show the help of a command, as --help does");
+  command->add_option("COMMAND", *words, "one of these, or none for all of them");
+  set_examples(*command, "  paths help run\n  paths help schedule print\n");
+  command->callback([&app, words, &exit_code] {
+    const CLI::App& asked = command_of(app, *words);
+    std::string before;
+    for (const CLI::App* one = asked.get_parent(); one != nullptr; one = one->get_parent())
+      before = one->get_name() + (before.empty() ? "" : " ") + before;
+    std::cout << asked.get_formatter()->make_help(
+        &asked, (before.empty() ? "" : before + " ") + asked.get_name(),
+        CLI::AppFormatMode::Normal);
+    exit_code = succeeded;
+  });
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, std::string_view commit) {
   CLI::App app(
       "Declares, checks, draws and runs the communication structure of programs that\n"
       "share tuples between threads, hosts and clusters.",
       "paths");
-  app.set_version_flag("--version", fmt::format("paths {}", base::version));
+  app.set_version_flag("--version", version_text(commit));
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
   set_examples(app,
@@ -65,6 +117,7 @@ int run_program(int argc, const char* const* argv) {
   add_explain_command(app, exit_code);
   add_plan_command(app, exit_code);
   add_space_command(app, exit_code);
+  add_help_command(app, exit_code);
   return paths::run_main(app, argc, argv, [&] { return exit_code; });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paths/config/config.hpp"
@@ -47,7 +48,7 @@ struct RunOptions {
 /// all hosts in one process; returns the exit code.
 int run_hosts(RunOptions& options);
 
-/// The whole program.
-int run_program(int argc, const char* const* argv);
+/// The whole program. `commit` is for `--version`.
+int run_program(int argc, const char* const* argv, std::string_view commit = "unknown");
 
 }  // namespace commands

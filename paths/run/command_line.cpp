@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -50,6 +51,21 @@ void take_signals_of_writing() {
   }
 }
 
+/// Whether standard output is a pipe whose reader has ended, as `head` does.
+bool is_output_unread() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+/// Ends the process by SIGPIPE, as the signal itself would have. Returns if its parent ignores it.
+void end_by_sigpipe() {
+  struct sigaction now {};
+  sigaction(SIGPIPE, nullptr, &now);
+  if (now.sa_handler == SIG_IGN) return;
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+}
+
 /// What was printed may still lie in a buffer when a program ends, and be lost in silence.
 bool flush_output() {
   std::cout.flush();
@@ -62,6 +78,14 @@ std::string command_name(const CLI::App& app) {
   return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
 }
 
+/// The commands that help shows. One without a group is for processes that `paths` starts.
+std::vector<std::string> shown_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({}))
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  return names;
+}
+
 /// What a misspelt command or option probably meant.
 std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   const auto chosen = app.get_subcommands();
@@ -69,9 +93,8 @@ std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> words;
   for (const CLI::Option* option : current.get_options())
     for (const std::string& name : option->get_lnames()) words.push_back(name);
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (chosen.empty()) words.push_back(command->get_name());
-  }
+  if (chosen.empty())
+    for (std::string& name : shown_commands(app)) words.push_back(std::move(name));
   const std::vector<std::string_view> known(words.begin(), words.end());
   for (int place = 1; place < argc; ++place) {
     std::string_view word = argv[place];
@@ -94,12 +117,9 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   }
   std::string message = error.what();
   if (message == "A subcommand is required") {
-    std::vector<std::string_view> names;
     const auto chosen = app.get_subcommands();
-    const CLI::App& current = chosen.empty() ? app : *chosen.front();
-    for (const CLI::App* command : current.get_subcommands({}))
-      names.emplace_back(command->get_name());
-    message = fmt::format("expected a command: {}", base::either_of(names));
+    const std::vector<std::string> names = shown_commands(chosen.empty() ? app : *chosen.front());
+    message = fmt::format("expected a command: {}", base::either_of({names.begin(), names.end()}));
   }
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
   base::say(fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(),
@@ -166,6 +186,7 @@ int run_main(CLI::App& app, int argc, const char* const* argv, const std::functi
   take_signals_of_writing();
   const int code = run_body(app, argc, argv, body);
   if (flush_output() || code != 0) return code;
+  if (is_output_unread()) end_by_sigpipe();
   base::say(fmt::format("{}: standard output could not be written\n", app.get_name()));
   return failed;
 }

@@ -16,8 +16,10 @@ namespace paths {
 /// for a wrong command line, a ConfigError and a std::invalid_argument. An option that is given
 /// needs a word; one that is a number takes what base/units.hpp calls a plain number.
 ///
-/// Standard streams may be closed, full, or read by nobody: that is never a signal, no descriptor
-/// opened later gets the number of one, and a standard error that is lost changes nothing.
+/// Standard streams may be closed or full, or their reader may have ended. No descriptor opened
+/// later gets the number of one, and a lost standard error changes nothing. A program that has
+/// succeeded ends by SIGPIPE, without a message, if the reader of its standard output has ended;
+/// nothing ends by that signal earlier.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
 
 /// Shown at the end of the help.

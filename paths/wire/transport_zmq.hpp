@@ -2,6 +2,7 @@
 // paths/wire/transport_zmq.hpp — frames between processes, over TCP and Unix sockets, by ZeroMQ.
 #pragma once
 #include <memory>
+#include <string>
 
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
@@ -23,5 +24,8 @@ namespace paths {
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
                                               std::shared_ptr<const Peers> peers,
                                               std::uint32_t host);
+
+/// The version of the library that this process has loaded: "4.3.4".
+std::string zmq_version();
 
 }  // namespace paths

@@ -9,6 +9,7 @@
 
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
+#include "paths/wire/transport_zmq.hpp"
 #include "paths/wire/zmq_message.hpp"
 #include "runtime/machine.hpp"
 
@@ -269,6 +270,11 @@ void Sockets::close_all() {
   closed_ = true;
   handed_over_.clear();
   closed_waiters_.wake_all(wakes);
+}
+
+std::string zmq_version() {
+  const auto [major, minor, patch] = zmq::version();
+  return fmt::format("{}.{}.{}", major, minor, patch);
 }
 
 }  // namespace paths

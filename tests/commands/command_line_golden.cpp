@@ -49,7 +49,27 @@ TEST_CASE("command line: help and version exit with 0") {
        {"check", "show", "expand", "kinds", "explain", "plan", "schedule", "space"})
     check_golden("help_" + command, {command, "--help"}, 0);
   check_golden("help", {"--help"}, 0);
-  CHECK(run({"--version"}).out == "paths " + std::string(base::version) + "\n");
+  for (const std::string command : {"check", "schedule"})
+    CHECK(run({"help", command}).text() == run({command, "--help"}).text());
+  CHECK(run({"help", "schedule", "print"}).text() == run({"schedule", "print", "--help"}).text());
+  CHECK(run({"help"}).text() == run({"--help"}).text());
+}
+
+TEST_CASE("command line: help of a command that there is not names those that there are") {
+  CHECK(run({"help", "schedule", "prnt"}).err ==
+        "paths: help: expected print, export or verify, found 'prnt'; did you mean 'print'?\n");
+  CHECK(run({"help", "check", "now"}).err == "paths: help: check has no commands, found 'now'\n");
+  CHECK(run({"help", "chekc"}).exit_code == 2);
+}
+
+TEST_CASE("command line: --version prints the commit, the compiler and the libraries") {
+  const std::string version = run({"--version"}).out;
+  CHECK_THAT(version, Catch::StartsWith("paths " + std::string(base::version) + "\n"));
+  for (const std::string line :
+       {"\ncommit: ", "\ncompiler: ", "\nZeroMQ: ", "\nOTF2: ", "\npage: "})
+    CHECK_THAT(version, Catch::Contains(line));
+  const auto said = test_support::run_shell(PATHS_BUILD_BIN_DIR "/paths --version");
+  CHECK_THAT(said.text, !Catch::Contains("OTF2:     \n"));
 }
 
 TEST_CASE("command line: a program of this folder wants ./ before it, which is said") {
