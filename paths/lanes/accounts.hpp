@@ -83,13 +83,13 @@ class Window {
  public:
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
-  /// All unsent bytes of that message need no credit.
+  /// No byte of that message, which is to come, needs credit.
   void grant(MessageName name) { granted_.insert(name); }
   bool is_granted(MessageName name) const { return granted_.contains(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
-  /// All of it was sent.
-  void forget(MessageName name) { granted_.erase(name); }
+  /// Whether it was granted, which is not kept any longer.
+  bool forget(MessageName name) { return granted_.erase(name) > 0; }
   void forget_channel(std::uint64_t channel) {
     granted_.erase(granted_.lower_bound({channel, 0}),
                    granted_.upper_bound({channel, std::numeric_limits<std::uint64_t>::max()}));

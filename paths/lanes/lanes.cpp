@@ -261,8 +261,9 @@ Lanes::Waits Lanes::unsent(std::uint64_t id) {
   Waits waits;
   for (auto& [target, lane] : joined(id).out)
     lane.for_each([&](const LaneOut::Channel& channel) {
-      for (const LaneOut::Message& message : channel.messages)
+      channel.for_each([&](const LaneOut::Message& message) {
         if (!message.wait->is_let_go) waits.push_back(message.wait);
+      });
     });
   return waits;
 }
@@ -452,9 +453,8 @@ void Lanes::take_permission(Group& group, const LaneFrame& frame, base::Nanos mo
     const auto channel = lane.channels.find(name.channel);
     const bool is_to_come =
         channel == lane.channels.end() || name.ordinal >= channel->second.next_ordinal;
-    const LaneOut::Message* const message = lane.find(name);
     // Of one that was sent it means nothing.
-    if (is_to_come || message != nullptr) lane.window.grant(name);
+    if (!outgoing_.grant(lane, name) && is_to_come) lane.window.grant(name);
   }
   outgoing_.unblock(lane, moment);
 }

@@ -14,20 +14,6 @@ constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
 
-const LaneOut::Message* LaneOut::find(MessageName name) const {
-  const auto is_it = [&](const Message& message) { return message.name == name; };
-  const auto channel = channels.find(name.channel);
-  const auto& messages = channel != channels.end() ? channel->second.messages : named.messages;
-  const auto found = std::find_if(messages.begin(), messages.end(), is_it);
-  return found == messages.end() ? nullptr : &*found;
-}
-
-bool LaneOut::holds(std::uint64_t channel) const {
-  return std::any_of(named.messages.begin(), named.messages.end(), [&](const Message& one) {
-    return one.name.channel == channel && !one.wait->is_let_go;
-  });
-}
-
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
   if (const EmulatedLink* link = departures_.link_to(target)) {
     Outlet& outlet = by_link_[link];
@@ -47,39 +33,45 @@ bool OutgoingLanes::is_full(const Outlet& outlet) const {
 void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
                          std::shared_ptr<LaneWait> wait) {
   LaneOut::Channel& channel = lane.channels[number];
-  channel.lane = &lane;
-  const MessageName name{number, channel.next_ordinal++};
-  channel.messages.push_back(
-      {name, 0, 0, std::move(payload), 0, false, runtime_.now(), std::move(wait)});
-  list(channel);
-  want(outlet_to(lane.target));
+  put(lane, channel,
+      {.name = {number, channel.next_ordinal++},
+       .payload = std::move(payload),
+       .wait = std::move(wait)});
 }
 
 void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
                          std::shared_ptr<LaneWait> wait) {
-  LaneOut::Channel& channel = lane.named;
+  lane.named.is_named = true;
+  put(lane, lane.named,
+      {.name = {which.channel, which.name},
+       .meaning = which.meaning,
+       .order = which.order,
+       .payload = std::move(payload),
+       .waits_for_grant = which.waits_for_grant,
+       .wait = std::move(wait)});
+}
+
+void OutgoingLanes::put(LaneOut& lane, LaneOut::Channel& channel, LaneOut::Message message) {
   channel.lane = &lane;
-  channel.is_named = true;
-  const auto later =
-      std::find_if(channel.messages.begin(), channel.messages.end(),
-                   [&](const LaneOut::Message& one) { return one.order > which.order; });
-  channel.messages.insert(later, {{which.channel, which.name},
-                                  which.meaning,
-                                  which.order,
-                                  std::move(payload),
-                                  0,
-                                  which.waits_for_grant,
-                                  runtime_.now(),
-                                  std::move(wait)});
+  message.ready_at = runtime_.now();
+  message.is_granted = lane.window.forget(message.name);
+  channel.put(std::move(message));
   list(channel);
   want(outlet_to(lane.target));
 }
 
+bool OutgoingLanes::grant(LaneOut& lane, MessageName name) {
+  LaneOut::Channel& channel = lane.channel_of(name.channel);
+  LaneOut::Message* const message = channel.find(name);
+  if (message == nullptr) return false;
+  channel.grant(*message);
+  return true;
+}
+
 void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
   lane.for_each([&](LaneOut::Channel& channel) {
-    if (channel.messages.empty() || channel.is_listed) return;
-    for (LaneOut::Message& message : channel.messages)
-      message.ready_at = std::max(message.ready_at, moment);
+    if (channel.empty() || channel.is_listed) return;
+    channel.ready_at = std::max(channel.ready_at, moment);
     list(channel);
   });
   want(outlet_to(lane.target));
@@ -97,18 +89,10 @@ std::uint64_t OutgoingLanes::next_bytes(const LaneOut::Message& message) const {
   return frame_bytes_ == 0 ? rest : std::min(rest, frame_bytes_);
 }
 
-/// Credit goes to the first message that was not granted; one that was granted overtakes it.
 LaneOut::Message* OutgoingLanes::movable(LaneOut::Channel& channel) const {
-  const Window& window = channel.lane->window;
-  bool may_pay = true;
-  for (LaneOut::Message& message : channel.messages) {
-    if (message.wait->is_let_go) continue;
-    if (window.is_granted(message.name)) return &message;
-    if (message.waits_for_grant) continue;
-    if (may_pay && window.can_pay(charge_of(next_bytes(message)))) return &message;
-    may_pay = false;
-  }
-  return nullptr;
+  return channel.movable([&](const LaneOut::Message& message) {
+    return channel.lane->window.can_pay(charge_of(next_bytes(message)));
+  });
 }
 
 LaneOut::Channel* OutgoingLanes::choose(Outlet& outlet, LaneOut::Message*& message) {
@@ -180,7 +164,8 @@ void OutgoingLanes::pump(Outlet& outlet) {
     LaneOut::Message* message = nullptr;
     LaneOut::Channel* channel = choose(outlet, message);
     if (channel == nullptr) return;
-    const base::Nanos at = departures_.not_long_ago(std::max(message->ready_at, outlet.taken));
+    const base::Nanos at =
+        departures_.not_long_ago(std::max({message->ready_at, channel->ready_at, outlet.taken}));
     outlet.in_hand += charge_of(next_bytes(*message));
     if (is_full(outlet)) full_.push_back(&outlet);
     outlet.taken = offer(*channel, *message, at);
@@ -194,7 +179,7 @@ base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& me
   LaneOut& lane = *channel.lane;
   const std::uint64_t bytes = next_bytes(message);
   LaneFrame frame;
-  frame.is_granted = lane.window.is_granted(message.name);
+  frame.is_granted = message.is_granted;
   frame.source = host_;
   frame.target = lane.target;
   frame.group = lane.group;
@@ -208,19 +193,15 @@ base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& me
   message.sent += bytes;
   const base::Nanos taken = departures_.depart(std::move(frame), at);
   if (message.sent == message.bytes()) end(channel, message, taken);
-  channel.was_idle = channel.messages.empty();
+  channel.was_idle = channel.empty();
   list(channel);
   return taken;
 }
 
 void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
-  LaneOut& lane = *channel.lane;
-  lane.window.forget(message.name);
-  ++lane.messages_sent;
+  ++channel.lane->messages_sent;
   std::shared_ptr<LaneWait> wait = std::move(message.wait);
-  const auto place = std::find_if(channel.messages.begin(), channel.messages.end(),
-                                  [&](const LaneOut::Message& one) { return &one == &message; });
-  channel.messages.erase(place);
+  channel.end(message);
   if (at <= runtime_.now()) {
     sent_.push_back(std::move(wait));
   } else {
@@ -229,28 +210,18 @@ void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, ba
 }
 
 std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
-  std::vector<std::shared_ptr<LaneWait>> waiting;
   Outlet& outlet = outlet_to(lane.target);
   lane.for_each([&](LaneOut::Channel& channel) {
     std::erase(outlet.fresh, &channel);
     std::erase(outlet.turns, &channel);
     channel.is_listed = false;
-    for (LaneOut::Message& message : channel.messages) waiting.push_back(std::move(message.wait));
-    channel.messages.clear();
   });
-  return waiting;
+  return drop(lane, {});
 }
 
 std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane, const Channels& which) {
   std::vector<std::shared_ptr<LaneWait>> waiting;
-  lane.for_each([&](LaneOut::Channel& channel) {
-    std::erase_if(channel.messages, [&](LaneOut::Message& message) {
-      if (message.name.channel < which.first || message.name.channel > which.last) return false;
-      lane.window.forget(message.name);
-      waiting.push_back(std::move(message.wait));
-      return true;
-    });
-  });
+  lane.for_each([&](LaneOut::Channel& channel) { channel.drop(which, waiting); });
   return waiting;
 }
 

@@ -9,54 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "paths/lanes/accounts.hpp"
 #include "paths/lanes/departures.hpp"
 #include "paths/lanes/group.hpp"
+#include "paths/lanes/lane_out.hpp"
 
 namespace paths {
-
-/// The sender's side of one lane: of a group, to one host.
-struct LaneOut {
-  struct Message {
-    MessageName name;
-    std::uint64_t meaning = 0;
-    std::uint64_t order = 0;  ///< of a named one
-    base::Payload payload;    ///< or in memory that was lent
-    std::uint64_t sent = 0;   ///< bytes of it
-    bool waits_for_grant = false;
-    base::Nanos ready_at{0};
-    std::shared_ptr<LaneWait> wait;
-    std::uint64_t bytes() const { return wait->lent.empty() ? payload.size() : wait->lent.size(); }
-    base::Payload part(std::uint64_t offset, std::uint64_t size) const {
-      return wait->lent.empty() ? payload.part(offset, size) : wait->lent.copy(offset, size);
-    }
-  };
-  struct Channel {
-    LaneOut* lane = nullptr;
-    std::deque<Message> messages;  ///< that are not sent; nodes of the map do not move
-    std::uint64_t next_ordinal = 0;
-    bool is_named = false;   ///< its messages are, of whatever channels, and lie in their order
-    bool is_listed = false;  ///< at its outlet
-    bool was_idle = true;    ///< since it was last listed nothing of it was sent
-  };
-  std::uint64_t group = 0;
-  std::uint32_t target = 0;
-  Window window;
-  bool has_asked = false;
-  std::uint64_t messages_sent = 0;
-  std::map<std::uint64_t, Channel> channels;
-  Channel named;
-
-  /// All that have or had messages.
-  template <class See>
-  void for_each(const See& see) {
-    for (auto& [number, channel] : channels) see(channel);
-    see(named);
-  }
-  const Message* find(MessageName name) const;
-  /// Whether a named message of that channel has not left.
-  bool holds(std::uint64_t channel) const;
-};
 
 /// What a host sends by itself, as against what passes through it. Of each outgoing link, one frame
 /// at a time is offered, the next when the link has taken it; channels take turns, and one that has
@@ -79,6 +36,8 @@ class OutgoingLanes {
             std::shared_ptr<LaneWait> wait);
   void send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
+  /// That message needs no credit. False when it is not here: it was sent, or is to come.
+  bool grant(LaneOut& lane, MessageName name);
   /// Credit or a grant came at that moment: what waited for it goes on.
   void unblock(LaneOut& lane, base::Nanos moment);
   /// Nothing more of it leaves: those who wait for its messages, to be told why.
@@ -117,6 +76,7 @@ class OutgoingLanes {
   };
   bool is_full(const Outlet& outlet) const;
   Outlet& outlet_to(std::uint32_t target);
+  void put(LaneOut& lane, LaneOut::Channel& channel, LaneOut::Message message);
   void list(LaneOut::Channel& channel);
   void want(Outlet& outlet);
   void pump_at(Outlet& outlet, base::Nanos moment);

@@ -71,7 +71,8 @@ TEST_CASE("accounts: a window pays by credit or by grant") {
   window.grant({3, 1});
   CHECK(window.is_granted({3, 1}));
   CHECK_FALSE(window.is_granted({3, 0}));
-  window.forget({3, 1});
+  CHECK(window.forget({3, 1}));
+  CHECK_FALSE(window.forget({3, 1}));
   CHECK_FALSE(window.is_granted({3, 1}));
 }
 
