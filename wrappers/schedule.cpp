@@ -99,9 +99,10 @@ std::string disagreement(const paths::WrapperPlace& place, const std::string& co
 
 }  // namespace
 
-Schedule::Schedule(paths::Wiring& wiring, std::string collective, std::string by,
-                   paths::Reduction reduction)
+Schedule::Schedule(paths::Wiring& wiring, std::uint32_t wrapper, std::string collective,
+                   std::string by, paths::Reduction reduction)
     : wiring_(wiring),
+      wrapper_(wrapper),
       collective_(std::move(collective)),
       by_(std::move(by)),
       reduction_(std::move(reduction)) {}
@@ -126,7 +127,9 @@ paths::Result Schedule::operate(paths::Operation operation, paths::Next next) {
 }
 
 void Schedule::join(paths::Operation& operation) {
-  if (const std::string why = reduction_.wrong(operation); !why.empty()) {
+  const base::Sign sign =
+      reduction_.sign_of(wiring_.plan(), wrapper_, operation.path, operation.contributions);
+  if (const std::string why = reduction_.wrong(operation.payload, sign); !why.empty()) {
     const paths::Failure failure = wiring_.failure(name(), operation.path, why);
     group_->fail(operation.sequence, failure, groups::Failing::alone);
     throw paths::TravelError(*failure);
@@ -178,8 +181,8 @@ paths::WrapperKind schedule_kind() {
     if (const std::string why = is_asked ? why_not(place.plan, call_of(reduction, by)) : "";
         !why.empty())
       reader.mistakes().add(reader.position_of("by"), why);
-    return [=](paths::Wiring& wiring) {
-      return std::make_unique<Schedule>(wiring, collective, by, reduction);
+    return [=, wrapper = place.wrapper](paths::Wiring& wiring) {
+      return std::make_unique<Schedule>(wiring, wrapper, collective, by, reduction);
     };
   };
   return kind;

@@ -28,8 +28,9 @@ namespace wrappers {
 ///          something of it; the next ones go on. When a contributor ends, all that come later do.
 class Schedule final : public paths::Wrapper {
  public:
-  /// `by` names the schedule, `collective` what it is for: the graph.
-  Schedule(paths::Wiring& wiring, std::string collective, std::string by,
+  /// `wrapper` is its index in the plan; `by` names the schedule, `collective` what it is for: the
+  /// graph.
+  Schedule(paths::Wiring& wiring, std::uint32_t wrapper, std::string collective, std::string by,
            paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool takes_failures() const override { return true; }
@@ -41,6 +42,7 @@ class Schedule final : public paths::Wrapper {
   void end(const paths::Operation& operation);
 
   paths::Wiring& wiring_;
+  const std::uint32_t wrapper_;
   const std::string collective_, by_;
   const paths::Reduction reduction_;
   std::shared_ptr<groups::HostGroup> group_;

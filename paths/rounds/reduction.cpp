@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/buffer.hpp"
+#include "paths/plan/plan.hpp"
 #include "paths/rounds/condition.hpp"
 
 namespace paths {
@@ -56,12 +57,23 @@ void read_shape(base::MapReader& reader, Reduction& reduction) {
 
 }  // namespace
 
-std::string Reduction::wrong(const base::Payload& value, std::uint64_t contributions) const {
+bool is_reduced_before(const Plan& plan, std::uint32_t wrapper, std::uint32_t path) {
+  if (path >= plan.paths.size()) return false;
+  for (StageId stage = plan.paths[path].stage; stage != no_stage;
+       stage = plan.stages[stage].below) {
+    const std::uint32_t here = plan.stages[stage].wrapper;
+    if (here == wrapper) return false;
+    if (plan.wrappers[here].settings.find("operation") != nullptr) return true;
+  }
+  return false;
+}
+
+std::string Reduction::wrong(const base::Payload& value, base::Sign allowed) const {
   if (value.size() != shape.bytes())
     return fmt::format("expected {} bytes to combine by {}, found {}", shape.bytes(),
                        operation->name, value.size());
   try {
-    base::check_contribution(shape, sign_of(contributions), value.bytes(), values);
+    base::check_contribution(shape, allowed, value.bytes(), values);
   } catch (const base::WrongSign& bad) {
     return fmt::format("{}, but contributions are declared {}", bad.what(), sign_name(sign));
   } catch (const base::BadValue& bad) {

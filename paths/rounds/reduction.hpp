@@ -2,6 +2,7 @@
 // paths/rounds/reduction.hpp — what a collective combines, as the settings of a wrapper declare it.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,11 @@
 
 namespace paths {
 
+struct Plan;
+
+/// Whether a wrapper before that one, on that path, has a reduction.
+bool is_reduced_before(const Plan& plan, std::uint32_t wrapper, std::uint32_t path);
+
 /// An operation, what it is applied to, the sign all contributions have, and what NaN and overflow
 /// are. A value.
 struct Reduction {
@@ -25,16 +31,16 @@ struct Reduction {
   /// For parts of a value at a time; null where only a whole one can be combined.
   base::CombineElements elements = nullptr;
 
-  /// Why the payload may not be combined: its size, a NaN, or, of a thread's own value, a sign
-  /// that was ruled out. Empty when it may be. (A partial result is not asked for its sign: a
-  /// product of non-positive values is no longer one.)
-  std::string wrong(const Operation& contribution) const {
-    return wrong(contribution.payload, contribution.contributions);
-  }
-  std::string wrong(const base::Payload& value, std::uint64_t contributions) const;
-  /// The sign that a value with as many contributions must have.
-  base::Sign sign_of(std::uint64_t contributions) const {
-    return contributions == 1 ? sign : base::Sign::any;
+  /// Why the value may not be combined: its size, a NaN, or a sign that was ruled out. Empty when
+  /// it may be.
+  std::string wrong(const base::Payload& value, base::Sign allowed) const;
+  /// The sign that a value must have at a wrapper on that path. Only a thread's own value has one:
+  /// a product of non-positive values may be positive. An earlier wrapper makes a logical value 0
+  /// or 1.
+  base::Sign sign_of(const Plan& plan, std::uint32_t wrapper, std::uint32_t path,
+                     std::uint64_t contributions) const {
+    if (sign == base::Sign::any || contributions != 1) return base::Sign::any;
+    return operation->normalize && is_reduced_before(plan, wrapper, path) ? base::Sign::any : sign;
   }
   /// A thread's own value as a result would be (base::ReduceOperation::normalize).
   void normalize(Operation& contribution) const;

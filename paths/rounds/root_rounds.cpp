@@ -70,7 +70,9 @@ void RootRounds::mark(const std::string& error) {
 }
 
 void RootRounds::check(Operation& operation, const Reduction& reduction) const {
-  const std::string wrong = reduction.wrong(operation);
+  const base::Sign allowed =
+      reduction.sign_of(site_.plan(), index_, operation.path, operation.contributions);
+  const std::string wrong = reduction.wrong(operation.payload, allowed);
   if (wrong.empty()) return reduction.normalize(operation);
   fail(operation, fmt::format("round {}: {}: {}", operation.sequence,
                               site_.plan().contributor(index_, operation.slot), wrong));

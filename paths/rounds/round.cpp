@@ -175,11 +175,16 @@ void Rounds::begin(Operation&& operation, const Next& next, Ascent& ascent) {
   }
 }
 
+base::Sign Rounds::sign_of(std::uint32_t path, std::uint64_t contributions) const {
+  return rules_.reduction->sign_of(site_.plan(), wrapper_, path, contributions);
+}
+
 /// A value that may not be combined arrives as a failure.
 void Rounds::check(Operation& contribution) const {
   if (!rules_.reduction || contribution.failure) return;
   if (checks_in_fold_ && contribution.payload.size() == bytes_) return;
-  const std::string wrong = rules_.reduction->wrong(contribution);
+  const std::string wrong = rules_.reduction->wrong(
+      contribution.payload, sign_of(contribution.path, contribution.contributions));
   if (wrong.empty()) return rules_.reduction->normalize(contribution);
   contribution.payload = {};
   contribution.failure =
@@ -564,7 +569,8 @@ Failure Rounds::first_wrong(const Round& round, std::uint32_t slots, std::uint64
   if (!checks_in_fold_) return nullptr;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const Contribution& one = round.by_slot[slot];
-    const std::string wrong = rules_.reduction->wrong(one.payload, one.contributions);
+    const std::string wrong =
+        rules_.reduction->wrong(one.payload, sign_of(one.path, one.contributions));
     if (!wrong.empty()) return refused(slot, one.path, sequence, wrong);
   }
   return nullptr;
@@ -696,7 +702,7 @@ bool Rounds::fold_part(const Round& round, std::span<std::byte> to, std::size_t 
   std::span<const std::byte> left;
   for (const Contribution& one : round.by_slot) {
     const std::span<const std::byte> mine = part_of(one.payload.bytes());
-    const base::Sign sign = reduction.sign_of(one.contributions);
+    const base::Sign sign = sign_of(one.path, one.contributions);
     if (sign != base::Sign::any)
       is_right &= base::are_right(reduction.shape.scalar, sign, reduction.values, mine);
     if (&one != &round.by_slot.front()) {

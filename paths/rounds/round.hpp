@@ -90,6 +90,7 @@ class Rounds {
   using Open = std::map<Key, std::unique_ptr<Round>>;
   enum class Turn : std::uint8_t { carry, answer, leave };
 
+  base::Sign sign_of(std::uint32_t path, std::uint64_t contributions) const;
   void check(Operation& contribution) const;
   Result contribute(Operation&& operation, const Next& next);
   void begin_contribution(Operation&& operation, const Next& next, Ascent& ascent);
