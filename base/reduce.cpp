@@ -41,7 +41,7 @@ bool is_nan(T value) {
 
 template <class T>
 void refuse_nan(T value, std::size_t index) {
-  if (is_nan(value)) throw BadValue(fmt::format("NaN at index {}", index));
+  if (is_nan(value)) throw BadValue("NaN", index);
 }
 
 /// Says what is wrong in the first elements that cannot be combined, which are in this block.
@@ -60,10 +60,9 @@ void refuse_nan(T value, std::size_t index) {
       const T b = load<T>(right.data() + at);
       refuse_nan(a, index);
       refuse_nan(b, index);
-      const std::string what =
-          fmt::format("{} {} of {} and {} at index {}", scalar_name(scalar), name, a, b, index);
-      if (std::is_integral_v<T>) throw Overflow("overflow of " + what);
-      throw BadValue("NaN in " + what);
+      const std::string what = fmt::format("{} {} of {} and {}", scalar_name(scalar), name, a, b);
+      if (std::is_integral_v<T>) throw Overflow("overflow of " + what, index);
+      throw BadValue("NaN in " + what, index);
     }
   });
   report_bug(__FILE__, __LINE__, "a block could not be combined, but each of its elements can");
@@ -178,6 +177,11 @@ std::size_t stride_of(const ReduceShape& shape) {
 
 }  // namespace
 
+BadValue::BadValue(const std::string& wrong, std::size_t index)
+    : std::runtime_error(fmt::format("{} at index {}", wrong, index)),
+      wrong_size_(wrong.size()),
+      index_(index) {}
+
 std::size_t ReduceShape::bytes() const { return count * stride_of(*this); }
 
 const ReduceOperation* reduce_operation(std::string_view name) {
@@ -207,6 +211,8 @@ void add_reduce_operation(ReduceOperation operation) {
 void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values,
                         Values rule) {
   ENSURE_EQ(values.size(), shape.bytes());
+  const bool is_floating = shape.scalar == Scalar::f32 || shape.scalar == Scalar::f64;
+  if (sign == Sign::any && !(is_floating && rule == Values::checked)) return;
   if (!shape.located && are_right(shape.scalar, sign, rule, values)) return;
   with_scalar(shape.scalar, [&](auto zero) {
     using T = decltype(zero);
@@ -216,11 +222,11 @@ void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std
       if (rule == Values::checked) refuse_nan(value, i);
       if constexpr (std::is_signed_v<T>) {
         if (sign == Sign::non_negative && value < T{}) {
-          throw WrongSign(fmt::format("negative value {} at index {}", value, i));
+          throw WrongSign(fmt::format("negative value {}", value), i);
         }
       }
       if (sign == Sign::non_positive && value > T{}) {
-        throw WrongSign(fmt::format("positive value {} at index {}", value, i));
+        throw WrongSign(fmt::format("positive value {}", value), i);
       }
     }
   });

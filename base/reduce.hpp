@@ -30,7 +30,17 @@ struct ReduceShape {
 /// The text says which value and which array index; the caller adds whose it was.
 class BadValue : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit BadValue(const std::string& wrong)
+      : std::runtime_error(wrong), wrong_size_(wrong.size()) {}
+  /// "`wrong` at index `index`"
+  BadValue(const std::string& wrong, std::size_t index);
+  /// The text without the index.
+  std::string_view wrong() const { return std::string_view(what()).substr(0, wrong_size_); }
+  std::optional<std::size_t> index() const { return index_; }
+
+ private:
+  std::size_t wrong_size_;
+  std::optional<std::size_t> index_;
 };
 /// An integer beyond its type.
 class Overflow : public BadValue {

@@ -41,11 +41,6 @@ void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   }
 }
 
-/// Where each sends to each in turn, fewer steps than participants might wait for each other.
-std::size_t window_of(std::size_t written, std::size_t hosts) {
-  return written > 0 ? written : std::max<std::size_t>(256, hosts);
-}
-
 /// What comes by credit without being asked for.
 constexpr std::size_t little_bytes = 4096;
 
@@ -61,7 +56,18 @@ std::size_t size_of(const Pieces& pieces) {
   return bytes;
 }
 
+/// Index in the vector of the first element of an operand, if one of them is a part of `in`.
+std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
+  for (const Block& block : operands)
+    if (block.buffer == collectives::in) return block.cells.offset;
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::size_t window_of(std::size_t written, std::size_t hosts) {
+  return written > 0 ? written : std::max<std::size_t>(256, hosts);
+}
 
 std::string OperationName::text() const {
   return fmt::format("operation {} of group {}, {}", number, group, name_of(collective));
@@ -74,6 +80,7 @@ void Execution::run(const Share& share, collectives::Program program) {
   ordinals_.clear();
   sent_.clear();
   of_.clear();
+  checked_ = {};
   for (admit(); !steps_.is_done(); admit()) {
     std::optional<std::size_t> member = wait_for_any();
     for (; member; member = waits_.try_any()) finish(*member);
@@ -187,6 +194,7 @@ void Execution::find_all(const Step& step) {
 void Execution::send(Slot slot) {
   Step& step = kept_[slot];
   const std::uint32_t peer = hosts_[steps_[slot].peer];
+  for (const Block& block : step.blocks) check_given(block);
   find_all(step);
   const std::size_t bytes = size_of(into_);
   if (share_->trace) step.began_nanos = share_->trace->now(), step.bytes = bytes;
@@ -283,17 +291,37 @@ void Execution::take(Slot slot) {
   }
 }
 
+/// Many are sent the same one after the other: it is checked once.
+void Execution::check_given(const Block& block) {
+  if (!share_->is_in_unchecked || block.buffer != collectives::in || block == checked_) return;
+  left_.clear();
+  share_->memory.find(block, left_);
+  for (const auto& piece : left_) share_->fold.check(piece);
+  checked_ = block;
+}
+
 void Execution::fold(const Step& step) {
   for (auto* pieces : {&into_, &left_, &right_}) pieces->clear();
   share_->memory.find(step.blocks[0], into_);
   share_->memory.find(step.blocks[1], left_);
   share_->memory.find(step.blocks[2], right_);
   if (!share_->memory.has_values()) return;
-  side_by_side<3>({&into_, &left_, &right_},
-                  [&](const auto& now) { share_->fold(now[0], now[1], now[2]); });
+  std::size_t done_bytes = 0;
+  try {
+    side_by_side<3>({&into_, &left_, &right_}, [&](const auto& now) {
+      share_->fold(now[0], now[1], now[2]);
+      done_bytes += now[0].size();
+    });
+  } catch (const base::BadValue& bad) {
+    const std::string wrong(bad.wrong());
+    const auto first = first_index(step.blocks);
+    if (!first || !bad.index()) throw base::BadValue(wrong);
+    throw base::BadValue(wrong, *first + done_bytes / share_->fold.element_bytes() + *bad.index());
+  }
 }
 
 void Execution::copy(const Step& step) {
+  check_given(step.blocks[1]);
   for (auto* pieces : {&into_, &left_}) pieces->clear();
   share_->memory.find(step.blocks[0], into_);
   share_->memory.find(step.blocks[1], left_);

@@ -47,6 +47,10 @@ struct ExecutionLimits {
   bool is_patience_written = false;
 };
 
+/// The window to use: the written one, or 256 or as many as hosts. In an exchange of all with all
+/// fewer steps than hosts might wait for each other.
+std::size_t window_of(std::size_t written, std::size_t hosts);
+
 /// A host's share of one operation. What it names outlives it.
 struct Share {
   const OperationName& name;
@@ -57,6 +61,8 @@ struct Share {
   ShareTrace* trace = nullptr;  ///< null where nothing is recorded
   /// Asks the hosts that it waits for whether that can still happen (LaneGroup::ask); may be empty.
   std::function<void()> ask_hosts;
+  /// Values are checked when they are sent or copied from `in`; folding checks the others.
+  bool is_in_unchecked = false;
 };
 
 /// Does what a program says over lanes: admits steps in order up to a window, does what no earlier
@@ -126,6 +132,7 @@ class Execution {
   void find_all(const Step& step);
   bool is_large(std::size_t bytes) const;
   const base::Payload& gathered(const Step& step);
+  void check_given(const collectives::Block& block);
   void fold(const Step& step);
   void copy(const Step& step);
   void trace(Slot slot);
@@ -147,6 +154,7 @@ class Execution {
   std::map<collectives::Rank, Sent> sent_;
   base::Payload gathered_;  // the message before that was copied, while nothing is written
   std::vector<collectives::Block> gathered_blocks_;
+  collectives::Block checked_;  // the last part of `in` that was checked
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks
 };

@@ -9,7 +9,7 @@
 namespace groups {
 namespace {
 
-constexpr std::size_t block_bytes = 4096;  // of whole elements, whatever they are
+constexpr std::size_t block_bytes = 4096;
 
 /// The bytes, or a copy of them where they are about to be overwritten.
 std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byte* overwritten,
@@ -43,20 +43,34 @@ void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left
   if (operation_ == nullptr || into.empty()) return;  // a barrier's token
   if (elements_ == nullptr) return combine(into, left, right);
   std::array<std::byte, block_bytes> left_copy, right_copy;
-  for (std::size_t at = 0; at < into.size(); at += block_bytes) {
-    const std::size_t bytes = std::min(block_bytes, into.size() - at);
+  const std::size_t block = whole_elements(block_bytes);
+  for (std::size_t at = 0; at < into.size(); at += block) {
+    const std::size_t bytes = std::min(block, into.size() - at);
     const auto to = into.subspan(at, bytes);
     const auto left_block = kept(left.subspan(at, bytes), to.data(), left_copy);
     const auto right_block = kept(right.subspan(at, bytes), to.data(), right_copy);
-    if (!elements_(to, left_block, right_block)) combine(to, left_block, right_block);
+    if (elements_(to, left_block, right_block)) continue;
+    if (left_block.data() == left_copy.data()) std::memcpy(to.data(), left_copy.data(), bytes);
+    if (right_block.data() == right_copy.data()) std::memcpy(to.data(), right_copy.data(), bytes);
+    combine(to, left_block, right_block, at / element_bytes_);
   }
 }
 
 void Fold::combine(std::span<std::byte> into, std::span<const std::byte> left,
-                   std::span<const std::byte> right) {
+                   std::span<const std::byte> right, std::size_t first_index) {
   left_.assign(left.begin(), left.end());
-  combining()(shape(left_.size()), left_, right);
+  try {
+    combining()(shape(left_.size()), left_, right);
+  } catch (const base::BadValue& bad) {
+    if (first_index == 0 || !bad.index()) throw;
+    throw base::BadValue(std::string(bad.wrong()), first_index + *bad.index());
+  }
   std::memcpy(into.data(), left_.data(), into.size());
+}
+
+void Fold::check(std::span<const std::byte> values) const {
+  if (operation_ == nullptr) return;
+  base::check_contribution(shape(values.size()), base::Sign::any, values, values_);
 }
 
 void Fold::alone(std::span<std::byte> values) const {

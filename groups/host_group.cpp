@@ -208,6 +208,9 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     execute(*running);
   } catch (const paths::TravelError& error) {
     failure = told(*running, error);
+  } catch (const WrongContribution& wrong) {
+    failure = failure_of(
+        fmt::format("{}: {}: {}", running->name.text(), thread_text(wrong.place()), wrong.what()));
   } catch (const std::exception& error) {
     failure = failure_of(fmt::format("{}: {}", running->name.text(), error.what()));
   } catch (...) {
@@ -321,14 +324,20 @@ void HostGroup::execute(Running& running) {
                  .patience = wiring_.plan().deadline,
                  .is_patience_written = wiring_.plan().deadline_written},
       .trace = running.trace.get(),
-      .ask_hosts = [this, &name] { ask_hosts(name); }};
+      .ask_hosts = [this, &name] { ask_hosts(name); },
+      .is_in_unchecked = local.is_in_unchecked()};
   std::unique_ptr<Execution> execution = take_execution();
   {
     std::optional<runtime::Attention> attention;
     const bool is_short = local.in().size() + local.out().size() <= attentive_bytes_max &&
                           layout_.hosts().size() <= attentive_hosts_max && fold.is_built_in();
     if (is_short) attention.emplace();
-    execution->run(share, choice->algorithm->program(choice->task, choice->parameters, me_));
+    try {
+      execution->run(share, choice->algorithm->program(choice->task, choice->parameters, me_));
+    } catch (const base::BadValue&) {
+      local.name_contributor();
+      throw;
+    }
   }
   running.wan = wan_traffic_of(*execution);
   give_back(std::move(execution));

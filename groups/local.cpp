@@ -2,6 +2,8 @@
 // groups/local.cpp — folding, lining up, handing out.
 #include "groups/local.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -63,6 +65,40 @@ std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const 
   return buffer.bytes();
 }
 
+/// Folding by built-in operations checks what members of this host give, and the schedule checks
+/// what a lone member gives. An exclusive scan between hosts may fold some value nowhere: which one
+/// depends on the schedule.
+bool Local::is_checked_later() const {
+  if (!fold_.is_built_in() || gathers_values()) return false;
+  return calls_.size() > 1 || between_ != Collective::exscan;
+}
+
+bool Local::is_in_unchecked() const {
+  const Collective collective = first().collective;
+  return is_reduction(collective) && collective != Collective::barrier && has_values() &&
+         calls_.size() == 1 && is_checked_later();
+}
+
+void Local::check_given() const {
+  if (!is_reduction(first().collective) || !has_values()) return;
+  for (std::size_t member = 0; member < calls_.size(); ++member)
+    check(member, calls_[member]->in, 0);
+}
+
+/// `values`: the part of what a member gave that begins at that byte.
+void Local::check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const {
+  try {
+    fold_.check(values);
+  } catch (const base::BadValue& bad) {
+    const std::size_t first_index = begin / element_bytes_;
+    throw WrongContribution(place(member), {std::string(bad.wrong()), first_index + *bad.index()});
+  }
+}
+
+void Local::name_contributor() const {
+  if (calls_.size() == 1 && !given_.empty()) check(0, given_, 0);
+}
+
 void Local::lend_in() {
   const Collective collective = first().collective;
   if (collective == Collective::barrier || collective == Collective::broadcast) return;
@@ -72,6 +108,7 @@ void Local::lend_in() {
   }
   if (collective == Collective::alltoall && (calls_.size() > 1 || !layout_.is_in_order()))
     return line_up_pairs();
+  if (!is_checked_later()) check_given();
   if (calls_.size() > 1) {
     if (!is_reduction(collective) || gathers_values())
       line_up_in();
@@ -86,6 +123,7 @@ void Local::lend_in() {
       put(copy, in_);
       in_ = copy;
     }
+    given_ = in_;
   }
   if (collective == Collective::reduce_scatter && !gathers_values()) order_by_host();
 }
@@ -120,24 +158,54 @@ void Local::order_by_rank(std::span<std::byte> to) const {
 
 void Local::fold_in() {
   in_ = made(in_made_, first().in.size());
-  fold_(in_, calls_[0]->in, calls_[1]->in);
-  for (std::size_t member = 2; member < calls_.size(); ++member)
-    fold_(in_, in_, calls_[member]->in);
+  fold_members(in_, 0);
 }
 
 /// All that there is to fold: what has just been folded goes to all members while it is in a cache.
 void Local::fold_into_all() {
-  constexpr std::size_t stretch_bytes = 64 << 10;  // of whole elements, whatever they are
+  constexpr std::size_t cached_bytes = 64 << 10;
   in_ = first().out;
   if (!has_values()) return;
+  const std::size_t stretch_bytes = fold_.whole_elements(cached_bytes);
   for (std::size_t at = 0; at < in_.size(); at += stretch_bytes) {
     const std::size_t size = std::min(stretch_bytes, in_.size() - at);
     const std::span<std::byte> sum = in_.subspan(at, size);
-    fold_(sum, first().in.subspan(at, size), calls_[1]->in.subspan(at, size));
-    for (std::size_t member = 2; member < calls_.size(); ++member)
-      fold_(sum, sum, calls_[member]->in.subspan(at, size));
+    fold_members(sum, at);
     for (std::size_t member = 1; member < calls_.size(); ++member)
       put(calls_[member]->out.subspan(at, size), sum);
+  }
+}
+
+/// Stores the sum of what all members gave, from byte `begin` on.
+void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
+  const auto given = [&](std::size_t member) {
+    return calls_[member]->in.subspan(begin, sum.size());
+  };
+  std::size_t member = 1;
+  try {
+    fold_(sum, given(0), given(1));
+    for (member = 2; member < calls_.size(); ++member) fold_(sum, sum, given(member));
+  } catch (const base::BadValue& bad) {
+    for (std::size_t one = 0; one <= member; ++one) check(one, given(one), begin);
+    throw_not_combined(place(member), bad, begin);
+  }
+}
+
+/// The value is right alone, but not together with those before it.
+void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
+                               std::size_t begin) const {
+  const std::string why = fmt::format("combining what it contributed: {}", bad.wrong());
+  if (!bad.index()) throw WrongContribution(place, base::BadValue(why));
+  throw WrongContribution(place, {why, begin / element_bytes_ + *bad.index()});
+}
+
+/// `to` = `left` and what the member at that place gave.
+void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
+                     std::span<const std::byte> given) {
+  try {
+    fold_(to, left, given);
+  } catch (const base::BadValue& bad) {
+    throw_not_combined(place, bad, 0);
   }
 }
 
@@ -254,7 +322,7 @@ void Local::fold_by_rank() {
     if (rank == 0)
       put(sum, next);
     else
-      fold_(sum, sum, next);
+      fold_one(layout_.place(rank), sum, sum, next);
     if (collective == Collective::scan) hand_to(rank);
   }
   if (is_scan(collective)) return;
@@ -304,9 +372,10 @@ void Local::hand_out_prefixes() {
   std::span<std::byte> next = made(next_made, first().in.size());
   bool has_sum = me_ > 0;
   put(sum, out_);
-  for (const Call* call : calls_) {
+  for (std::size_t member = 0; member < calls_.size(); ++member) {
+    const Call* const call = calls_[member];
     if (has_sum)
-      fold_(next, sum, call->in);
+      fold_one(place(member), next, sum, call->in);
     else
       put(next, call->in);
     const bool is_inclusive = call->collective == Collective::scan;

@@ -23,7 +23,7 @@ namespace groups {
 class Local {
  public:
   /// `calls`: of the members of participant `me`, in their order. Folds what they give.
-  /// Throws: base::BadValue.
+  /// Throws: WrongContribution.
   Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
         const CallCounts& counts, Fold& fold, std::size_t element_bytes);
 
@@ -31,7 +31,12 @@ class Local {
   static collectives::Collective between_hosts(const Call& call, const Layout& layout);
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
-  /// When the schedule has ended: gives members what is theirs. Throws: base::BadValue.
+  /// Whether the schedule has to check what it sends or copies of `in`: a lone member's value,
+  /// which nothing here has folded.
+  bool is_in_unchecked() const;
+  /// For a schedule that found a wrong value. Throws WrongContribution if a lone member gave it.
+  void name_contributor() const;
+  /// When the schedule has ended: gives members what is theirs. Throws: WrongContribution.
   void distribute();
 
  private:
@@ -49,6 +54,14 @@ class Local {
   void lend_out_blocks();
   void fold_in();
   void fold_into_all();
+  void fold_members(std::span<std::byte> sum, std::size_t begin);
+  void fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
+                std::span<const std::byte> given);
+  bool is_checked_later() const;
+  void check_given() const;
+  void check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const;
+  [[noreturn]] void throw_not_combined(std::uint32_t place, const base::BadValue& bad,
+                                       std::size_t begin) const;
   void line_up_in();
   void line_up_pairs();
   template <class Copy>
@@ -62,9 +75,10 @@ class Local {
   void hand_out_prefixes();
   void normalize_prefixes();
   std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
-  std::uint32_t rank(std::size_t member) const {
-    return layout_.rank(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
+  std::uint32_t place(std::size_t member) const {
+    return layout_.first_on(me_) + static_cast<std::uint32_t>(member);
   }
+  std::uint32_t rank(std::size_t member) const { return layout_.rank(place(member)); }
 
   const Layout& layout_;
   const std::uint32_t me_;
@@ -75,6 +89,7 @@ class Local {
   const collectives::Collective between_;
   base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
+  std::span<const std::byte> given_;  // by a lone member, in its order
 };
 
 }  // namespace groups
