@@ -61,6 +61,21 @@ std::string wrong(const Parameter& parameter, const std::string& value) {
   return "";
 }
 
+std::string too_many_pieces(const Parameter& parameter, const Task& task,
+                            const Parameters& values) {
+  Count least = 0;
+  for (const Count number : values.numbers(parameter.name))
+    if (number > 0 && (least == 0 || number < least)) least = number;
+  const Count total = task.counts.total();
+  if (least == 0 || total <= least) return "";
+  const Count pieces = (total - 1) / least + 1;
+  if (pieces <= pieces_max) return "";
+  return fmt::format(
+      "{} {} cuts {} elements into {} messages; expected at most {}, so {} 0 or at least {}",
+      parameter.name, least, total, pieces, pieces_max, parameter.name,
+      (total - 1) / pieces_max + 1);
+}
+
 }  // namespace
 
 std::string_view name_of(Order order) {
@@ -161,7 +176,37 @@ std::string Algorithm::why_not(const Task& task, const Parameters& values) const
   if (!does(task.collective)) return fmt::format("{} is no {}", name, name_of(task.collective));
   if (has_root(task.collective) && task.root >= task.size())
     return fmt::format("there is no participant {}: they are 0 to {}", task.root, task.size() - 1);
+  for (const Parameter& parameter : parameters)
+    if (parameter.is_piece && matters(parameter, task.collective, values))
+      if (const std::string why = too_many_pieces(parameter, task, values); !why.empty())
+        return why;
   return refusal ? refusal(task, values) : "";
+}
+
+std::string Algorithm::remedy(const Task& task, const Parameters& values, Order worst) const {
+  if (!does(task.collective)) return "";
+  const auto helps = [&](const Parameters& changed) {
+    return why_not(task, changed).empty() &&
+           (!is_reduction(task.collective) || order(task, changed) <= worst);
+  };
+  std::vector<const Parameter*> worded;
+  for (const Parameter& parameter : parameters)
+    if (!parameter.words.empty() && !parameter.is_list) worded.push_back(&parameter);
+  for (const Parameter* first : worded)
+    for (const std::string& word : first->words)
+      if (helps(Parameters(values).set(first->name, word)))
+        return fmt::format("{}={}", first->name, word);
+  for (std::size_t first = 0; first < worded.size(); ++first)
+    for (std::size_t second = first + 1; second < worded.size(); ++second)
+      for (const std::string& one : worded[first]->words)
+        for (const std::string& other : worded[second]->words) {
+          Parameters changed = values;
+          changed.set(worded[first]->name, one).set(worded[second]->name, other);
+          if (helps(changed))
+            return fmt::format("{}={},{}={}", worded[first]->name, one, worded[second]->name,
+                               other);
+        }
+  return "";
 }
 
 Schedule schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {

@@ -34,7 +34,10 @@ struct Parameter {
   Count most = std::numeric_limits<Count>::max();
   std::vector<std::string> only_with = {};  ///< it matters only beside one of these words
   std::vector<Collective> only_for = {};    ///< and only for these collectives; none: for all
+  bool is_piece = false;  ///< the elements of a message, or of a stretch, at most; 0: all
 };
+/// Most pieces that a vector may be cut into. Each of them is a message of its own.
+inline constexpr Count pieces_max = Count{1} << 16;
 
 /// The values of an algorithm's parameters.
 class Parameters {
@@ -91,8 +94,13 @@ struct Algorithm {
   /// Values for all parameters from "segment=4,shape=chain"; what is not said is by itself.
   /// Throws: std::invalid_argument naming everything that is wrong.
   Parameters read(const std::string& text) const;
-  /// As refusal(), and whether it is for that collective, and whether there is such a root.
+  /// As refusal(), and whether it is for that collective, whether there is such a root, and whether
+  /// pieces are not too many.
   std::string why_not(const Task& task, const Parameters& parameters) const;
+  /// Values that make it able to do what it refuses, or sum up as `worst` or better:
+  /// "allgather=ring"; the fewest that have to change. Empty if words of its parameters cannot.
+  std::string remedy(const Task& task, const Parameters& parameters,
+                     Order worst = Order::differs) const;
 };
 
 /// The programs of all participants: for tests, printing, and the verifier.

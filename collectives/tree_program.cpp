@@ -233,7 +233,8 @@ std::vector<Parameter> shape_parameters(bool has_levels) {
            .help = has_levels ? "The elements of a message at most, outermost level first; 0: all."
                               : "The elements of a message at most; 0: all in one.",
            .fallback = "0",
-           .is_list = has_levels}};
+           .is_list = has_levels,
+           .is_piece = true}};
 }
 
 Shape shape_named(const std::string& name, const Parameters& parameters) {

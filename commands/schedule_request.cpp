@@ -285,8 +285,11 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed) {
                             name_of(*collective), those_for(*collective)));
   mistakes.throw_if_any();
   if (request.algorithm == nullptr) return request;
-  if (const auto why = request.algorithm->why_not(request.task, request.parameters); !why.empty())
-    add_mistake(mistakes, fmt::format("--algorithm: {}: {}", request.schedule_text(), why));
+  if (const auto why = request.algorithm->why_not(request.task, request.parameters); !why.empty()) {
+    const std::string words = request.algorithm->remedy(request.task, request.parameters);
+    add_mistake(mistakes, fmt::format("--algorithm: {}: {}{}", request.schedule_text(), why,
+                                      words.empty() ? "" : "; try " + words));
+  }
   mistakes.throw_if_any();
   return request;
 }

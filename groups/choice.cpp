@@ -21,6 +21,8 @@
 #include "planning/planners.hpp"
 #include "planning/schedule_file.hpp"
 #include "pricing/best.hpp"
+#include "pricing/evaluator.hpp"
+#include "pricing/least_window.hpp"
 #include "runtime/wait.hpp"
 #include "tuning/link_model.hpp"
 
@@ -154,6 +156,7 @@ std::string Choice::text() const {
 struct Choices::Answers {
   runtime::Mutex mutex;
   std::map<std::string, std::shared_ptr<const Choice>> known;
+  std::map<std::string, std::optional<std::size_t>> windows;
 };
 
 Choices::Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
@@ -196,6 +199,23 @@ std::shared_ptr<const Choice> Choices::answer(const Question& question) {
   std::shared_ptr<const Choice> choice = decide(question);
   runtime::Lock lock(answers_->mutex);
   return answers_->known.try_emplace(text, std::move(choice)).first->second;
+}
+
+std::optional<std::size_t> Choices::least_window(const Choice& choice, const pricing::Ports& ports,
+                                                 std::size_t from) {
+  const std::string asked =
+      fmt::format("{} {} {} {} {} {} {}", choice.meaning, from, ports.sending, ports.receiving,
+                  ports.receiving_across, ports.are_apart, ports.are_in_order);
+  {
+    runtime::Lock lock(answers_->mutex);
+    if (const auto found = answers_->windows.find(asked); found != answers_->windows.end())
+      return found->second;
+  }
+  const auto least =
+      pricing::least_window(pricing::programs_of(*choice.algorithm, choice.task, choice.parameters),
+                            choice.task.group(), ports, from);
+  runtime::Lock lock(answers_->mutex);
+  return answers_->windows[asked] = least;
 }
 
 std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
@@ -260,6 +280,19 @@ planning::Contender Choices::planned(const Question& question,
   return made;
 }
 
+namespace {
+
+/// Parameters with which the algorithm that was named could do it, for messages.
+std::string try_text(const Question& question, const Choice& choice) {
+  const std::string words =
+      choice.algorithm->remedy(choice.task, choice.parameters, question.worst);
+  if (words.empty()) return "";
+  const bool has_parameters = !split(question.algorithm).second.empty();
+  return fmt::format("; try {}{}", has_parameters ? "" : choice.algorithm->name + ":", words);
+}
+
+}  // namespace
+
 /// Throws: std::invalid_argument for what cannot do it.
 void Choices::decide_by_name(const Question& question, Choice& choice) const {
   const auto [name, words] = split(question.algorithm);
@@ -284,13 +317,13 @@ void Choices::decide_by_name(const Question& question, Choice& choice) const {
                           std::to_string(std::max<std::size_t>(1, question.element_bytes)));
   if (const std::string why = choice.algorithm->why_not(choice.task, choice.parameters);
       !why.empty())
-    throw std::invalid_argument(why);
+    throw std::invalid_argument(why + try_text(question, choice));
   if (!is_reduction(question.collective)) return;
   if (const auto order = choice.algorithm->order(choice.task, choice.parameters);
       order > question.worst)
     throw std::invalid_argument(
-        fmt::format("it sums up as '{}', and the operation may be summed up as '{}' or better",
-                    name_of(order), name_of(question.worst)));
+        fmt::format("it sums up as '{}', and the operation may be summed up as '{}' or better{}",
+                    name_of(order), name_of(question.worst), try_text(question, choice)));
 }
 
 }  // namespace groups

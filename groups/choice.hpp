@@ -77,6 +77,10 @@ class Choices {
   ~Choices();
 
   std::shared_ptr<const Choice> answer(const Question& question);
+  /// The least window, of at least `from` steps, with which a choice of this object's ends with
+  /// those ports (pricing/least_window.hpp). Found once.
+  std::optional<std::size_t> least_window(const Choice& choice, const pricing::Ports& ports,
+                                          std::size_t from);
   const pricing::Network& network() const { return network_; }
   /// The participants, as the run's plan counts them.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }

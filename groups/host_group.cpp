@@ -263,11 +263,26 @@ std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
     prepared = std::make_shared<const Prepared>(call, layout_);
   }
   if (call.algorithm != "best") check_algorithm(*prepared);
+  if (call.window > 0 || call.ports.receiving > 0) check_window(call, *prepared);
   return prepared;
 }
 
+/// With fewer unfinished steps than the schedule needs, hosts would wait for each other.
+void HostGroup::check_window(const Call& call, const Prepared& prepared) const {
+  const auto choice = choice_of(prepared);
+  const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
+  const std::size_t window = window_of(call.window, hosts_.size());
+  const auto least = choices_for(call).least_window(*choice, ports, window);
+  if (least == window) return;
+  const std::string expected =
+      least ? fmt::format("a window of {} unfinished steps or more, found {}", *least, window)
+            : fmt::format("more than {} receiving ports", ports.receiving);
+  throw base::UsageError(fmt::format("group {}: {} by {}: expected {}", name_,
+                                     name_of(call.collective), choice->text(), expected));
+}
+
 /// What was named has to do what hosts do.
-void HostGroup::check_algorithm(const Prepared& prepared) {
+void HostGroup::check_algorithm(const Prepared& prepared) const {
   const collectives::Collective between = prepared.question.collective;
   try {
     choice_of(prepared);
@@ -279,7 +294,7 @@ void HostGroup::check_algorithm(const Prepared& prepared) {
   }
 }
 
-std::shared_ptr<const Choice> HostGroup::choice_of(const Prepared& prepared) {
+std::shared_ptr<const Choice> HostGroup::choice_of(const Prepared& prepared) const {
   {
     runtime::Lock lock(mutex_);
     if (prepared.choice != nullptr) return prepared.choice;

@@ -82,7 +82,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// For operations to come, whose calls have it. Throws ConfigError where that is of other
   /// clusters.
   std::shared_ptr<Choices> choices_by(const tuning::MeasuredNetwork& measured) const;
-  /// Throws UsageError if its counts cannot be, or there is no schedule for it.
+  /// Throws UsageError if its counts cannot be, there is no schedule for it, or its schedule needs
+  /// a larger window or more ports.
   std::shared_ptr<const Prepared> prepare(const Call& call);
   /// A member comes to its operation of that number; the call is lent until it has completed. With
   /// the last of them it is carried out: in the caller's context where that waits for it, else in
@@ -116,9 +117,10 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void execute(Running& running);
   void ask_hosts(const OperationName& name) const;
   std::string threads_text(std::uint32_t host) const;
-  void check_algorithm(const Prepared& prepared);
+  void check_algorithm(const Prepared& prepared) const;
+  void check_window(const Call& call, const Prepared& prepared) const;
   Choices& choices_for(const Call& call) const;
-  std::shared_ptr<const Choice> choice_of(const Prepared& prepared);
+  std::shared_ptr<const Choice> choice_of(const Prepared& prepared) const;
   std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution);
   paths::Failure failure_of(const std::string& reason) const;

@@ -19,7 +19,7 @@ void Admission::restart(collectives::Program program, std::size_t window) {
 }
 
 std::optional<Slot> Admission::admit() {
-  if (unfinished_ >= window_ || !pull()) return std::nullopt;
+  if (is_full() || !pull()) return std::nullopt;
   const collectives::Step step = pulled_[next_++];
   const Slot slot = place();
   Admitted& admitted = steps_[slot];

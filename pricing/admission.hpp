@@ -40,6 +40,9 @@ class Admission {
   /// Ends a step; those that need not wait any more go to `freed`.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }
+  /// Whether the window has no room.
+  bool is_full() const { return unfinished_ >= window_; }
+  void widen(std::size_t window) { window_ = window; }
   std::size_t unfinished() const { return unfinished_; }
 
   Admitted& operator[](Slot slot) { return steps_[slot]; }

@@ -37,10 +37,6 @@ constexpr std::size_t members_around_guess = 2;
 /// A family whose guesses cost that many times the best known is looked at no more.
 constexpr double near = 1.3;
 
-bool is_length(const Parameter& parameter) {
-  return parameter.name == "segment" || parameter.name == "stretch";
-}
-
 /// All of it, then halves of halves.
 std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
   std::vector<std::string> values{"0"};
@@ -124,7 +120,7 @@ class Families {
 void Families::choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen) {
   if (next == algorithm.parameters.size()) return add(algorithm, chosen);
   const Parameter& parameter = algorithm.parameters[next];
-  if (is_length(parameter) || !matters(parameter, task_, chosen, algorithm))
+  if (parameter.is_piece || !matters(parameter, task_, chosen, algorithm))
     return choose(algorithm, next + 1, chosen);
   for (const std::string& value : parameter.words.empty()
                                       ? numbers(parameter, task_, element_bytes_)
@@ -135,8 +131,8 @@ void Families::choose(const Algorithm& algorithm, std::size_t next, const Parame
 }
 
 void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
-  const auto length =
-      std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(), is_length);
+  const auto length = std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
+                                   [](const Parameter& one) { return one.is_piece; });
   Family family;
   for (const std::string& value : lengths_) {
     Candidate candidate{&algorithm, chosen};

@@ -252,7 +252,8 @@ Algorithm clusters_algorithm() {
                          {.name = "segment",
                           .help = "The elements of a message of allreduce at most; 0: all.",
                           .fallback = "0",
-                          .only_for = {Collective::allreduce}}},
+                          .only_for = {Collective::allreduce},
+                          .is_piece = true}},
           .order = order,
           .refusal = {},
           .program = program};

@@ -134,7 +134,8 @@ Algorithm gather_operate_algorithm() {
                          {.name = "segment",
                           .help = "The elements of each vector that are gathered and summed up at "
                                   "once; 0: all.",
-                          .fallback = "0"}},
+                          .fallback = "0",
+                          .is_piece = true}},
           .order = [](const Task&, const Parameters&) { return Order::canonical; },
           .refusal = wrong_for_operate,
           .program = gather_operate};
@@ -162,7 +163,8 @@ Algorithm gather_scatter_algorithm() {
           .collectives = {Collective::alltoall},
           .parameters = {{.name = "segment",
                           .help = "The elements of a message at most; 0: all in one.",
-                          .fallback = "0"}},
+                          .fallback = "0",
+                          .is_piece = true}},
           .order = {},
           .refusal = too_many_blocks,
           .program = gather_scatter};

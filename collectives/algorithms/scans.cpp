@@ -99,7 +99,8 @@ Program clusters_program(const Task& task, const Parameters& parameters, Rank me
 Parameter segment_parameter() {
   return {.name = "segment",
           .help = "The elements of a message at most; 0: all in one.",
-          .fallback = "0"};
+          .fallback = "0",
+          .is_piece = true};
 }
 
 }  // namespace

@@ -140,12 +140,6 @@ Order order(const Task&, const Parameters& parameters) {
   return parameters.word("inner") == "direct" ? Order::canonical : Order::by_block;
 }
 
-std::string refusal(const Task& task, const Parameters& parameters) {
-  const Stretches stretches(task.vector(), parameters.number("stretch"));
-  if (stretches.count() <= std::numeric_limits<Channel>::max()) return "";
-  return "there are more stretches than channels, which are 32-bit numbers";
-}
-
 }  // namespace
 
 Algorithm stretched_algorithm() {
@@ -156,7 +150,8 @@ Algorithm stretched_algorithm() {
           .collectives = {Collective::broadcast, Collective::allreduce},
           .parameters = {{.name = "stretch",
                           .help = "The elements that are done as one; 0: all of them.",
-                          .fallback = "0"},
+                          .fallback = "0",
+                          .is_piece = true},
                          {.name = "inner",
                           .help = "How pieces are exchanged inside clusters.",
                           .fallback = "direct",
@@ -176,7 +171,7 @@ Algorithm stretched_algorithm() {
                           .fallback = "on",
                           .words = {"on", "off"}}},
           .order = order,
-          .refusal = refusal,
+          .refusal = {},
           .program = program};
 }
 
