@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "paths/host/host.hpp"
+#include "runtime/machine.hpp"
 
 namespace commands {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// Orders, and answers to them; what is timed.
 constexpr std::uint64_t words = 0, data = 1;
 
-enum class What : std::uint64_t { end, receive, send };
+enum class What : std::uint64_t { end, receive, send, clock };
 
 struct Order {
   What what = What::end;
@@ -124,11 +125,25 @@ void Bursts::release(const std::vector<std::uint32_t>& hosts) {
     if (host != thread_.host().index()) group_.send(host, words, payload_of({What::end}));
 }
 
+bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
+                    const std::vector<std::uint32_t>& hosts) {
+  const std::uint64_t ours = runtime::steady_clock_identity();
+  bool all_do = ours != 0;
+  for (const std::uint32_t host : hosts) {
+    if (host == thread.host().index()) continue;
+    group.send(host, words, payload_of({What::clock}));
+    all_do = group.receive(host, words).wait().read<std::uint64_t>() == ours && all_do;
+  }
+  return all_do;
+}
+
 void help(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator) {
   for (;;) {
     const Order order = order_of(patiently(group.receive(initiator, words)));
     if (order.what == What::end) return;
-    if (order.what == What::send)
+    if (order.what == What::clock)
+      group.send(initiator, words, base::Payload::of(runtime::steady_clock_identity()));
+    else if (order.what == What::send)
       send_to(group, order.peers, order.number);
     else
       receive_from(thread, group, initiator, order);

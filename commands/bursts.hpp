@@ -55,6 +55,11 @@ class Bursts {
 /// Sends and receives as that host says, until it needs no more.
 void help(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator);
 
+/// Whether those hosts, which call help(), read the clock that this one reads. An address is no
+/// proof of that: behind forwarded ports there are other machines.
+bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
+                    const std::vector<std::uint32_t>& hosts);
+
 /// Waits for a word that may come any time, as long as who sends it is there.
 base::Payload patiently(paths::Receiving receiving);
 

@@ -234,7 +234,9 @@ void NetworkMeasurement::take_part(paths::Thread& thread, paths::LaneGroup& grou
     if (!is_among(task.sources) && !is_among(task.targets)) continue;
     const std::uint32_t initiator = task.sources.front();
     if (self != initiator) return help(thread, group, initiator);
-    Bursts bursts(thread, group, is_one_clock_);
+    const bool is_virtual = thread.host().runtime().is_virtual();
+    Bursts bursts(thread, group,
+                  is_one_clock_ && (is_virtual || have_our_clock(thread, group, task.targets)));
     const LinkFigures figures = measure_link(bursts, task);
     bursts.release(task.sources);
     bursts.release(task.targets);

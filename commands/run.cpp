@@ -23,6 +23,7 @@
 #include "paths/run/launch.hpp"
 #include "paths/run/needs.hpp"
 #include "paths/run/run_switch.hpp"
+#include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
 #include "runtime/runtime.hpp"
 #include "wrappers/all.hpp"
@@ -135,11 +136,24 @@ std::size_t longest_relative(const paths::Plan& plan) {
   return longest;
 }
 
+/// Before anything has started: each of the hosts would say so for itself.
+void check_reachable(const std::string& file, const paths::Plan& plan,
+                     const std::vector<std::uint32_t>& hosts) {
+  std::vector<std::string> addresses;
+  for (const paths::Plan::PlanHost& host : plan.hosts) addresses.push_back(host.address);
+  for (const std::uint32_t host : hosts)
+    if (const std::string why = paths::unreachable_from_others(addresses[host], addresses);
+        !why.empty())
+      refuse(file, fmt::format("host {}: cannot listen on {}: {}", plan.hosts[host].name,
+                               addresses[host], why));
+}
+
 int run_steady(const RunOptions& options, const paths::Plan& plan,
                const std::vector<std::string>& words) {
   const auto hosts = paths::hosts_on_this_machine(plan);
   if (hosts.empty())
     refuse(options.file, "none of its hosts has an address of this machine: nothing to run here");
+  check_reachable(options.file, plan, hosts);
   paths::check_needs(plan, hosts);
   const auto ports = ports_of(plan, hosts.size());
   std::vector<paths::Launch> processes;

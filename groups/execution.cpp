@@ -349,6 +349,7 @@ void Execution::trace(Slot slot) {
   share_->trace->add(done);
 }
 
+/// The text names the host that waited, because other hosts receive it, too.
 void Execution::throw_late() const {
   constexpr std::size_t named_max = 12;
   std::vector<std::string> names;
@@ -362,10 +363,11 @@ void Execution::throw_late() const {
   const std::size_t others = peers.size() - names.size();
   throw paths::TravelError(
       "", "", "",
-      fmt::format("{}: nothing came for {}; waited for {} {}{}{}", share_->name.text(),
-                  base::format_time(share_->limits.patience), peers.size() == 1 ? "host" : "hosts",
-                  fmt::join(names, ", "), others > 0 ? fmt::format(" and {} others", others) : "",
-                  lanes_->silent_switch_text()));
+      fmt::format("{}: nothing came to host {} for {}; waited for {} {}{}{}", share_->name.text(),
+                  lanes_->own_host_name(), base::format_time(share_->limits.patience),
+                  peers.size() == 1 ? "host" : "hosts", fmt::join(names, ", "),
+                  others > 0 ? fmt::format(" and {} others", others) : "",
+                  lanes_->known_cause_text()));
 }
 
 }  // namespace groups

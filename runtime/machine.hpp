@@ -25,6 +25,10 @@ std::uint64_t raise_descriptor_limit();
 /// How many are open now.
 std::uint64_t open_descriptors();
 
+/// Identity of the steady clock that this process reads: processes with the same number read one
+/// clock. Made from the boot of the kernel and the time namespace. 0 = the kernel does not tell.
+std::uint64_t steady_clock_identity();
+
 /// As people read sizes of memory: "7.6 GiB".
 std::string rounded_bytes(std::uint64_t bytes);
 

@@ -14,6 +14,7 @@
 #include "base/near_match.hpp"
 #include "base/reduce.hpp"
 #include "base/units.hpp"
+#include "bench/support/common_clock.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "collectives/algorithms/all.hpp"
@@ -170,12 +171,6 @@ void CollectiveTimes::check_operation(const std::string& name) {
       name, near && operation == nullptr ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-/// Of the run, or of the machine, so that all processes of it have the same.
-base::Nanos CollectiveTimes::clock(const paths::Thread& thread) {
-  const runtime::Runtime& runtime = thread.host().runtime();
-  return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
-}
-
 /// The latest of all members' moments.
 base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
   const std::vector<std::int64_t> in{mine.count()};
@@ -277,19 +272,19 @@ class CollectiveTimes::Arrays {
 /// From the moment that all have agreed on until the last has ended.
 base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& group,
                                       const std::function<void()>& work) const {
-  const base::Nanos asked = clock(thread);
+  const base::Nanos asked = common_clock(thread);
   const base::Nanos latest = agree(group, asked);
-  const base::Nanos took = agree(group, clock(thread) - asked);
+  const base::Nanos took = agree(group, common_clock(thread) - asked);
   const base::Nanos begin = latest + 3 * took + spare;
-  thread.sleep_for(std::max(begin - clock(thread), base::Nanos(0)));
+  sleep_until_common(thread, begin);
   work();
-  return agree(group, clock(thread)) - begin;
+  return agree(group, common_clock(thread)) - begin;
 }
 
 /// Takes a processor for that long, where there are some.
 void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
   if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
-  for (const base::Nanos end = clock(thread) + time; clock(thread) < end;) {
+  for (const base::Nanos end = common_clock(thread) + time; common_clock(thread) < end;) {
   }
 }
 

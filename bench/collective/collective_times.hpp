@@ -76,7 +76,6 @@ class CollectiveTimes {
                        const std::function<void()>& work) const;
   static void compute(paths::Thread& thread, base::Nanos time);
   static base::Nanos agree(groups::Group& group, base::Nanos mine);
-  static base::Nanos clock(const paths::Thread& thread);
   static void check_operation(const std::string& name);
   /// The first root, and behind the last one.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "bench/support/common_clock.hpp"
 #include "paths/host/host.hpp"
 
 namespace bench {
@@ -37,19 +38,15 @@ void LaneRounds::prepare(const paths::Plan& plan) {
 
 void LaneRounds::run(paths::Thread& thread) {
   if (thread.index() != 0) return;
-  runtime::Runtime& runtime = thread.host().runtime();
-  const base::Nanos zero = runtime.is_virtual() ? base::Nanos(0) : runtime.utc_at_zero();
   const auto group = thread.host().lanes().group("rounds", hosts_);
-  for (std::uint64_t round = 0; round < options_.rounds; ++round)
-    send_and_receive(thread, *group, zero);
+  for (std::uint64_t round = 0; round < options_.rounds; ++round) send_and_receive(thread, *group);
   group->leave();
   std::sort(took_.begin(), took_.end());
 }
 
-void LaneRounds::send_and_receive(paths::Thread& thread, paths::LaneGroup& group,
-                                  base::Nanos zero) {
+void LaneRounds::send_and_receive(paths::Thread& thread, paths::LaneGroup& group) {
   const std::uint32_t self = thread.host().index(), first = hosts_.front();
-  const auto now = [&] { return zero + thread.now(); };
+  const auto now = [&] { return common_clock(thread); };
   base::Nanos begin{0};
   if (self == first) {
     begin = now() + std::chrono::milliseconds(100);
@@ -61,7 +58,7 @@ void LaneRounds::send_and_receive(paths::Thread& thread, paths::LaneGroup& group
   std::vector<std::pair<std::uint32_t, paths::Receiving>> coming;
   for (const auto& [from, to] : pairs_)
     if (to == self) coming.emplace_back(from, group.receive(from, 1));
-  thread.sleep_for(begin - now());
+  sleep_until_common(thread, begin);
   std::vector<paths::Sending> leaving;
   for (const auto& [from, to] : pairs_)
     if (from == self) leaving.push_back(group.send(to, 1, message_));

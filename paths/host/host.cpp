@@ -145,6 +145,7 @@ void Host::start() {
   reception_.start();
   if (!switches_are_here_) lanes_->look_at_neighbours();
   wiring_->start();
+  if (peers_->are_processes && plan_->lanes.is_written) lanes_->begin();
 }
 
 void Host::peer_lost(std::uint32_t host, const std::string& reason) {
@@ -153,20 +154,32 @@ void Host::peer_lost(std::uint32_t host, const std::string& reason) {
   lanes_->host_lost(host, reason);
 }
 
+/// Its lanes end while it still counts as present: a host whose threads have ended carries what
+/// others send, and one that dies meanwhile has not ended as it should.
 std::string Host::finish() {
-  std::string wrong = wiring_->finish();
-  for (const auto& wiring : left_open()) {
-    const std::string left =
-        fmt::format("host {} ended without ending wiring '{}'", name(), wiring->label());
-    wiring->abandon(left);
-    if (wrong.empty()) wrong = left;
-  }
-  const std::string parted = lanes_->finish(!wiring_->first_failure().empty());
-  if (wrong.empty()) wrong = parted;
+  std::string left_wiring, wrong_with_lanes;
+  std::string wrong = wiring_->finish([&] {
+    left_wiring = abandon_left_open();
+    wrong_with_lanes = lanes_->finish(!wiring_->first_failure().empty());
+  });
+  for (const std::string& other : {left_wiring, wrong_with_lanes})
+    if (wrong.empty()) wrong = other;
   lane_connections_->part(deadline());
   lanes_->stop();
   reception_.stop();
   return wrong;
+}
+
+/// Returns what to say of the first of them.
+std::string Host::abandon_left_open() {
+  std::string first;
+  for (const auto& wiring : left_open()) {
+    const std::string left =
+        fmt::format("host {} ended without ending wiring '{}'", name(), wiring->label());
+    wiring->abandon(left);
+    if (first.empty()) first = left;
+  }
+  return first;
 }
 
 }  // namespace paths

@@ -92,8 +92,11 @@ class Host : public Site {
 
   /// Listens, then starts the wiring of the config's plan.
   void start();
-  /// Ends that wiring, leaves those that were not ended, then ends the lanes, then the transport.
-  /// Answers what went wrong at the end.
+  /// Blocks until all hosts of the run have arrived or are gone, if hosts are processes and the
+  /// config has the key `lanes` (Lanes::await_all()).
+  void await_all() { lanes_->await_all(); }
+  /// Ends that wiring, leaves those that were not ended and ends the lanes; then says goodbye, and
+  /// ends the transport. Returns what went wrong at the end.
   std::string finish();
 
  private:
@@ -105,6 +108,7 @@ class Host : public Site {
     if (WiringWatcher* const watcher = watcher_) (watcher->*what)(wiring);
   }
   std::vector<std::shared_ptr<Wiring>> left_open();
+  std::string abandon_left_open();
 
   eventspace::Recorder recorder_;
   pastset::Space space_;

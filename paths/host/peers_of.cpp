@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/exits.hpp"
 
 namespace paths {
 namespace {
@@ -22,6 +23,14 @@ void add_switches(const Plan& plan, Peers& peers) {
   }
 }
 
+void add_meetings(const Plan& plan, Peers& peers) {
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    peers.hosts[host].meets = hosts_to_meet(plan, host);
+    for (const std::uint32_t met : peers.hosts[host].meets)
+      peers.hosts[met].arrivals.push_back({host, no_stage});
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run,
@@ -32,6 +41,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
   for (std::size_t host = 0; host < plan.shares.size(); ++host)
     for (const Plan::Entrance& entrance : plan.shares[host].entrances)
       peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
+  if (are_processes) add_meetings(plan, *peers);
   add_switches(plan, *peers);
   peers->clusters = plan.clusters.size();
   for (const Plan::PlanGraph& graph : plan.graphs) peers->graphs.push_back(graph.name);

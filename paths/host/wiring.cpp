@@ -243,6 +243,10 @@ Wiring::ClockReading Wiring::read_clock(std::uint32_t peer) {
   reading.asked = runtime_.now();
   const Result answer = call(peer, entrance, std::move(question));
   reading.answered = runtime_.now();
+  if (answer.number > static_cast<std::uint64_t>(base::time_max.count()))
+    throw TravelError(name(), "", "",
+                      fmt::format("host {} shows {} ns on its clock, which none can",
+                                  plan_->hosts[peer].name, answer.number));
   reading.shown = base::Nanos(static_cast<std::int64_t>(answer.number));
   return reading;
 }
@@ -449,7 +453,7 @@ bool Wiring::is_over() const {
 
 /// Those who wait for what would have come from there are told, by a release that says why.
 void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
-  if (!has_parted && !is_over())
+  if (!has_parted && (plan_->lanes.is_written || !is_over()))
     note_failure(fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason));
   if (!has_parted && label().empty()) host_.peer_lost(peer, reason);
   bool is_told = false;
@@ -594,6 +598,7 @@ void Wiring::meet() {
   for (const auto& [id, stage] : stages_)
     if (stage.below == nullptr && stage.below_id != no_stage)
       connections_.meet(plan_->host_of(stage.below_id), stage.below_id);
+  connections_.meet_others();
 }
 
 void Wiring::wait_for(const Releases& releases, const char* what) {
@@ -623,7 +628,7 @@ bool Wiring::services_end_in_time() {
   return true;
 }
 
-std::string Wiring::finish() {
+std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
   {
     const runtime::Lock lock(mutex_);
     if (std::exchange(is_ending_, true))
@@ -643,6 +648,7 @@ std::string Wiring::finish() {
   // What still serves waits in an element for a tuple that will not come.
   end_elements();
   if (!services_end_in_time()) end_services();
+  if (before_goodbyes) before_goodbyes();
   connections_.stop(deadline());
   if (meeting_) {
     meeting_.cancel();

@@ -71,9 +71,10 @@ class Wiring : public Site {
   /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
   /// needs any more, then those of other hosts that read from here: they find what there is, and
   /// that this host has ended. Gateways so end last.
-  /// Answers what went wrong at the end: empty, or whom it waited for in vain. Once, by whatever
-  /// context. Throws UsageError when it was called before.
-  std::string finish();
+  /// Returns what went wrong at the end, "" = nothing: the hosts that did not answer. Once, by any
+  /// context. Calls `before_goodbyes` when nothing here is needed by paths any more: until it has
+  /// returned, this host counts as present. Throws UsageError when it was called before.
+  std::string finish(const std::function<void()>& before_goodbyes = {});
   /// Ends it: peers are told why, and count this host as lost. Waits for what still serves here.
   /// Does nothing once finish() has begun.
   void abandon(const std::string& why);

@@ -107,8 +107,10 @@ std::string LaneGroup::host_name(std::uint32_t host) const {
   return lanes_of(lanes_, "group ", name()).host_text(host);
 }
 
-std::string LaneGroup::silent_switch_text() const {
-  return lanes_of(lanes_, "group ", name()).silent_switch_text();
+std::string LaneGroup::own_host_name() const { return lanes_of(lanes_, "group ", name()).name_; }
+
+std::string LaneGroup::known_cause_text() const {
+  return lanes_of(lanes_, "group ", name()).known_cause_text();
 }
 
 bool LaneGroup::is_paced(std::uint32_t to) const { return lanes_for("send", to, 0).is_paced(to); }

@@ -169,9 +169,10 @@ class LaneGroup {
   const std::vector<std::uint32_t>& hosts() const { return *hosts_; }
   /// For messages to people.
   std::string host_name(std::uint32_t host) const;
-  /// A clause that names the switch of this host's cluster, where that is a process of its own and
-  /// has not answered; else nothing.
-  std::string silent_switch_text() const;
+  std::string own_host_name() const;
+  /// Clauses with what may keep messages from arriving, as far as this host knows; "" = nothing.
+  /// They name a switch that is a process and has not answered, and the first host that was lost.
+  std::string known_cause_text() const;
 
   Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
   /// Asks for the next message of that channel. It is granted: no window holds it up.

@@ -10,6 +10,7 @@
 
 #include "base/errors.hpp"
 #include "paths/one_machine.hpp"
+#include "runtime/machine.hpp"
 
 namespace paths {
 
@@ -20,7 +21,8 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
       peers_(std::move(peers)),
       host_(host),
       transport_(std::move(transport)),
-      connections_most_(connections_most) {}
+      connections_most_(connections_most),
+      clock_(runtime.is_virtual() ? 0 : runtime::steady_clock_identity()) {}
 
 LaneConnections::~LaneConnections() { transport_->stop(); }
 
@@ -44,7 +46,11 @@ Frame LaneConnections::frame_of(LaneKind kind) const {
   LaneFrame lane;
   lane.kind = kind;
   lane.source = host_;
-  if (kind == LaneKind::hello) lane.text = peers_->hosts[host_].name;
+  if (kind == LaneKind::hello) {
+    lane.text = peers_->hosts[host_].name;
+    lane.meaning = clock_;
+  }
+  if (kind == LaneKind::welcome) lane.bytes = lanes_->end_progress();
   return frame_of(std::move(lane));
 }
 
@@ -153,19 +159,20 @@ void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   {
     runtime::Lock lock(mutex_);
     from_[connection] = hello.from_host;
+    if (has_our_clock(hello.from_host, hello.lane->meaning)) of_our_clock_.insert(hello.from_host);
   }
   transport_->send(connection, frame_of(LaneKind::welcome));
 }
 
-void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
+void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) {
   bool is_closed = false;
-  const bool is_goodbye = kind == LaneKind::goodbye;
+  const bool is_goodbye = frame.kind == LaneKind::goodbye;
   std::uint32_t ended = host_;
   {
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     is_closed = is_goodbye && closing_.erase(connection) > 0;
-    if (is_goodbye && !is_closed && is_switch(host_)) {
+    if (is_goodbye && !is_closed && !is_parting_) {  // no answer to one of ours
       ended = to_[connection];
       ended_.insert(ended);
     }
@@ -173,6 +180,7 @@ void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
         outward != outward_.end() && outward->second.id == connection) {
       outward->second.is_welcome = outward->second.is_heard = true;
       if (is_goodbye) outward->second.has_parted = true;
+      if (frame.kind == LaneKind::welcome) outward->second.end_progress = frame.bytes;
     }
     if (is_closed) to_.erase(connection);
     parting_.wake_all(wakes);
@@ -183,15 +191,16 @@ void LaneConnections::answered(ConnectionId connection, LaneKind kind) {
 
 void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   std::uint32_t from = host_;
-  bool is_ours = false;
+  bool is_ours = false, is_of_our_clock = false;
   {
     runtime::Lock lock(mutex_);
     is_ours = to_.contains(connection);
     if (const auto known = from_.find(connection); known != from_.end()) from = known->second;
+    is_of_our_clock = of_our_clock_.contains(from);
   }
   const bool is_lane = frame.kind == FrameKind::lane && frame.lane != nullptr;
   if (is_ours) {
-    if (is_lane) answered(connection, frame.lane->kind);
+    if (is_lane) answered(connection, *frame.lane);
     return;
   }
   if (from == host_) return greet(connection, frame);
@@ -200,7 +209,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
     return transport_->send(connection, frame_of(LaneKind::welcome));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
-    see_lateness(from, *frame.lane);
+    if (is_of_our_clock) see_lateness(*frame.lane);
     return lanes_->deliver(from, std::move(*frame.lane));
   }
   const bool is_of_host = frame.lane->bytes == 0;
@@ -215,13 +224,20 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   if (is_of_host) lanes_->host_ended(from);
 }
 
-/// Where one clock shows when it was to come and when it came, the way here is late, too.
-void LaneConnections::see_lateness(std::uint32_t from, LaneFrame& frame) const {
-  const auto is_near = [&] {
-    return are_of_one_machine(peers_->hosts[host_].address, peers_->hosts[from].address);
-  };
-  if (frame.head != base::Nanos(0) && is_near())
-    frame.late = runtime_.steady_at_zero() + runtime_.now() - frame.head;
+/// An address is no proof: behind forwarded ports there are other machines, and containers of one
+/// machine may have clocks of their own.
+bool LaneConnections::has_our_clock(std::uint32_t host, std::uint64_t clock) const {
+  return clock_ != 0 && clock == clock_ &&
+         are_of_one_machine(peers_->hosts[host_].address, peers_->hosts[host].address);
+}
+
+/// Adds the time that the frame took from its sender to here, which one clock shows. It was no one
+/// clock if that is less than nothing, or more than any wait.
+void LaneConnections::see_lateness(LaneFrame& frame) const {
+  if (frame.head == base::Nanos(0)) return;
+  const base::Nanos late = runtime_.steady_at_zero() + runtime_.now() - frame.head;
+  const base::Nanos on_way = late - frame.late;
+  if (on_way >= base::Nanos(0) && on_way <= peers_->deadline) frame.late = late;
 }
 
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
@@ -239,7 +255,7 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
       outward_[host].has_parted = true;
       parting_.wake_all(wakes);
     }
-    if (ended_.contains(host)) return;
+    if (ended_.contains(host) || is_parting_) return;  // after its own end nothing is a loss
   }
   if (host != host_) lanes_->host_lost(host, reason);
 }
@@ -248,18 +264,18 @@ void LaneConnections::part(runtime::Deadline deadline) {
   std::map<std::uint32_t, Outward> all;
   {
     runtime::Lock lock(mutex_);
+    is_parting_ = true;
     all = outward_;
   }
   for (const auto& [host, outward] : all)
     if (!outward.has_parted) transport_->send(outward.id, goodbye(true));
   wait_for_goodbyes(deadline);
-  std::vector<ConnectionId> of_switches;
+  std::vector<ConnectionId> of_others;
   {
     runtime::Lock lock(mutex_);
-    for (const auto& [connection, from] : from_)
-      if (is_switch(from)) of_switches.push_back(connection);
+    for (const auto& [connection, from] : from_) of_others.push_back(connection);
   }
-  for (const ConnectionId connection : of_switches) transport_->send(connection, goodbye(true));
+  for (const ConnectionId connection : of_others) transport_->send(connection, goodbye(true));
 }
 
 void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
@@ -282,8 +298,13 @@ std::set<std::uint32_t> LaneConnections::silent() const {
   return hosts;
 }
 
-std::set<std::uint32_t> LaneConnections::look_after() {
-  constexpr std::uint32_t silent_looks_max = 2;
+std::uint64_t LaneConnections::end_progress(std::uint32_t host) const {
+  runtime::Lock lock(mutex_);
+  const auto outward = outward_.find(host);
+  return outward == outward_.end() ? 0 : outward->second.end_progress;
+}
+
+std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_max) {
   std::set<std::uint32_t> silent;
   std::vector<ConnectionId> asked;
   {

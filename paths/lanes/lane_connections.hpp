@@ -37,13 +37,14 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   bool tells_of_room(std::uint32_t host) const override;
   bool has_room(std::uint32_t host) override;
   /// Says goodbye on each connection that it made, and waits for the answers: what was sent before
-  /// has arrived then. Who does not answer in time is left behind. Switches that made connections
-  /// hear of it, too.
+  /// has arrived then. A host that does not answer in time is left behind. Then says goodbye on the
+  /// connections that others made, so that they know a host that has ended from one that is gone.
   void part(runtime::Deadline deadline);
   void stop() { transport_->stop(); }
 
   std::set<std::uint32_t> silent() const override;
-  std::set<std::uint32_t> look_after() override;
+  std::set<std::uint32_t> look_after(std::uint32_t silent_looks_max) override;
+  std::uint64_t end_progress(std::uint32_t host) const override;
   /// It is gone: nothing is waited for from there any more.
   void forget(std::uint32_t host);
   std::size_t connections() const;
@@ -60,6 +61,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
     std::uint32_t silent_looks = 0;  ///< in a row
     bool has_no_room = false;        ///< and stays: who asked is told on it when it has
     std::uint64_t used = 0;          ///< when: frames are counted
+    std::uint64_t end_progress = 0;  ///< the last that its host reported
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
@@ -69,8 +71,9 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   bool is_switch(std::uint32_t place) const { return peers_->hosts[place].is_switch; }
   ConnectionId connection_to(std::uint32_t host);
   void close_idle();
-  void see_lateness(std::uint32_t from, LaneFrame& frame) const;
-  void answered(ConnectionId connection, LaneKind kind);
+  void see_lateness(LaneFrame& frame) const;
+  bool has_our_clock(std::uint32_t host, std::uint64_t clock) const;
+  void answered(ConnectionId connection, const LaneFrame& frame);
   void wait_for_goodbyes(runtime::Deadline deadline);
 
   runtime::Runtime& runtime_;
@@ -78,15 +81,18 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
   const std::size_t connections_most_;
+  const std::uint64_t clock_;  // runtime::steady_clock_identity(); 0 on the virtual one
   Lanes* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // null: there are none
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
-  std::set<std::uint32_t> ended_;   // hosts that said goodbye
-  std::set<std::uint32_t> gone_;    // those that were forgotten
-  std::set<ConnectionId> closing_;  // that this host made, and does not need any more
+  std::set<std::uint32_t> of_our_clock_;  // hosts that proved to read the clock that we read
+  std::set<std::uint32_t> ended_;         // hosts that said goodbye
+  std::set<std::uint32_t> gone_;          // those that were forgotten
+  std::set<ConnectionId> closing_;        // that this host made, and does not need any more
   std::uint64_t frames_ = 0;
+  bool is_parting_ = false;
   runtime::WaitList parting_;
 };
 

@@ -12,6 +12,7 @@
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/exits.hpp"
 #include "paths/plan/site.hpp"
 
 namespace paths {
@@ -117,8 +118,15 @@ void Lanes::wait(LaneWait& one, const std::string& what) {
   if (!one.completion.wait(deadline(), {"what a lane carries,", what}))
     throw TravelError(name_, "", "",
                       fmt::format("{}: not through before the deadline of {}{}", what,
-                                  base::format_time(plan_->deadline), silent_switch_text()));
+                                  base::format_time(plan_->deadline), known_cause_text()));
   if (one.failure) throw TravelError(*one.failure);
+}
+
+/// Why something has not come, as far as this host knows.
+std::string Lanes::known_cause_text() const {
+  const std::string text = silent_switch_text();
+  runtime::Lock lock(mutex_);
+  return first_loss_.empty() ? text : fmt::format("{}; {}", text, first_loss_);
 }
 
 std::string Lanes::silent_switch_text() const {
@@ -277,7 +285,10 @@ void Lanes::leave(std::uint64_t id, const std::string& why, const PartTaken& par
   for (const auto& [peer, lane] : group->in) peers.insert(peer);
   for (const std::uint32_t peer : peers) {
     LaneFrame left = farewell(peer, id, part);
-    if (!why.empty()) left.text = why;
+    if (!why.empty())
+      left.text = why;
+    else if (part.meaning == 0 && !first_loss_.empty())
+      left.text = fmt::format("host {} has left group {}: {}", name_, group->name, first_loss_);
     if (const auto lane = group->out.find(peer); lane != group->out.end()) {
       left.bytes = lane->second.messages_sent;
       fail(*group, peer, outgoing_.drop(lane->second), "this host has left the group");
@@ -408,7 +419,8 @@ void Lanes::take_data(LaneFrame frame) {
 }
 
 void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
-  if (frame.kind == LaneKind::done) return take_done(frame);
+  if (frame.kind == LaneKind::done) return take_news(end_, frame);
+  if (frame.kind == LaneKind::here) return take_news(begin_, frame);
   if (frame.kind == LaneKind::look) return;
   if (frame.kind == LaneKind::lost) {
     if (frame.bytes < plan_->hosts.size() + plan_->clusters.size())
@@ -528,10 +540,9 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
                  place_text(*plan_, frame.source), place_text(*plan_, frame.target));
     return;
   }
-  if (is_switch() && frame.kind != LaneKind::lost)
-    if (const auto gone = lost_.find(frame.target); gone != lost_.end())
-      tell_neighbour(from, lost_frame(from, gone->first, gone->second));
-  const base::Nanos came = departures_.came_at(frame);
+  if (frame.target != host_ && frame.kind != LaneKind::lost) tell_of_loss(from, frame);
+  frame.lag = std::min(frame.lag, farthest());
+  const base::Nanos came = std::min(departures_.came_at(frame), runtime_.now() + farthest());
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
   const bool waits_for_turn = frame.kind == LaneKind::data && runtime_.is_virtual();
   if (waits_for_turn || came > runtime_.now()) {
@@ -545,6 +556,11 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
     pass(is_received, came, std::move(frame));
   }
   settle(lock);
+}
+
+/// How far ahead a moment may be that another process names. By then every wait has ended.
+base::Nanos Lanes::farthest() const {
+  return runtime_.is_virtual() ? base::time_max : 2 * plan_->deadline;
 }
 
 /// What came by a link goes by the next one, or is here.
@@ -659,7 +675,7 @@ void Lanes::see_ended(std::uint32_t host) {
     end_.hosts.insert(host);
     see_whether_hosts_are_over();
   } else if (host < plan_->hosts.size()) {  // a switch ends when nothing more passes it
-    count_out(host, "it has ended");
+    if (count_out(host, "it has ended")) ended_hosts_.insert(host);
   }
 }
 
@@ -673,7 +689,8 @@ void Lanes::look_at_neighbours() {
     if (!is_mine && !is_reached) continue;
     const bool has_switch = is_switch_emulated(*plan_, cluster);
     if (is_mine && !has_switch) continue;
-    const std::uint32_t place = has_switch ? switch_number(*plan_, cluster) : exit_of(cluster);
+    const std::uint32_t place =
+        has_switch ? switch_number(*plan_, cluster) : exit_of(*plan_, cluster);
     if (is_switch()) neighbours_.insert(place);
     departures_.leaving().emplace_back(place, control(LaneKind::look, place, 0));
   }

@@ -35,10 +35,11 @@ class LaneCarrier {
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Of hosts that were sent something, those that have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
-  /// Asks them all for one, also those that gave some before. Answers who has given none since they
-  /// were asked the last time, or since the time before that they were to come: nothing is waited
-  /// for from them any more. Steady clock only.
-  virtual std::set<std::uint32_t> look_after() { return {}; }
+  /// Asks them all for one, also those that gave some before. Returns the hosts that gave none in
+  /// `silent_looks_max` of these looks in a row: no wait is for them any more. Steady clock only.
+  virtual std::set<std::uint32_t> look_after(std::uint32_t /*silent_looks_max*/) { return {}; }
+  /// How far a host had got with ending when it last gave one (Lanes::end_progress()).
+  virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
 };
 
 /// The lanes of one host: what it sends, what it receives, and what passes it on the way between
@@ -98,6 +99,14 @@ class Lanes {
   /// hosts and other switches of theirs.
   void look_at_neighbours();
 
+  /// Reports the arrival of this host to all others, as finish() reports the end of its threads.
+  /// For hosts that are processes, if the config has the key `lanes`. Does not block.
+  void begin();
+  /// Blocks until all hosts have arrived or are gone, if begin() was called: two deadlines at most.
+  /// (A host that is missing is gone a deadline after the start of the host that connects to it.)
+  /// Prints what it waits for after 5 s, then ever less often.
+  void await_all();
+
   /// This host's threads have ended: leaves the groups it is in, and sees off what is on its way.
   /// If the config has the key `lanes`, then also blocks until the threads of all hosts have ended,
   /// passing on meanwhile what they send each other. Hosts tell the exits of their clusters, those
@@ -105,9 +114,14 @@ class Lanes {
   /// hosts.
   /// Of a switch: blocks until all hosts of its cluster have ended, or are gone, or have not come
   /// before the deadline; then sees off what is on its way.
-  /// Returns what hosts found when they left that had not taken part in the same; "": nothing.
-  /// Where the run has failed, those who give no sign of life are not waited for long.
+  /// Returns what went wrong, "" = nothing: hosts took part in different operations of a group, or
+  /// a host is gone. A host that reports that its threads have ended counts as gone, too, if its
+  /// frame of that does not arrive within a deadline. If the run has failed, hosts without a sign
+  /// of life are given up after 2 s.
   std::string finish(bool has_failed = false);
+  /// How far the end has got here: 0 = threads of this host run, 1 = they have ended, 2 + n = this
+  /// exit has reported the end of its cluster in round n, all bits set = all threads have ended.
+  std::uint64_t end_progress() const;
   /// From here on nothing moves.
   void stop();
   /// Whether lanes were used here, or passed.
@@ -195,10 +209,12 @@ class Lanes {
   void wait(LaneWait& one, const std::string& what);
   runtime::Deadline deadline() const;
   std::string host_text(std::uint32_t host) const;
+  std::string known_cause_text() const;
   std::string silent_switch_text() const;
 
   bool is_switch() const { return host_ >= plan_->hosts.size(); }
   bool leads_to(std::uint32_t target) const;
+  base::Nanos farthest() const;
   bool comes_by_network(std::uint32_t from) const;
 
   // With the mutex held:
@@ -253,6 +269,8 @@ class Lanes {
   void end_lanes(Group& group, std::uint32_t peer, const std::string& reason);
   void end_lanes_over(Group& group, std::uint32_t host, const std::string& reason);
   bool count_out(std::uint32_t host, const std::string& reason);
+  void note_at_end(const std::string& wrong);
+  void tell_of_loss(std::uint32_t from, const LaneFrame& frame);
   void lose(std::uint32_t host, const std::string& reason);
   void tell_exit(std::uint32_t host, const std::string& reason);
   bool is_word_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
@@ -263,17 +281,21 @@ class Lanes {
   runtime::Deadline next_look(bool has_failed) const;
   void finish_switch(runtime::Lock& lock);
   void keep_for_later(LaneFrame frame);
-  void take_done(const LaneFrame& frame);
-  void see_who_is_done();
-  void tell_clusters_are_done();
-  void tell_all_are_done();
+  struct Gathering;
+  void take_news(Gathering& of, const LaneFrame& frame);
+  void gather(Gathering& of);
+  void tell_clusters(Gathering& of);
+  void tell_all(Gathering& of);
+  LaneFrame news(const Gathering& of, std::uint32_t target, std::uint64_t bytes) const;
+  std::vector<std::uint32_t> awaited(const Gathering& of) const;
+  std::string awaited_text(const Gathering& of) const;
   void look_at_undone();
+  void await_end(runtime::Lock& lock, bool has_failed);
+  void give_up_silent(runtime::Lock& lock);
+  void give_up_overdue();
   bool is_cluster_gone(std::uint32_t cluster) const;
-  std::uint32_t exits_in_a_round() const;
-  std::vector<std::uint32_t> clusters_in(std::size_t round, bool are_told) const;
   bool is_behind_lost_switch(std::uint32_t host) const;
-  std::uint32_t exit_of(std::uint32_t cluster) const;
-  void drain(runtime::Lock& lock);
+  void drain(runtime::Lock& lock, runtime::Deadline limit);
   /// Hands over what leaves, wakes who waits, and sees to the clock. The mutex is let go meanwhile.
   void settle(runtime::Lock& lock);
   bool go_on(int& rounds);
@@ -302,6 +324,8 @@ class Lanes {
   std::list<std::pair<std::uint64_t, std::uint32_t>>
       short_;                                  // lanes that the inbox had no room for
   std::map<std::uint32_t, std::string> lost_;  // hosts, and why
+  std::set<std::uint32_t> ended_hosts_;        // lost ones that had ended as they should
+  std::string first_loss_;                     // text about another lost one; "" = none
   // Hosts that something came from or went to; of a switch also other switches.
   std::set<std::uint32_t> neighbours_;
   base::Nanos all_come_by_{0};                    // of what was handed over until now
@@ -320,19 +344,27 @@ class Lanes {
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Lookers> lookers_;
   runtime::WaitList quiet_;  // for the agenda to be empty
-  struct End {
-    // Of this cluster, whose threads have ended, if this is its exit; of a switch, that have ended.
-    std::set<std::uint32_t> hosts;
-    std::vector<std::uint32_t> mine;  // the hosts of this cluster, if this is its exit
-    // Which clusters have said in which round that all they know of have; of an exit.
-    std::set<std::pair<std::uint64_t, std::uint32_t>> heard;
+  /// How the hosts of a run learn that something holds for all of them: that they have arrived, or
+  /// that their threads have ended.
+  struct Gathering {
+    LaneKind kind;
+    // Hosts of this cluster for which it holds, if this is its exit; a switch's hosts that ended.
+    std::set<std::uint32_t> hosts = {};
+    std::vector<std::uint32_t> mine = {};  // the hosts of this cluster, if this is its exit
+    // Which clusters have said in which round that it holds for all they know of; of an exit.
+    std::set<std::pair<std::uint64_t, std::uint32_t>> heard = {};
     std::uint64_t round = 0;     // of an exit
-    bool is_here = false;        // those of this host
+    bool is_here = false;        // it holds for this host
     bool is_told = false;        // by this host, of an exit in this round
     bool is_everywhere = false;  // of a switch: its hosts, that came
   };
-  End end_;
+  Gathering begin_{LaneKind::here};
+  Gathering end_{LaneKind::done};
+  runtime::Deadline begins_by_ = runtime::Deadline::never();  // then threads run all the same
+  std::map<std::uint32_t, base::Nanos> overdue_;  // hosts whose word at the end is, and since when
+  std::string wrong_at_end_;                      // result of finish() unless parted_ has one
   runtime::WaitList ending_;
+  runtime::WaitList beginning_;
 };
 
 }  // namespace paths

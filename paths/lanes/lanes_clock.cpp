@@ -140,6 +140,7 @@ void Lanes::settle(runtime::Lock& lock) {
   if (clock_next() < clock_->sleeps_until) clock_->earlier.wake_all(wakes);
   if (agenda_.empty()) quiet_.wake_all(wakes);
   if (end_.is_everywhere) ending_.wake_all(wakes);
+  if (begin_.is_everywhere) beginning_.wake_all(wakes);
   if (wakes.empty()) return;
   lock.unlock();
 }

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "paths/lanes/lanes.hpp"
 #include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/exits.hpp"
 
 namespace paths {
 
@@ -112,17 +115,23 @@ void Lanes::end_lanes_over(Group& group, std::uint32_t host, const std::string& 
 bool Lanes::count_out(std::uint32_t host, const std::string& reason) {
   if (host == host_ || end_.is_everywhere || !lost_.emplace(host, reason).second) return false;
   for (auto& [id, group] : groups_) end_lanes_over(*group, host, reason);
-  if (is_switch())
+  if (is_switch()) {
     see_whether_hosts_are_over();
-  else
-    see_who_is_done();
+  } else {
+    gather(begin_);
+    gather(end_);
+  }
   return true;
 }
 
-/// And others are told.
+/// The same, and other hosts receive it. If the run needs all hosts, this fails its end here.
 void Lanes::lose(std::uint32_t host, const std::string& reason) {
   if (!count_out(host, reason)) return;
-  if (plan_->clusters.size() == 1) return;  // whoever has to do with it sees it
+  const bool needs_all = plan_->lanes.is_written;
+  if (first_loss_.empty())
+    first_loss_ = fmt::format("{} is gone: {}", place_text(*plan_, host), reason);
+  if (needs_all) note_at_end(first_loss_);
+  if (plan_->clusters.size() == 1 && !needs_all) return;  // whoever has to do with it sees it
   for (const std::uint32_t neighbour : neighbours_) {
     if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;
     tell_neighbour(neighbour, lost_frame(neighbour, host, reason));
@@ -134,8 +143,23 @@ void Lanes::lose(std::uint32_t host, const std::string& reason) {
 void Lanes::tell_exit(std::uint32_t host, const std::string& reason) {
   if (is_switch() || runtime_.is_virtual() || !plan_->lanes.is_written || end_.is_everywhere)
     return;
-  const std::uint32_t exit = exit_of(plan_->hosts[host_].cluster);
+  const std::uint32_t exit = exit_of(*plan_, plan_->hosts[host_].cluster);
   if (exit != host_ && !lost_.contains(exit)) tell_neighbour(exit, lost_frame(exit, host, reason));
+}
+
+/// That what comes for it from `from` by this host will not get there.
+void Lanes::tell_of_loss(std::uint32_t from, const LaneFrame& frame) {
+  const auto on_way = std::find_if(lost_.begin(), lost_.end(), [&](const auto& lost) {
+    const std::uint32_t place = lost.first;
+    return place == frame.target ||
+           (!is_switch() && way_leads_through(*plan_, host_, frame.target, place));
+  });
+  if (on_way == lost_.end() || ended_hosts_.contains(on_way->first)) return;
+  const auto& [place, why] = *on_way;
+  if (is_switch())
+    tell_neighbour(from, lost_frame(from, place, why));
+  else if (missing_way(*plan_, host_, frame.source).empty())
+    post(lost_frame(frame.source, place, why));
 }
 
 LaneFrame Lanes::lost_frame(std::uint32_t target, std::uint32_t host,

@@ -3,7 +3,6 @@
 #include "paths/plan/identity.hpp"
 
 #include <fmt/format.h>
-#include <ifaddrs.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
+#include "paths/one_machine.hpp"
 
 namespace paths {
 namespace {
@@ -31,26 +31,6 @@ std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
   refuse(variable, fmt::format("expected the number of a host, 0 to {} in the order of the "
                                "config, found '{}'",
                                plan.hosts.size() - 1, text));
-}
-
-std::string numeric(const sockaddr* address, socklen_t size) {
-  char text[NI_MAXHOST] = "";
-  getnameinfo(address, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
-  return text;
-}
-
-std::set<std::string> interface_addresses() {
-  std::set<std::string> addresses;
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return addresses;
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
-    const int family = one->ifa_addr->sa_family;
-    if (family == AF_INET) addresses.insert(numeric(one->ifa_addr, sizeof(sockaddr_in)));
-    if (family == AF_INET6) addresses.insert(numeric(one->ifa_addr, sizeof(sockaddr_in6)));
-  }
-  freeifaddrs(all);
-  return addresses;
 }
 
 /// "tcp://[::1]:7700" -> "::1"
@@ -72,7 +52,7 @@ bool is_here(const std::string& address, const std::set<std::string>& here) {
   if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return false;
   bool matches = false;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const std::string text = numeric(one->ai_addr, one->ai_addrlen);
+    const std::string text = numeric_text(one->ai_addr, one->ai_addrlen);
     matches = matches || text.starts_with("127.") || here.contains(text);
   }
   freeaddrinfo(found);
@@ -157,7 +137,7 @@ std::string doubt_about_identity(const Plan& plan, const Variables& variable) {
 }
 
 std::vector<std::uint32_t> hosts_on_this_machine(const Plan& plan) {
-  const std::set<std::string> here = interface_addresses();
+  const std::set<std::string> here = addresses_of_this_machine();
   std::vector<std::uint32_t> hosts;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
     if (is_here(plan.hosts[host].address, here)) hosts.push_back(host);

@@ -98,6 +98,10 @@ void ProcessHosts::start() {
   if (tracing_) tracing_->start();
 }
 
+void ProcessHosts::await_all() {
+  for (auto& host : hosts_) host->await_all();
+}
+
 void ProcessHosts::run(const ThreadOfHost& thread) {
   std::vector<runtime::Task> running;
   for (auto& host : hosts_) running.push_back(run_host(*host, thread));

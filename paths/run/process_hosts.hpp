@@ -63,6 +63,8 @@ class ProcessHosts {
   /// Makes them, over sockets where there is one of several, and has them serve and be traced.
   /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
+  /// Blocks until all hosts of the run have arrived or are gone (Host::await_all()).
+  void await_all();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Runs `thread` in a context for every thread of every host here. As processes would, each host
   /// ends when its own have returned. Blocks until all have, and their traces are written.

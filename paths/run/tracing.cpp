@@ -133,8 +133,9 @@ void Tracing::watch_clocks(Wiring& wiring) {
       try {
         look_at_clock(wiring, peer);
         return false;
-      } catch (const TravelError&) {
-        return true;  // it is gone; those who need it say so
+      } catch (const TravelError& error) {  // its end, or a time that no clock shows
+        spdlog::debug("{}; its clock is not looked at any more", error.what());
+        return true;
       }
     });
     runtime_.sleep_for(clocks_every);

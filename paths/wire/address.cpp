@@ -2,15 +2,45 @@
 // paths/wire/address.cpp — names of hosts.
 #include "paths/wire/address.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <string_view>
 
+#include "paths/one_machine.hpp"
+
 namespace paths {
+namespace {
+
+/// "tcp://node-1:7700" -> "node-1"; "" unless a name stands there that may mean any machine.
+std::string open_name_in(const std::string& address) {
+  constexpr std::string_view scheme = "tcp://";
+  const auto colon = address.rfind(':');
+  if (!address.starts_with(scheme) || colon < scheme.size()) return {};
+  std::string name = address.substr(scheme.size(), colon - scheme.size());
+  in_addr digits{};
+  const bool is_fixed = name.empty() || name == "*" || name == "localhost" ||
+                        name.starts_with('[') || inet_pton(AF_INET, name.c_str(), &digits) == 1;
+  return is_fixed ? std::string() : name;
+}
+
+/// Without scheme and port.
+std::string interface_in(const std::string& address) {
+  constexpr std::string_view scheme = "tcp://";
+  if (!address.starts_with(scheme)) return {};
+  return address.substr(scheme.size(), address.rfind(':') - scheme.size());
+}
+
+bool means_loopback(const std::string& interface) {
+  return interface.starts_with("127.") || interface == "localhost" || interface == "[::1]";
+}
+
+}  // namespace
 
 std::string numeric_address(const std::string& address) {
   const std::string scheme = "tcp://";
@@ -43,6 +73,31 @@ std::string accept_failed_text(int error) {
   return fmt::format("waits: a peer whose connection cannot be accepted: {}{}",
                      std::strerror(error),
                      is_limit ? "; raise the limit of open descriptors (ulimit -n)" : "");
+}
+
+std::string unreachable_from_others(const std::string& address,
+                                    const std::vector<std::string>& others, const LookUp& look_up) {
+  const std::string name = open_name_in(address);
+  if (name.empty()) return {};
+  const std::string here = interface_in(look_up(address));
+  if (!means_loopback(here)) return {};
+  const std::set<std::string> own = addresses_of_this_machine();
+  std::set<std::string> asked = {name};
+  for (const std::string& other : others) {
+    if (!asked.insert(interface_in(other)).second) continue;
+    const std::string there = interface_in(look_up(other));
+    if (there.empty() || there == "*" || means_loopback(there) || own.contains(there)) continue;
+    std::string instead;
+    for (const std::string& candidate : own)
+      if (!means_loopback(candidate) && candidate.find(':') == std::string::npos)
+        instead += fmt::format("{}tcp://{}{}", instead.empty() ? ": " : " or ", candidate,
+                               address.substr(address.rfind(':')));
+    return fmt::format(
+        "{} is {} on this machine, where no other machine can reach it, but {} is on another one; "
+        "write an address that others reach into the config{}, or correct {} in /etc/hosts",
+        name, here, other, instead, name);
+  }
+  return {};
 }
 
 std::string address_of_peer(int descriptor) {

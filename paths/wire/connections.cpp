@@ -46,6 +46,18 @@ void Connections::note_failure(const std::string& failure) {
   if (failure_.empty()) failure_ = failure;
 }
 
+/// Called with the mutex held. A peer that lost this host, which was stopped for long, says so:
+/// here that is the peer's view.
+void Connections::hear_failure(const Connection& connection, const std::string& text) {
+  if (!failure_.empty()) return;
+  const std::string& here = peers_->hosts[host_].name;
+  const std::string loss = fmt::format("host {} is gone: ", here);
+  failure_ = text.starts_with(loss)
+                 ? fmt::format("host {} counts host {} as gone: {}",
+                               peers_->hosts[connection.peer].name, here, text.substr(loss.size()))
+                 : text;
+}
+
 std::string Connections::failure() const {
   runtime::Lock lock(mutex_);
   return failure_;
@@ -161,12 +173,12 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
         case FrameKind::request: ++connection.to_give_back; [[fallthrough]];
         case FrameKind::one_way:
           serves = true;
-          if (failure_.empty()) failure_ = frame.text;
+          hear_failure(connection, frame.text);
           // Replies may be long in coming, and others need those credits to be answered.
           if (connection.to_give_back >= window / 2) post(connection, frame_of(FrameKind::credits));
           break;
         case FrameKind::goodbye:
-          if (failure_.empty()) failure_ = frame.text;
+          hear_failure(connection, frame.text);
           has_parted = part(connection, wakes);
           break;
         case FrameKind::welcome:

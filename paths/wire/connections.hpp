@@ -68,6 +68,10 @@ class Connections final : public Receiver {
   void start() { transport_->start(*this); }
   /// Connects to `host`, where what leaves for `stage` will go; does not wait for it.
   void meet(std::uint32_t host, StageId stage);
+  /// The same of hosts to which nothing will go: all that it does is to know that they are there.
+  void meet_others() {
+    for (const std::uint32_t host : peers_->hosts[host_].meets) meet(host, no_stage);
+  }
   /// Blocks until every host that the plan joins to this one directly was met on all connections
   /// between the two, or is gone. Says for whom it waits after 5 s, then ever less often; who has
   /// not come at `limit` is gone.
@@ -199,6 +203,7 @@ class Connections final : public Receiver {
   void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
   void count_planned_connections();
   bool depart(std::uint32_t peer, const std::string& why);
+  void hear_failure(const Connection& connection, const std::string& text);
   void tell_gone(std::uint32_t peer, const std::string& why, bool has_parted);
   enum class Which : std::uint8_t { not_met, all };
   bool forsake(std::uint32_t peer, Which connections, const std::string& why,

@@ -14,7 +14,7 @@
 
 namespace paths {
 
-inline constexpr std::uint16_t protocol_version = 4;
+inline constexpr std::uint16_t protocol_version = 5;
 
 enum class FrameKind : std::uint8_t {
   request,  ///< an operation that wants a reply

@@ -22,12 +22,14 @@ enum class LaneKind : std::uint8_t {
   done,     ///< threads have ended, those of the source, of its cluster or all: bytes 0, 1, 2
   look,     ///< nothing: opens the connection, which tells when the target is gone
   // Of a connection:
-  hello,    ///< first on it; the text is the host's name
-  welcome,  ///< the answer
+  hello,    ///< first on it; the text is the host's name, the meaning the identity of its clock
+  welcome,  ///< the answer; bytes: how far the host has got with ending (Lanes::end_progress())
   goodbye,  ///< nothing more will come on it (bytes 1), or from this host at all (0), and all
             ///< before it has arrived; answered by one
+  // Counted like `done`:
+  here,  ///< hosts have arrived: the source, its cluster or all: bytes 0, 1, 2
 };
-inline constexpr LaneKind last_lane_kind = LaneKind::goodbye;
+inline constexpr LaneKind last_lane_kind = LaneKind::here;
 
 /// A value. It names the hosts where it began and ends; those between pass it on as it is.
 struct LaneFrame {

@@ -28,6 +28,9 @@ struct Peers {
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
     bool is_switch = false;  ///< no host, but an emulated switch: lanes pass it
+    /// Hosts that it connects to only to know whether they are there; at each it is an arrival at
+    /// no_stage. Empty unless hosts are processes whose run needs all of them.
+    std::vector<std::uint32_t> meets = {};
   };
   std::vector<Peer> hosts;  ///< and behind them, where links of switches are emulated, those
   std::size_t clusters = 0;

@@ -48,6 +48,8 @@ std::string Connections::wrong_reply(Connection& connection, std::uint64_t numbe
                                      const Result& result) const {
   if (result.origin.cluster >= peers_->clusters)
     return fmt::format("cluster {} of {}", result.origin.cluster, peers_->clusters);
+  if (result.origin.nanos < 0 || result.origin.nanos > base::time_max.count())
+    return fmt::format("a wait of {} ns", result.origin.nanos);
   const Call* const call = connection.call_of(number);
   const bool is_awaited =
       call != nullptr ? !call->is_held && !call->answered : connection.may_answer_given_up(number);

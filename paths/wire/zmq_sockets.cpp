@@ -34,6 +34,10 @@ void Sockets::start(Receiver& receiver) {
     throw TravelError(self.name, "", "",
                       fmt::format("cannot listen on {}: {}", located(self.address), reason));
   };
+  std::vector<std::string> others;
+  for (const Peers::Peer& peer : peers_->hosts) others.push_back(peer.address);
+  if (const std::string why = unreachable_from_others(self.address, others); !why.empty())
+    fail(why);
   runtime::raise_descriptor_limit();
   receiver_ = &receiver;
   try {

@@ -21,6 +21,7 @@ class Narrow final : public paths::Transport {
     return below_->connect(host, path);
   }
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
+    if (on_lane && frame.lane) on_lane(*frame.lane);
     below_->send(connection, std::move(frame));
   }
   bool has_room(paths::ConnectionId connection) override {
@@ -30,6 +31,8 @@ class Narrow final : public paths::Transport {
   void drop(paths::ConnectionId connection) override { below_->drop(connection); }
   void stop() override { below_->stop(); }
   paths::ConnectionId asked_for = 0;
+  /// May change what is sent.
+  std::function<void(paths::LaneFrame&)> on_lane;
 
  private:
   const std::unique_ptr<paths::Transport> below_;
@@ -38,10 +41,16 @@ class Narrow final : public paths::Transport {
 
 struct Network {
   explicit Network(std::uint32_t hosts, std::size_t connections_most = 256)
-      : plan(test_support::lane_plan({hosts}, "", "")), local(hosts) {
+      : Network(test_support::lane_plan({hosts}, "", ""), runtime::ClockKind::virtual_time,
+                connections_most) {}
+  Network(std::shared_ptr<paths::Plan> of, runtime::ClockKind clock,
+          std::size_t connections_most = 256)
+      : runtime({.clock = clock}), plan(std::move(of)), local(plan->hosts.size()) {
+    const auto hosts = static_cast<std::uint32_t>(plan->hosts.size());
     auto all = std::make_shared<paths::Peers>();
-    for (const auto& host : plan->hosts) all->hosts.push_back({host.name, "", 0, {}});
+    for (const auto& host : plan->hosts) all->hosts.push_back({host.name, "ipc://x", 0, {}});
     all->digest.low = 7;
+    all->deadline = plan->deadline;
     for (std::uint32_t host = 0; host < hosts; ++host) {
       one.push_back(std::make_unique<One>());
       auto transport = std::make_unique<Narrow>(local.transport(host), is_room);
@@ -60,11 +69,32 @@ struct Network {
     Narrow* transport = nullptr;
   };
   bool is_room = true;
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  runtime::Runtime runtime;
   std::shared_ptr<paths::Plan> plan;
   paths::LocalNetwork local;
   std::vector<std::unique_ptr<One>> one;
 };
+
+/// How long a message of host 0 takes to host 1 over a link of 1 ms, if what host 0 says of time is
+/// changed so. Throws when it has not come within 30 s.
+base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change) {
+  const auto plan = test_support::lane_plan({1, 1}, "", "{latency: 1ms}");
+  plan->deadline = 30s;
+  Network t(plan, runtime::ClockKind::steady);
+  t.one[0]->transport->on_lane = change;
+  base::Nanos took{0};
+  t.runtime.run([&] {
+    const auto here = t.one[0]->lanes->group("two", {0, 1}),
+               there = t.one[1]->lanes->group("two", {0, 1});
+    const base::Nanos begin = t.runtime.now();
+    here->send(1, 0, base::Payload::of(5));
+    CHECK(there->receive(0, 0).wait().read<int>() == 5);
+    took = t.runtime.now() - begin;
+    for (auto& one : t.one) one->connections->part({t.runtime.now() + 1s, true});
+    for (auto& one : t.one) one->lanes->stop();
+  });
+  return took;
+}
 
 }  // namespace
 
@@ -130,4 +160,30 @@ TEST_CASE("lane connections: one without room is not idle, however long nothing 
       CHECK(groups[host]->receive(0, 0).wait().read<std::uint32_t>() == host);
     for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
   });
+}
+
+TEST_CASE("lane connections: the clock of a host that reads another one is not believed") {
+  for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
+    INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
+    CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
+            if (frame.kind == paths::LaneKind::hello) ++frame.meaning;
+            if (frame.head != 0s) frame.head += ahead;
+          }) < 3s);
+  }
+}
+
+TEST_CASE(
+    "lane connections: a clock that shows an impossible time is not believed, whatever proof") {
+  for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
+    INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
+    CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
+            if (frame.head != 0s) frame.head += ahead;
+          }) < 3s);
+  }
+}
+
+TEST_CASE("lane connections: a host of the same clock is believed when a frame is due") {
+  CHECK(time_of_message([](paths::LaneFrame& frame) {
+          if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if there were 20 s left
+        }) < 19s);
 }

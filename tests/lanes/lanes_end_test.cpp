@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/lanes/lanes_end_test.cpp — hosts stay until the threads of all have ended, however many.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -108,5 +109,129 @@ TEST_CASE("lanes: a host that dies keeps nobody from ending") {
         ends_of(lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}"), 7, 2s, victim);
     for (std::uint32_t host = 0; host < 40; ++host)
       if (host != victim) CHECK(ending.ends[host] > 0s);
+  }
+}
+
+TEST_CASE("lanes: where word of the end is lost, hosts end within a deadline and name each other") {
+  for (const std::vector<std::uint32_t>& sizes : {std::vector{1u, 1u}, std::vector{2u, 2u}}) {
+    const auto plan = lane_plan(sizes, "", "");
+    plan->lanes.is_written = true;
+    plan->deadline = 400ms;
+    runtime::Runtime runtime;
+    std::vector<std::string> wrong(plan->hosts.size());
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      hosts.swallowed = LaneKind::done;
+      std::vector<runtime::Task> ending;
+      for (std::uint32_t host = 0; host < hosts.size(); ++host)
+        ending.push_back(runtime.spawn(runtime::ContextRole::thread, {"end", {}, host},
+                                       [&, host] { wrong[host] = hosts[host].finish(); }));
+      for (auto& one : ending) one.join();
+    });
+    for (std::uint32_t host = 0; host < wrong.size(); ++host) {
+      INFO(wrong[host]);
+      CHECK_THAT(wrong[host], Catch::StartsWith("host " + plan->hosts[host].name + ": host "));
+      CHECK_THAT(wrong[host], !Catch::Contains("host " + plan->hosts[host].name + " is gone"));
+      CHECK_THAT(wrong[host], Catch::Contains("threads have ended"));
+      CHECK_THAT(wrong[host], Catch::Contains("400ms"));
+    }
+  }
+}
+
+TEST_CASE("lanes: a host whose threads go on is waited for, however short the deadline is") {
+  const auto plan = lane_plan({1, 1}, "", "");
+  plan->lanes.is_written = true;
+  plan->deadline = 20ms;
+  runtime::Runtime runtime;
+  std::string wrong_early, wrong_late;
+  std::atomic<bool> has_ended{false}, was_waited_for{false};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    runtime::Task early = runtime.spawn(runtime::ContextRole::thread, {"early"}, [&] {
+      wrong_early = hosts[0].finish();
+      was_waited_for = has_ended.load();
+    });
+    runtime.sleep_for(200ms);
+    has_ended = true;
+    wrong_late = hosts[1].finish();
+    early.join();
+  });
+  CHECK(was_waited_for);
+  CHECK(wrong_early == "");
+  CHECK(wrong_late == "");
+}
+
+TEST_CASE("lanes: a host that dies fails the end of all others, in one cluster as in several") {
+  for (const std::vector<std::uint32_t>& sizes : {std::vector{3u}, std::vector{2u, 1u}}) {
+    for (const std::uint32_t victim : {0, 1, 2}) {
+      const auto plan = lane_plan(sizes, "", "");
+      plan->lanes.is_written = true;
+      runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+      std::vector<std::string> wrong(3);
+      runtime.run([&] {
+        LaneHosts hosts(runtime, plan);
+        for (std::uint32_t host = 0; host < 3; ++host) hosts[host].begin();
+        runtime.sleep_for(1ms);
+        hosts.kill(victim);
+        std::vector<runtime::Task> ending;
+        for (std::uint32_t host = 0; host < 3; ++host)
+          if (host != victim)
+            ending.push_back(runtime.spawn(runtime::ContextRole::thread, {"end", {}, host},
+                                           [&, host] { wrong[host] = hosts[host].finish(); }));
+        for (auto& one : ending) one.join();
+      });
+      for (std::uint32_t host = 0; host < 3; ++host)
+        if (host != victim)
+          CHECK_THAT(wrong[host],
+                     Catch::Contains("host " + plan->hosts[victim].name + " is gone: it died"));
+    }
+  }
+}
+
+TEST_CASE("lanes: threads begin when all hosts have arrived, of any number of clusters") {
+  for (const std::uint32_t clusters : {1, 2, 33, 70}) {
+    const auto plan =
+        lane_plan(std::vector<std::uint32_t>(clusters, 2), "{latency: 50ms}", "{latency: 100ms}");
+    plan->lanes.is_written = true;
+    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      const std::uint32_t late = clusters;  // some host in the middle
+      std::vector<runtime::Task> beginning;
+      for (std::uint32_t host = 0; host < hosts.size(); ++host)
+        beginning.push_back(
+            runtime.spawn(runtime::ContextRole::thread, {"begin", {}, host}, [&, host] {
+              if (host == late) runtime.sleep_until(7s);
+              hosts[host].begin();
+              hosts[host].await_all();
+              CHECK(runtime.now() == 7s);  // links that are emulated do not delay it
+            }));
+      for (auto& one : beginning) one.join();
+    });
+  }
+}
+
+TEST_CASE("lanes: threads begin without a host that is gone") {
+  const auto plan = lane_plan({2, 2}, "", "");
+  plan->lanes.is_written = true;
+  for (const std::uint32_t victim : {0, 1, 2, 3}) {
+    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      std::vector<runtime::Task> beginning;
+      for (std::uint32_t host = 0; host < 4; ++host) {
+        if (host == victim) continue;
+        hosts[host].begin();
+        beginning.push_back(
+            runtime.spawn(runtime::ContextRole::thread, {"begin", {}, host}, [&, host] {
+              hosts[host].await_all();
+              CHECK(runtime.now() == 3s);
+            }));
+      }
+      runtime.sleep_until(3s);
+      for (std::uint32_t host = 0; host < 4; ++host)  // as those notice that it would meet
+        if (host != victim) hosts[host].host_lost(victim, "it did not come");
+      for (auto& one : beginning) one.join();
+    });
   }
 }

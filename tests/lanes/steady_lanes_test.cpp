@@ -140,3 +140,26 @@ TEST_CASE("steady lanes: a little message behind large ones that nobody wants co
     }
   });
 }
+
+TEST_CASE("steady lanes: a moment that no wait can reach keeps no host from ending") {
+  for (const auto spoil : {+[](LaneFrame& frame) { frame.late = -base::Nanos(24h); },
+                           +[](LaneFrame& frame) { frame.lag = base::time_max; },
+                           +[](LaneFrame& frame) { frame.late = base::time_max; }}) {
+    const auto plan = test_support::lane_plan({1, 1}, "", "{latency: 1ms}");
+    plan->lanes.is_written = true;
+    plan->deadline = 100ms;
+    runtime::Runtime runtime{{.clock = runtime::ClockKind::steady}};
+    test_support::LaneHosts hosts(runtime, plan);
+    hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) { spoil(frame); };
+    runtime.run([&] {
+      const auto here = hosts[0].group("all", hosts.all()),
+                 there = hosts[1].group("all", hosts.all());
+      here->send(1, 0, base::Payload::of(7));
+      there->receive(0, 0);
+      runtime::Task other =
+          runtime.spawn(runtime::ContextRole::thread, {"other"}, [&] { hosts[1].finish(); });
+      hosts[0].finish();
+      other.join();
+    });
+  }
+}

@@ -595,6 +595,11 @@ TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
          reply.result.origin.cluster = 2;
          talk.connections.deliver(Talk::outbound, Frame(reply));
        }},
+      {"a wait of -1 ns",
+       [](Talk& talk, Frame reply) {
+         reply.result.origin.nanos = -1;
+         talk.connections.deliver(Talk::outbound, Frame(reply));
+       }},
       {"a goodbye unasked", [](Talk& talk, const Frame&) { talk.goodbye(Talk::outbound); }},
       {"an operation in place of an answer",
        [](Talk& talk, const Frame&) {
@@ -686,4 +691,15 @@ TEST_CASE("connections: what failed is said with goodbyes, and heard") {
   goodbye.text = "thread beta-0/0: went wrong";
   other_talk.connections.deliver(Talk::inbound, std::move(goodbye));
   CHECK(other_talk.connections.failure() == "thread beta-0/0: went wrong");
+}
+
+TEST_CASE("connections: a host never says of itself that it is gone, whatever a peer says") {
+  Talk talk;
+  talk.hello();
+  Frame goodbye = talk.frame(FrameKind::goodbye);
+  const std::string here = "alpha-0";
+  goodbye.text = "host " + here + " is gone: it gave no sign of life";
+  talk.connections.deliver(Talk::inbound, std::move(goodbye));
+  CHECK(talk.connections.failure() ==
+        "host beta-0 counts host " + here + " as gone: it gave no sign of life");
 }

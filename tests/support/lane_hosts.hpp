@@ -4,7 +4,10 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +75,8 @@ class LaneHosts {
   }
   /// Looks at each frame when it is handed over; may change it.
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
+  /// Frames of that kind never arrive.
+  std::optional<paths::LaneKind> swallowed;
   /// Whether what goes there is taken at once; nothing: always.
   std::function<bool(std::uint32_t from, std::uint32_t to)> has_room;
 
@@ -81,23 +86,39 @@ class LaneHosts {
         : all(everybody), number(index), lanes(runtime, everybody.plan_, index, links, *this) {}
     void send(std::uint32_t host, paths::LaneFrame frame) override {
       if (is_dead || all.hosts_[host]->is_dead) return;
-      met.insert(host);
-      all.hosts_[host]->met.insert(number);
+      {
+        const runtime::Lock lock(all.meeting_);
+        met.insert(host);
+        all.hosts_[host]->met.insert(number);
+      }
       if (all.on_frame) all.on_frame(number, host, frame);
+      if (frame.kind == all.swallowed) return;
       all.hosts_[host]->lanes.deliver(number, std::move(frame));
     }
     bool tells_of_room(std::uint32_t) const override { return all.has_room != nullptr; }
     bool has_room(std::uint32_t host) override {
       return !all.has_room || all.has_room(number, host);
     }
+    /// Each host is alive, and says how far it has got.
+    std::set<std::uint32_t> look_after(std::uint32_t) override {
+      for (std::uint32_t host = 0; host < all.size(); ++host)
+        if (host != number) progress[host] = all.hosts_[host]->lanes.end_progress();
+      return {};
+    }
+    std::uint64_t end_progress(std::uint32_t host) const override {
+      const auto known = progress.find(host);
+      return known == progress.end() ? 0 : known->second;
+    }
     LaneHosts& all;
     const std::uint32_t number;
     std::set<std::uint32_t> met;
+    std::map<std::uint32_t, std::uint64_t> progress;
     bool is_dead = false;
     paths::EmulatedLinks links;
     paths::Lanes lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;
+  runtime::Mutex meeting_;  // on the steady clock hosts have threads of their own
   std::vector<std::unique_ptr<One>> hosts_;
 };
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/lanes_meeting_real.cpp — processes of a config with lanes and no path: one is missing
+// or dies, and all others say which, within a deadline.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "paths/host/host.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+
+constexpr base::Nanos deadline = 3s;
+constexpr int patience = 60'000;  // milliseconds: what has not ended by then hangs
+
+std::string config_over(const std::string& transport) {
+  return fmt::format("deadline: {}\n{}", base::format_time(deadline), network_line(transport, 5)) +
+         R"(
+clusters:
+  a: {hosts: 2, threads: 1}
+  b: {hosts: [b-0, b-1], threads: 1, gateway: b-gw}
+links: {all: {latency: 1ms, bandwidth: 1Gbit}}
+lanes: {}
+)";
+}
+
+/// 400 rounds of at least a millisecond, in which each thread waits for the one before it.
+void send_around(paths::Thread& thread, const Say& say) {
+  say("begun");
+  const paths::Plan& plan = thread.host().plan();
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    if (plan.hosts[host].threads > 0) hosts.push_back(host);
+  const auto group = thread.host().lanes().group("ring", hosts);
+  const std::size_t me = thread.rank(), count = hosts.size();
+  for (std::uint64_t round = 0; round < 400; ++round) {
+    thread.sleep_for(1ms);
+    auto sending = group->send(hosts[(me + 1) % count], 0, base::Payload::of(round));
+    if (group->receive(hosts[(me + count - 1) % count], 0).wait().read<std::uint64_t>() != round)
+      throw std::runtime_error("another message came");
+    sending.wait();
+  }
+  group->leave();
+}
+
+/// Each of the others ends with 1 and says so of the culprit.
+void check_others(std::map<std::string, HostProcess>& hosts, const std::string& culprit) {
+  for (auto& [name, host] : hosts) {
+    const int code = host.end(patience);
+    INFO("host " << name << " where " << culprit << " is missing:\n" << host.text());
+    CHECK(code == 1);
+    CHECK_THAT(host.text(), Catch::Contains("host " + culprit + " is gone"));
+    CHECK_THAT(host.text(), !Catch::Contains("host " + name + " is gone"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("lanes of processes: all hosts name one that never comes, within a deadline") {
+  for (const std::uint32_t culprit : {0, 1, 2, 3, 4}) {
+    const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
+    const std::string missing = sim.plan().hosts[culprit].name;
+    runtime::Runtime clock;
+    std::map<std::string, HostProcess> hosts;
+    for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
+      if (host != culprit)
+        hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
+    check_others(hosts, missing);
+    INFO("without " << missing);
+    CHECK(clock.now() < 2 * deadline);
+  }
+}
+
+TEST_CASE("lanes of processes: a host killed at any moment leaves none that ends well") {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+    const Sim sim(config_over(seed % 2 == 0 ? "tcp" : "ipc"));
+    std::mt19937_64 random(seed);
+    const std::string victim = sim.plan().hosts[seed % 5].name;
+    INFO("seed " << seed);
+    auto hosts = start_hosts(sim, send_around);
+    pause(std::chrono::milliseconds(random() % 300));
+    hosts.at(victim).kill_it();
+    hosts.erase(victim);
+    check_others(hosts, victim);
+  }
+}
+
+TEST_CASE("lanes of processes: no thread begins before the last host arrives") {
+  const Sim sim(config_over("tcp"));
+  const std::string late = "b-1";
+  std::map<std::string, HostProcess> hosts;
+  for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
+    if (sim.plan().hosts[host].name != late)
+      hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
+  for (const char* name : {"a-0", "a-1", "b-0"}) CHECK_FALSE(hosts.at(name).says("begun", 100));
+  hosts.emplace(late, HostProcess(sim, *sim.plan().host_named(late), send_around));
+  for (auto& [name, host] : hosts) {
+    const int code = host.end(patience);
+    INFO("host " << name << ":\n" << host.text());
+    CHECK(code == 0);
+  }
+}
