@@ -6,10 +6,13 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/runtime.hpp"
+
 namespace groups {
 namespace {
 
 constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t yield_bytes = std::size_t{64} << 10;
 
 /// The bytes, or a copy of them where they are about to be overwritten.
 std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byte* overwritten,
@@ -41,11 +44,15 @@ const base::ReduceOperation::Combine& Fold::combining() const {
 void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
                       std::span<const std::byte> right) {
   if (operation_ == nullptr || into.empty()) return;  // a barrier's token
-  if (elements_ == nullptr) return combine(into, left, right);
+  if (elements_ == nullptr) {
+    yield_after(into.size());
+    return combine(into, left, right);
+  }
   std::array<std::byte, block_bytes> left_copy, right_copy;
   const std::size_t block = whole_elements(block_bytes);
   for (std::size_t at = 0; at < into.size(); at += block) {
     const std::size_t bytes = std::min(block, into.size() - at);
+    yield_after(bytes);
     const auto to = into.subspan(at, bytes);
     const auto left_block = kept(left.subspan(at, bytes), to.data(), left_copy);
     const auto right_block = kept(right.subspan(at, bytes), to.data(), right_copy);
@@ -54,6 +61,15 @@ void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left
     if (right_block.data() == right_copy.data()) std::memcpy(to.data(), right_copy.data(), bytes);
     combine(to, left_block, right_block, at / element_bytes_);
   }
+}
+
+/// Lets other services run each time `yield_bytes` were folded, by one call or by several.
+void Fold::yield_after(std::size_t bytes) {
+  if (since_yield_ >= yield_bytes) {
+    since_yield_ = 0;
+    runtime::yield_to_services();
+  }
+  since_yield_ += bytes;
 }
 
 void Fold::combine(std::span<std::byte> into, std::span<const std::byte> left,

@@ -23,7 +23,7 @@ class WrongContribution : public base::BadValue {
   std::uint32_t place_;
 };
 
-/// How two operands become one.
+/// How two operands become one. A service that folds lets other services run every 64 KiB.
 ///
 /// Sharing: one context's at a time.
 class Fold {
@@ -50,6 +50,7 @@ class Fold {
   void alone(std::span<std::byte> values) const;
 
  private:
+  void yield_after(std::size_t bytes);
   base::ReduceShape shape(std::size_t bytes) const;
   const base::ReduceOperation::Combine& combining() const;
   void combine(std::span<std::byte> into, std::span<const std::byte> left,
@@ -60,6 +61,7 @@ class Fold {
   std::size_t element_bytes_ = 1;
   base::CombineElements elements_ = nullptr;
   std::vector<std::byte> left_;  // that is combined into
+  std::size_t since_yield_ = 0;  // bytes
 };
 
 }  // namespace groups

@@ -119,6 +119,15 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
+/// The executor looks at descriptors only when no fiber is ready, so it is to make this one ready.
+void Context::yield() {
+  if (cancelled_.load(std::memory_order_acquire)) return;
+  token_ = false;  // a wake-up for a wait that has ended
+  executor->post_unpark(*this);
+  const Reason reason{"its turn behind other services"};
+  park_fiber(Nanos::max(), reason);
+}
+
 bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
   const bool in_time = wait_at(*word_, seen_, until, reason, may_poll);
   seen_ = word_->value();
@@ -245,6 +254,11 @@ std::string ContextName::text() const {
 }
 
 const void* calling_context() { return Context::current(); }
+
+void yield_to_services() {
+  Context* const self = Context::current();
+  if (self != nullptr && self->is_fiber && !self->executor->is_virtual()) self->yield();
+}
 
 bool is_inside_a_run() {
   const Context* context = Context::current();

@@ -46,6 +46,9 @@ class Context {
   bool sleep(Nanos until, const Reason& reason);
   /// For an OS thread: blocks until the word is no longer what was seen, or unpark().
   bool park_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason);
+  /// For a service's fiber on the steady clock: others run, and descriptors are looked at, before
+  /// it goes on.
+  void yield();
   /// Any thread may call.
   void unpark();
   /// From now on every wait throws `reason` (Cancelled when null).

@@ -258,6 +258,10 @@ class Visit {
 /// Tells contexts apart, for comparing only: null in callbacks; an OS thread that the runtime did
 /// not start has one, too. One that has ended may become another's.
 const void* calling_context();
+/// Lets other services of the calling service's OS thread run, and what has arrived for them,
+/// before the caller goes on. Returns at once in a thread, in a callback, on the virtual clock, and
+/// when the caller is cancelled. For work that would keep the OS thread for long.
+void yield_to_services();
 /// Is the caller a context of a runtime, while it runs?
 bool is_inside_a_run();
 

@@ -7,13 +7,33 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/buffer.hpp"
 #include "base/errors.hpp"
 #include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
+#include "runtime/runtime.hpp"
 
 namespace paths {
 
+/// Part after part. Nothing when some value is wrong.
+std::optional<base::Payload> Decision::combine_parts(std::span<const ClusterValue> values) const {
+  base::Buffer sum(reduction.shape.bytes());
+  for (std::size_t at = 0; at < sum.size(); at += fold_part_bytes) {
+    if (at > 0) runtime::yield_to_services();
+    const std::size_t size = std::min(fold_part_bytes, sum.size() - at);
+    const std::span<std::byte> part = sum.bytes().subspan(at, size);
+    std::copy_n(values.front().value.bytes().data() + at, size, part.data());
+    for (const ClusterValue& one : values.subspan(1))
+      if (!reduction.elements(part, part, one.value.bytes().subspan(at, size))) return std::nullopt;
+  }
+  return std::move(sum).freeze();
+}
+
 base::Payload Decision::combine(std::span<const ClusterValue> values) const {
+  const bool is_large =
+      reduction.elements != nullptr && !values.empty() && reduction.shape.bytes() > fold_part_bytes;
+  if (is_large)
+    if (auto sum = combine_parts(values)) return *std::move(sum);
   return base::Payload::filled(reduction.shape.bytes(), [&](std::span<std::byte> sum) {
     bool is_first = true;
     for (const ClusterValue& one : values) {

@@ -40,6 +40,9 @@ struct Decision {
   Result proved(base::Payload part, std::uint64_t contributions, std::uint64_t sequence) const;
   /// The result of all contributions.
   Result complete(base::Payload value, std::uint64_t contributions, std::uint64_t sequence) const;
+
+ private:
+  std::optional<base::Payload> combine_parts(std::span<const ClusterValue> values) const;
 };
 
 /// Reads `condition` for `reduction`; `may_prove` when a part is to settle it. Mistakes go to the

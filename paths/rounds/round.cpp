@@ -33,10 +33,8 @@ struct Rounds::Contribution {
 /// The combining of large contributions, which several contexts share part by part. It is the
 /// round's, so that a helper who is in a part may finish it whatever becomes of the others.
 struct Rounds::Fold {
-  explicit Fold(std::size_t size) : sum(size), parts((size + part_bytes - 1) / part_bytes) {}
-
-  /// Fits the cache of a processor, beside what is combined into it.
-  static constexpr std::size_t part_bytes = 64 << 10;
+  explicit Fold(std::size_t size)
+      : sum(size), parts((size + fold_part_bytes - 1) / fold_part_bytes) {}
 
   base::Buffer sum;
   const std::size_t parts;
@@ -413,7 +411,7 @@ Outcome Rounds::outcome_of(const Round& round) const {
 /// What takes long, or waits for others that take part, has a context.
 bool Rounds::carries_without_context() const {
   if (!rules_.reduction || !waits_for_all() || slots_ == 1) return true;
-  return rules_.reduction->elements != nullptr && bytes_ < shared_fold_bytes;
+  return rules_.reduction->elements != nullptr && bytes_ <= fold_part_bytes;
 }
 
 void Rounds::begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
@@ -654,6 +652,7 @@ base::Payload Rounds::fold_whole(const Round& round, const Operation& operation)
   return base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
     std::copy(first.begin(), first.end(), sum.begin());
     for (std::uint32_t slot = 1; slot < slots_; ++slot) {
+      if (sum.size() > fold_part_bytes) runtime::yield_to_services();
       try {
         rules_.reduction->fold(sum, round.by_slot[slot].payload.bytes());
       } catch (const base::BadValue& bad) {
@@ -672,8 +671,10 @@ std::optional<base::Payload> Rounds::fold(Round& round) {
   if (size < shared_fold_bytes || site_.runtime().is_virtual()) {
     bool is_right = true;
     base::Buffer sum(size);
-    for (std::size_t at = 0; at < size; at += Fold::part_bytes)
+    for (std::size_t at = 0; at < size; at += fold_part_bytes) {
+      if (at > 0) runtime::yield_to_services();
       if (!fold_part(round, sum.bytes(), at)) is_right = false;
+    }
     return is_right ? std::optional(std::move(sum).freeze()) : std::nullopt;
   }
   {
@@ -695,7 +696,7 @@ std::optional<base::Payload> Rounds::fold(Round& round) {
 bool Rounds::fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const {
   const Reduction& reduction = *rules_.reduction;
   const auto part_of = [at](auto bytes) {
-    return bytes.subspan(at, std::min(Fold::part_bytes, bytes.size() - at));
+    return bytes.subspan(at, std::min(fold_part_bytes, bytes.size() - at));
   };
   const std::span<std::byte> sum = part_of(to);
   bool is_right = true;
@@ -727,8 +728,11 @@ void Rounds::help(Round& round) {
   for (;;) {
     const std::size_t part = shared.begun.fetch_add(1, std::memory_order_relaxed);
     if (part >= shared.parts) return;
-    if (!fold_part(round, shared.sum.bytes(), part * Fold::part_bytes)) shared.is_right = false;
-    if (shared.ended.fetch_add(1, std::memory_order_acq_rel) + 1 < shared.parts) continue;
+    if (!fold_part(round, shared.sum.bytes(), part * fold_part_bytes)) shared.is_right = false;
+    if (shared.ended.fetch_add(1, std::memory_order_acq_rel) + 1 < shared.parts) {
+      runtime::yield_to_services();
+      continue;
+    }
     runtime::Wakes wakes;
     runtime::Lock lock(mutex_);
     shared.waiting.wake_all(wakes);
