@@ -22,8 +22,10 @@ Buffer Buffer::adopt_shared(std::span<std::byte> bytes, std::function<void()> re
 
 Buffer Buffer::thaw(Payload payload) {
   Buffer buffer;
+  const ValueType type = payload.type();
   buffer.payload_ =
       payload.may_be_written() ? std::move(payload) : Payload::copy_of(payload.bytes());
+  buffer.payload_.set_type(type);
   return buffer;
 }
 

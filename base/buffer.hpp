@@ -41,7 +41,9 @@ class Buffer {
   static Buffer of(std::vector<T>&& values) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
     const auto held = std::make_shared<std::vector<T>>(std::move(values));
-    return adopt(std::as_writable_bytes(std::span(*held)), [held] {});
+    Buffer buffer = adopt(std::as_writable_bytes(std::span(*held)), [held] {});
+    buffer.payload_.set_type(value_type_of<T>());
+    return buffer;
   }
   /// A value to be written on: where nobody shares its bytes and they are no foreign memory that
   /// was only lent for reading, those; else a copy.
@@ -52,11 +54,13 @@ class Buffer {
   std::span<const std::byte> bytes() const noexcept { return payload_.bytes(); }
   std::size_t size() const noexcept { return payload_.size(); }
   bool empty() const noexcept { return payload_.empty(); }
-  /// The same as values. Throws UsageError when they are not a whole number of them, or do not
-  /// begin where a T may.
+  /// The same as values; the payload gets their type, or none after a view as another one. Throws
+  /// UsageError when they are not a whole number of them, or do not begin where a T may.
   template <class T>
   std::span<T> as() {
     static_assert(std::is_trivially_copyable_v<T>);
+    const bool is_other = !payload_.may_be(value_type_of<T>());
+    payload_.set_type(is_other ? ValueType::unknown : value_type_of<T>());
     const std::span<std::byte> all = bytes();
     if (all.size() % sizeof(T) != 0 || reinterpret_cast<std::uintptr_t>(all.data()) % alignof(T))
       refuse_view(sizeof(T), alignof(T));

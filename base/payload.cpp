@@ -47,7 +47,7 @@ struct alignas(std::max_align_t) Payload::Shared {
   }
 };
 
-Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), size_(other.size_) {
+Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), head_(other.head_) {
   if (shared_ != nullptr) shared_->hold();
   take_bytes_kept_by(other);
 }
@@ -67,7 +67,7 @@ Payload Payload::copy_of(std::span<const std::byte> bytes) {
 
 void Payload::be_copy_of(std::span<const std::byte> bytes) {
   if (bytes.size() <= inline_bytes && is_inline()) {
-    size_ = bytes.size();
+    head_ = bytes.size();
     return copy_few(bytes, here_);
   }
   Payload payload = uninitialised(bytes.size());
@@ -87,22 +87,21 @@ Payload Payload::adopt_writable(std::span<std::byte> bytes, std::function<void()
   payload.shared_ = new (::operator new(sizeof(Shared))) Shared;
   payload.shared_->release = std::move(release);
   payload.bytes_ = bytes.data();
-  payload.size_ = bytes.size();
+  payload.head_ = bytes.size();
   return payload;
 }
 
 Payload Payload::part(std::size_t offset, std::size_t size) const {
-  ENSURE(offset <= size_ && size <= size_ - offset);
-  if (is_inline()) return copy_of(bytes().subspan(offset, size));
-  Payload part = *this;
-  part.bytes_ += offset;
-  part.size_ = size;
+  ENSURE(offset <= this->size() && size <= this->size() - offset);
+  Payload part = is_inline() ? copy_of(bytes().subspan(offset, size)) : *this;
+  if (!is_inline()) part.bytes_ += offset;
+  part.head_ = (head_ & ~size_mask) | size;
   return part;
 }
 
 bool Payload::join(const Payload& next) noexcept {
-  if (is_inline() || next.shared_ != shared_ || next.bytes_ != bytes_ + size_) return false;
-  size_ += next.size_;
+  if (is_inline() || next.shared_ != shared_ || next.bytes_ != bytes_ + size()) return false;
+  head_ += next.size();
   return true;
 }
 
@@ -113,21 +112,32 @@ bool Payload::may_be_written() const noexcept {
 }
 
 bool operator==(const Payload& a, const Payload& b) noexcept {
-  return a.size_ == b.size_ && (a.size_ == 0 || std::memcmp(a.data(), b.data(), a.size_) == 0);
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 Payload Payload::uninitialised(std::size_t size) {
   Payload payload;
-  payload.size_ = size;
+  payload.head_ = size;
   if (size > inline_bytes) payload.shared_ = Shared::with_room_for(size, payload.bytes_);
   return payload;
 }
 
-void Payload::refuse_read(std::size_t bytes, std::size_t offset) const {
-  throw UsageError(fmt::format("a payload of {} bytes was read as a value of {} bytes at byte {}",
-                               size_, bytes, offset));
+void Payload::check_type(ValueType wanted, bool may_be_partial) const {
+  if (is_partial() && !may_be_partial)
+    throw UsageError(
+        "this value covers only some of the contributions; decide by `condition`, or call "
+        "`partial<T>()` of the result");
+  // A struct or a byte is a view of the bytes, whatever they are.
+  if (!is_one_scalar(type()) || wanted == ValueType::unknown || wanted == type()) return;
+  throw UsageError(fmt::format("values of type {} were read as {}; expected {}", type_name(type()),
+                               type_name(wanted), type_name(type())));
 }
 
-std::span<std::byte> Payload::writable() noexcept { return {is_inline() ? here_ : bytes_, size_}; }
+void Payload::refuse_read(std::size_t bytes, std::size_t offset) const {
+  throw UsageError(fmt::format("a payload of {} bytes was read as a value of {} bytes at byte {}",
+                               size(), bytes, offset));
+}
+
+std::span<std::byte> Payload::writable() noexcept { return {is_inline() ? here_ : bytes_, size()}; }
 
 }  // namespace base

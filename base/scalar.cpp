@@ -21,6 +21,13 @@ std::optional<Scalar> scalar_named(std::string_view name) {
   return static_cast<Scalar>(found - names.begin());
 }
 
+std::string_view type_name(ValueType type) {
+  if (type == ValueType::unknown) return "bytes";
+  if (type == ValueType::several) return "several types";
+  return scalar_names()[static_cast<std::size_t>(type) -
+                        static_cast<std::size_t>(ValueType::first_scalar)];
+}
+
 const std::vector<std::string_view>& scalar_names() {
   static const std::vector<std::string_view> names = {"i8",  "i16", "i32", "i64", "u8",  "u16",
                                                       "u32", "u64", "f32", "f64", "bool"};

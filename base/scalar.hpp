@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace base {
@@ -16,6 +17,38 @@ std::size_t scalar_bytes(Scalar scalar);
 std::string_view scalar_name(Scalar scalar);  ///< "i8" ... "f64", "bool"
 std::optional<Scalar> scalar_named(std::string_view name);
 const std::vector<std::string_view>& scalar_names();
+
+/// The scalar type that an arithmetic C++ type of at most 8 bytes stands for.
+template <class T>
+constexpr Scalar scalar_of() {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8);
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if (std::is_same_v<T, bool>) return Scalar::boolean;
+  if (std::is_floating_point_v<T>) return sizeof(T) == 4 ? Scalar::f32 : Scalar::f64;
+  if (sizeof(T) == 1) return is_signed ? Scalar::i8 : Scalar::u8;
+  if (sizeof(T) == 2) return is_signed ? Scalar::i16 : Scalar::u16;
+  if (sizeof(T) == 4) return is_signed ? Scalar::i32 : Scalar::u32;
+  return is_signed ? Scalar::i64 : Scalar::u64;
+}
+
+/// Type code of values: `unknown`, `several` (values of more than one type), or 2 + Scalar.
+enum class ValueType : std::uint8_t { unknown = 0, several = 1, first_scalar = 2 };
+constexpr ValueType value_type(Scalar scalar) {
+  return static_cast<ValueType>(static_cast<std::uint8_t>(ValueType::first_scalar) +
+                                static_cast<std::uint8_t>(scalar));
+}
+constexpr bool is_one_scalar(ValueType type) { return type >= ValueType::first_scalar; }
+std::string_view type_name(ValueType type);  ///< "f64"; "bytes", "several types"
+/// Code of a C++ type. Structs, enumerations and characters are `unknown`: they are plain bytes.
+template <class T>
+constexpr ValueType value_type_of() {
+  if constexpr (std::is_arithmetic_v<T> && sizeof(T) <= 8 && !std::is_same_v<T, char> &&
+                !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> &&
+                !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>)
+    return value_type(scalar_of<T>());
+  else
+    return ValueType::unknown;
+}
 
 /// Calls `use` with a value of the C++ type that `scalar` stands for.
 template <class Use>

@@ -76,7 +76,7 @@ int run(const Options& options) {
         if (begun++ == 0) wire_seconds = watch.lap();
         paths::Path& path = thread.path("sum");
         for (std::uint32_t i = 0; i < options.allreduces; ++i) {
-          const auto sum = path.move_value(std::int64_t{1}).payload.read<std::int64_t>();
+          const auto sum = path.move_value(std::int64_t{1}).value<std::int64_t>();
           ENSURE_EQ(sum, expected);
         }
         if (++ended < expected) return;

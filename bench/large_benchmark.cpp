@@ -36,7 +36,7 @@ enum class Arrays {
 double round_of(paths::Path& path, Arrays arrays, const std::vector<double>& mine,
                 const base::Payload& adopted, std::vector<double>& sums) {
   const auto bytes = std::as_bytes(std::span(mine));
-  if (arrays == Arrays::adopted) return path.move(adopted).payload.read<double>();
+  if (arrays == Arrays::adopted) return path.move(adopted).read<double>();
   const paths::Result result = path.move(base::Payload::copy_of(bytes));
   std::memcpy(sums.data(), result.payload.bytes().data(), bytes.size());
   return sums[0];

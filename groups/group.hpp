@@ -31,18 +31,6 @@ concept Values = std::ranges::contiguous_range<Range> && std::ranges::sized_rang
                  std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
                  sizeof(std::ranges::range_value_t<Range>) <= 8;
 
-template <class T>
-constexpr base::Scalar scalar_of() {
-  if constexpr (std::same_as<T, bool>) return base::Scalar::boolean;
-  if constexpr (std::floating_point<T>)
-    return sizeof(T) == 4 ? base::Scalar::f32 : base::Scalar::f64;
-  constexpr base::Scalar of_size[] = {base::Scalar::i8,  base::Scalar::i16, base::Scalar::i32,
-                                      base::Scalar::i64, base::Scalar::u8,  base::Scalar::u16,
-                                      base::Scalar::u32, base::Scalar::u64};
-  constexpr std::size_t power = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  return of_size[(std::is_unsigned_v<T> ? 4 : 0) + power];
-}
-
 /// What a member gives and gets: arrays, or tuples of elements (groups/tuples.hpp).
 template <class T>
 concept In = Values<T> || std::same_as<T, Newest>;
@@ -53,7 +41,7 @@ template <In Given>
 base::Scalar give(Call& call, const Given& in) {
   if constexpr (Values<Given>) {
     call.in = std::as_bytes(std::span(std::ranges::data(in), std::ranges::size(in)));
-    return scalar_of<std::ranges::range_value_t<Given>>();
+    return base::scalar_of<std::ranges::range_value_t<Given>>();
   } else {
     call.from = in.element;
     return in.scalar;
@@ -63,7 +51,7 @@ template <Out Taken>
 base::Scalar take(Call& call, Taken&& out) {
   if constexpr (Values<Taken>) {
     call.out = std::as_writable_bytes(std::span(std::ranges::data(out), std::ranges::size(out)));
-    return scalar_of<std::ranges::range_value_t<Taken>>();
+    return base::scalar_of<std::ranges::range_value_t<Taken>>();
   } else {
     call.into = out.element;
     call.into_count = out.count;

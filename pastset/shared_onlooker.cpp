@@ -40,6 +40,7 @@ std::optional<Stored> SharedOnlooker::glance(std::uint64_t number) const {
   if (!copied) return std::nullopt;
   if (const std::string mismatch = tuple_template().mismatch(*copied); !mismatch.empty())
     throw log_.overwritten(number, mismatch);
+  copied->set_type(tuple_template().value_type());
   return Stored{number, std::move(*copied)};
 }
 

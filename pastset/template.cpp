@@ -116,6 +116,18 @@ bool has_bad_bool(const Field& field, std::span<const std::byte> bytes) {
                      [](std::byte byte) { return byte > std::byte{1}; });
 }
 
+/// In front of a variable array is its length, so that values alone are no tuple.
+base::ValueType type_of(const std::vector<Field>& fields) {
+  base::ValueType all = base::ValueType::unknown;
+  for (const Field& field : fields) {
+    if (!has_scalar(field.kind)) return base::ValueType::unknown;
+    const base::ValueType one =
+        field.is_variable() ? base::ValueType::several : base::value_type(field.scalar);
+    all = &field == &fields.front() || all == one ? one : base::ValueType::several;
+  }
+  return all;
+}
+
 }  // namespace
 
 bool Field::is_variable() const {
@@ -167,6 +179,7 @@ Template::Template(std::vector<Field> fields, std::string tag)
     if (field.is_variable()) fixed_bytes_.reset();
     if (fixed_bytes_) *fixed_bytes_ += field.fixed_bytes();
   }
+  value_type_ = type_of(fields_);
 }
 
 std::optional<Template> Template::parse(std::string_view text, std::string* wrong) {
@@ -206,6 +219,12 @@ std::string Template::text() const {
 }
 
 std::string Template::mismatch(const base::Payload& payload) const {
+  if (payload.is_partial()) return "it is a result that covers only some of the contributions";
+  const bool is_untyped =
+      value_type_ == base::ValueType::unknown || payload.type() == base::ValueType::unknown;
+  if (!is_untyped && payload.type() != value_type_)
+    return fmt::format("it has values of type {}, but template \"{}\" takes {}",
+                       base::type_name(payload.type()), text(), base::type_name(value_type_));
   if (fixed_bytes_ && payload.size() != *fixed_bytes_) {
     return fmt::format("it has {}, but template \"{}\" takes {}", plural(payload.size(), "byte"),
                        text(), *fixed_bytes_);

@@ -60,11 +60,14 @@ class Template {
   std::string text() const;  ///< what parse() reads
   /// Size of every tuple, when no field is variable.
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
+  /// Type of all values of a tuple; `unknown` where some field is text or bytes, which a program
+  /// may fill with what it likes.
+  base::ValueType value_type() const { return value_type_; }
   /// Empty when `payload` is a tuple of this template, otherwise a sentence saying why not.
   std::string mismatch(const base::Payload& payload) const;
   /// Quick; false may also mean that mismatch() has to look.
   bool surely_takes(const base::Payload& payload) const {
-    return size_says_all_ && payload.size() == fixed_bytes_;
+    return size_says_all_ && payload.size() == fixed_bytes_ && payload.may_be(value_type_);
   }
   friend bool operator==(const Template& a, const Template& b) {
     return a.fields_ == b.fields_ && a.tag_ == b.tag_;
@@ -75,6 +78,7 @@ class Template {
   std::string tag_;
   std::optional<std::size_t> fixed_bytes_ = 0;
   bool size_says_all_ = true;  // whatever has fixed_bytes_ bytes is a tuple
+  base::ValueType value_type_ = base::ValueType::unknown;
 };
 
 }  // namespace pastset

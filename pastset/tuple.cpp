@@ -159,7 +159,9 @@ base::Payload TupleWriter::payload() const {
     throw TemplateMismatch(fmt::format("field {} of template \"{}\", {}, was not put", field_,
                                        template_->text(), template_->fields()[field_].text()));
   }
-  return base::Payload::copy_of(bytes_);
+  base::Payload payload = base::Payload::copy_of(bytes_);
+  payload.set_type(template_->value_type());
+  return payload;
 }
 
 TupleReader::TupleReader(const Template& tuple_template, const base::Payload& payload)

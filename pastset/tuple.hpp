@@ -26,30 +26,19 @@ class TupleWriter {
   explicit TupleWriter(const Template& tuple_template);
   explicit TupleWriter(Template&&) = delete;  // gone before the first field
   template <class T>
-  requires is_scalar<T> TupleWriter& put(T value) { return put_scalar(base_scalar<T>(), &value); }
+  requires is_scalar<T> TupleWriter& put(T value) {
+    return put_scalar(base::scalar_of<T>(), &value);
+  }
   TupleWriter& put(std::string_view text) { return put_text(text); }
   template <class T>
   requires is_scalar<T> TupleWriter& put_array(std::span<const T> values) {
-    return put_scalars(base_scalar<T>(), values.data(), values.size());
+    return put_scalars(base::scalar_of<T>(), values.data(), values.size());
   }
   /// A string of fixed size may be shorter than its field and may not end in a zero byte, which
   /// is padding.
   TupleWriter& put_text(std::string_view text);
   TupleWriter& put_bytes(std::span<const std::byte> bytes);
   base::Payload payload() const;
-
-  template <class T>
-  static constexpr base::Scalar base_scalar() {
-    using base::Scalar;
-    constexpr bool is_signed = std::is_signed_v<T>;
-    if (std::is_same_v<T, bool>) return Scalar::boolean;
-    if (std::is_same_v<T, float>) return Scalar::f32;
-    if (std::is_same_v<T, double>) return Scalar::f64;
-    if (sizeof(T) == 1) return is_signed ? Scalar::i8 : Scalar::u8;
-    if (sizeof(T) == 2) return is_signed ? Scalar::i16 : Scalar::u16;
-    if (sizeof(T) == 4) return is_signed ? Scalar::i32 : Scalar::u32;
-    return is_signed ? Scalar::i64 : Scalar::u64;
-  }
 
  private:
   TupleWriter& put_scalar(base::Scalar scalar, const void* value);
@@ -73,13 +62,13 @@ class TupleReader {
   requires is_scalar<T> T get(std::size_t field)
   const {
     T value;
-    std::memcpy(&value, scalar(field, TupleWriter::base_scalar<T>()).data(), sizeof(T));
+    std::memcpy(&value, scalar(field, base::scalar_of<T>()).data(), sizeof(T));
     return value;
   }
   template <class T>
   requires is_scalar<T> std::vector<T> get_array(std::size_t field)
   const {
-    const std::span<const std::byte> bytes = array(field, TupleWriter::base_scalar<T>());
+    const std::span<const std::byte> bytes = array(field, base::scalar_of<T>());
     std::vector<T> values(bytes.size() / sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) {
       T value;  // one by one, because vector<bool> has no array to copy into

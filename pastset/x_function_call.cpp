@@ -52,11 +52,13 @@ base::Payload to_store(const Element& element, const XFunction& x_function,
 
 base::Payload from_stored(const Element& element, const XFunction& x_function,
                           base::Payload stored) {
-  if (!x_function.out) return stored;
-  const XFunctionCall call;
-  base::Payload made = x_function.out(stored);
-  ensure_matches(element, made, "what its X-function returns");
-  return made;
+  if (x_function.out) {
+    const XFunctionCall call;
+    stored = x_function.out(stored);
+    ensure_matches(element, stored, "what its X-function returns");
+  }
+  stored.set_type(element.tuple_template().value_type());
+  return stored;
 }
 
 }  // namespace pastset

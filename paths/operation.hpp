@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "base/payload.hpp"
 #include "paths/travel_error.hpp"
@@ -123,7 +124,13 @@ struct Origin {
 };
 std::string_view origin_name(Origin::Kind kind);
 
-/// The answer on its way up.
+struct PathValues;
+
+/// The answer on its way up. A program reads the value by value(), values() or read(), which check
+/// its type and that it is complete; `payload` has the bytes.
+///
+/// Throws: UsageError from everything that reads, if T is not the type of the path's template, or
+///         the value is not complete.
 struct Result {
   Condition condition = Condition::unchecked;
   bool proved = false;              ///< decided from a part: the payload is that part's value
@@ -134,6 +141,52 @@ struct Result {
   Origin origin;
   /// Of its round, in the last join of this host it came up through.
   bool last_arriver = false;
+  /// Set by the path that returns it; nullptr on its way up, and of what no path has returned.
+  const PathValues* path_values = nullptr;
+
+  /// Whether the value covers every contribution to its round; true if the operation was no round.
+  bool is_complete() const { return path_values == nullptr || covers_all(); }
+  /// Contributions that a complete value covers; 0 if every result of the path is complete.
+  std::uint64_t contributors() const;
+  /// The only value. Throws UsageError also if there are several, or none.
+  template <class T>
+  T value() const {
+    check<T>(false);
+    if (payload.size() != sizeof(T)) refuse_size(sizeof(T));
+    return payload.read<T>();
+  }
+  /// The value at that byte. Throws UsageError also if the payload does not reach that far.
+  template <class T>
+  T read(std::size_t offset = 0) const {
+    check<T>(false);
+    return payload.read<T>(offset);
+  }
+  /// All values.
+  template <class T>
+  std::vector<T> values() const {
+    check<T>(false);
+    if (payload.size() % sizeof(T) != 0) refuse_size(sizeof(T));
+    std::vector<T> all(payload.size() / sizeof(T));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = payload.read<T>(i * sizeof(T));
+    return all;
+  }
+  /// The same as read(), of a value that may cover only some of the contributions. It may lie on
+  /// the other side of the condition's constant than the complete one: decide by `condition`.
+  template <class T>
+  T partial(std::size_t offset = 0) const {
+    check<T>(true);
+    return payload.read_partial<T>(offset);
+  }
+
+ private:
+  template <class T>
+  void check(bool may_be_partial) const {
+    if (!payload.may_be(base::value_type_of<T>()))
+      check_read(base::value_type_of<T>(), may_be_partial);
+  }
+  bool covers_all() const { return contributors() == 0 || contributions >= contributors(); }
+  void check_read(base::ValueType wanted, bool may_be_partial) const;
+  [[noreturn]] void refuse_size(std::size_t bytes) const;
 };
 
 }  // namespace paths

@@ -61,6 +61,8 @@ struct WrapperKind {
   Job job = Job::other;
   /// Of a join: what it answers each contributor is as large as what that one gave.
   bool answers_in_kind = false;
+  /// What it answers may cover only some of the contributions to a round.
+  bool may_answer_partial_values = false;
   /// Does itself what the end of its path would, an element of another host: only crossings may be
   /// between.
   bool maps = false;

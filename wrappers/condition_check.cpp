@@ -359,6 +359,7 @@ paths::WrapperKind condition_check_kind() {
   kind.name = "condition_check";
   kind.help = "At the root of a cluster: combines the clusters' results and decides the condition.";
   kind.job = paths::Job::check;
+  kind.may_answer_partial_values = true;
   kind.settings = settings_help();
   kind.template_below = [](const base::Settings&, const pastset::Template& above) {
     return paths::partial_template(above);

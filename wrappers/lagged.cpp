@@ -112,6 +112,7 @@ paths::WrapperKind lagged_kind() {
   paths::WrapperKind kind;
   kind.name = "lagged";
   kind.help = "Starts each round and answers with the result of one that was started before.";
+  kind.may_answer_partial_values = true;
   kind.settings = {
       {"rounds", "integer from 1 to 1000000", "required", "How many rounds a result comes late."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {

@@ -162,6 +162,7 @@ paths::WrapperKind lagged_check_kind() {
   kind.name = "lagged_check";
   kind.help = "At the root of a cluster: decides each round exactly, a number of rounds late.";
   kind.job = paths::Job::check;
+  kind.may_answer_partial_values = true;
   kind.settings = paths::reduction_settings();
   kind.settings.insert(
       kind.settings.end(),

@@ -28,6 +28,7 @@ paths::WrapperKind periodic_kind() {
   kind.name = "periodic";
   kind.help = "Lets one round in so many through; the others come back at once, unchecked.";
   kind.job = paths::Job::gate;
+  kind.may_answer_partial_values = true;
   kind.settings = {
       {"every", "integer from 1", "required", "Rounds, counted from 1, that go down."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/plan/path_tuples.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -274,35 +275,13 @@ bool Admission::is_surely_right(StageId stage, const OperationHead& asked, const
   return moved && moved->surely_takes(answer.payload);
 }
 
-/// Follows the path down as its tuples go.
 const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
   const std::uint64_t place = key(stage, path);
   if (last_tuples_.second != nullptr && last_tuples_.first == place) return *last_tuples_.second;
   const auto [known, is_new] = tuples_.try_emplace(place);
-  Tuples& found = known->second;
-  last_tuples_ = {place, &found};
-  bool is_beyond = false;  // where answers come from
-  for (StageId at = plan_.paths[path].stage; is_new && at != no_stage;
-       at = plan_.stages[at].below) {
-    is_beyond = is_beyond || at == stage;
-    if (is_beyond && found.moved && plan_.stages[at].below != no_stage) continue;
-    const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[at].wrapper];
-    const WrapperKind& kind = *kinds_.find(wrapper.kind);
-    std::optional<pastset::Template> here;
-    for (const SettingHelp& setting : kind.settings) {
-      const base::Settings* value = wrapper.settings.find(setting.name);
-      if (value == nullptr) continue;
-      if (setting.type == "template") here = pastset::Template::parse(value->text());
-      const auto element =
-          setting.type == "element" ? plan_.element_named(value->text()) : std::nullopt;
-      if (element && kind.ends()) found.read = plan_.elements[*element].tuple_template;
-    }
-    if (!found.moved && kind.ends()) found.moved = found.read;
-    if (here) found.moved = here;
-    if (!is_beyond && kind.template_below != nullptr && found.moved)
-      found.moved = kind.template_below(wrapper.settings, *found.moved);
-  }
-  return found;
+  if (is_new) known->second = templates_at(plan_, kinds_, path, stage);
+  last_tuples_ = {place, &known->second};
+  return known->second;
 }
 
 // ---- the moves of one slot -------------------------------------------------------------------

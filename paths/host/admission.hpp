@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pastset/template.hpp"
+#include "paths/path_values.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/short_frame.hpp"
@@ -77,10 +77,7 @@ class Admission {
     std::uint64_t inside_max = Admission::inside_max;
   };
   /// What comes back up from a stage of another host, where the plan says it.
-  struct Tuples {
-    std::optional<pastset::Template> moved;  // the value of the path there
-    std::optional<pastset::Template> read;   // of the element at its end
-  };
+  using Tuples = PathValues::Templates;
   /// Which moves of a slot have come. Those that failed may overtake others and be overtaken; the
   /// rest come in order where there is one, though not each of them: a newer push may have taken a
   /// place.

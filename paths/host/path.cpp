@@ -34,7 +34,7 @@ struct Path::UnderWay {
 struct Started::State final : runtime::Completion, Trip {
   Result result;
   std::exception_ptr error;
-  std::string path;  // its graph; the plan may be gone before the last handle is
+  const PathValues* values = nullptr;
   std::uint64_t sequence = 0;
   const void* starter = nullptr;  // the context
   bool taken = false;
@@ -75,6 +75,13 @@ Result noting_failure(Failure& last_failure, Operate operate) {
   }
 }
 
+/// Notes the type of a result's value, and whether it is partial, at the end of its way up.
+void describe(Result& result, const PathValues& values) {
+  result.path_values = &values;
+  const bool is_partial = !result.is_complete();
+  result.payload.set_type(values.moved_type, is_partial);
+}
+
 }  // namespace
 
 std::shared_ptr<runtime::Completion> Started::completion() const {
@@ -89,14 +96,16 @@ Result Started::wait() {
     throw base::UsageError("wait for an operation that was never started, or moved elsewhere");
   State& state = *state_;
   const auto refuse = [&state](std::string_view why) {
-    throw base::UsageError(
-        fmt::format("path {}: wait for started move {}, {}", state.path, state.sequence, why));
+    throw base::UsageError(fmt::format("path {}: wait for started move {}, {}", state.values->path,
+                                       state.sequence, why));
   };
   if (runtime::calling_context() != state.starter) refuse("which another thread started");
   if (std::exchange(state.taken, true)) refuse("which was waited for before");
-  state.wait(runtime::Deadline::never(), {"the started operation", state.path, state.sequence});
+  state.wait(runtime::Deadline::never(),
+             {"the started operation", state.values->path, state.sequence});
   return noting_failure(*state.last_failure, [&state] {
     if (state.error) std::rethrow_exception(state.error);
+    describe(state.result, *state.values);
     return std::move(state.result);
   });
 }
@@ -105,6 +114,7 @@ Path::Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owne
            std::shared_ptr<Failure> last_failure)
     : wiring_(&wiring),
       first_stage_(wiring.stage(wiring.plan().paths[path].stage)),
+      values_(&wiring.values_of(path)),
       path_(path),
       thread_(thread),
       owner_(&owner),
@@ -168,11 +178,20 @@ base::Buffer Path::buffer(std::size_t bytes) {
 }
 
 Result Path::move(base::Payload payload) {
-  return operate(OperationKind::move, 0, std::move(payload));
+  const Owner::Use used = use("move");
+  values_->check_moved("move", payload);
+  Result result = run(next_operation(OperationKind::move, 0, std::move(payload)));
+  describe(result, *values_);
+  return result;
 }
 
 Result Path::move(base::Payload payload, std::span<std::byte> into) {
   Result result = move(std::move(payload));
+  if (!result.is_complete())
+    throw base::UsageError(
+        fmt::format("path {}: memory for a result that covers {} of {} contributions; decide by "
+                    "`condition`, or move without memory and call `partial<T>()`",
+                    graph(), result.contributions, result.contributors()));
   const base::Payload came = std::exchange(result.payload, {});
   if (came.empty()) return result;
   if (came.size() != into.size())
@@ -184,6 +203,7 @@ Result Path::move(base::Payload payload, std::span<std::byte> into) {
 
 Started Path::start(base::Payload payload) {
   const Owner::Use used = use("start");
+  values_->check_moved("start", payload);
   return begin(next_operation(OperationKind::move, 0, std::move(payload)));
 }
 
@@ -193,7 +213,7 @@ Started Path::begin(Operation operation) {
   wait_while_started(started_max);
   started.state_ = std::make_shared<Started::State>();
   Started::State& state = *started.state_;
-  state.path = graph();
+  state.values = values_;
   state.sequence = operation.sequence;
   state.starter = runtime::calling_context();
   state.last_failure = last_failure_;
@@ -222,11 +242,13 @@ Started Path::begin(Operation operation) {
 
 void Path::push(base::Payload payload) {
   const Owner::Use used = use("push");
+  values_->check_moved("push", payload);
   go_one_way(next_operation(OperationKind::move, 0, std::move(payload)));
 }
 
 void Path::send(base::Payload payload) {
   const Owner::Use used = use("send");
+  values_->check_moved("send", payload);
   Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
   operation.kept = true;
   go_one_way(std::move(operation));
@@ -243,18 +265,16 @@ void Path::enter(const pastset::Template& tuple_template) {
           base::Payload::copy_of(std::as_bytes(std::span(text.data(), text.size()))));
 }
 
-pastset::Stored Path::observe() {
-  Result result = operate(OperationKind::observe, 0, {});
+pastset::Stored Path::read(OperationKind kind, std::uint64_t number) {
+  Result result = operate(kind, number, {});
+  result.payload.set_type(values_->read_type);
   return {result.number, std::move(result.payload)};
 }
+pastset::Stored Path::observe() { return read(OperationKind::observe, 0); }
 pastset::Stored Path::observe(std::uint64_t number) {
-  Result result = operate(OperationKind::observe_number, number, {});
-  return {result.number, std::move(result.payload)};
+  return read(OperationKind::observe_number, number);
 }
-pastset::Stored Path::newest(std::uint64_t from) {
-  Result result = operate(OperationKind::newest, from, {});
-  return {result.number, std::move(result.payload)};
-}
+pastset::Stored Path::newest(std::uint64_t from) { return read(OperationKind::newest, from); }
 
 std::uint64_t Path::first() { return operate(OperationKind::first, 0, {}).number; }
 std::uint64_t Path::last() { return operate(OperationKind::last, 0, {}).number; }

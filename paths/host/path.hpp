@@ -15,6 +15,7 @@
 #include "paths/host/owner.hpp"
 #include "paths/host/wiring.hpp"
 #include "paths/operation.hpp"
+#include "paths/path_values.hpp"
 #include "runtime/completion.hpp"
 
 namespace paths {
@@ -42,11 +43,15 @@ class Started {
 /// A chain of wrappers from one thread to an element; carries every operation of that element
 /// (Bongo et al. 2004, §III-A).
 ///
+/// Types:   a payload made of values knows their type (base/payload.hpp), which must be that of the
+///          path's template. Bytes of unknown type, and structs, are only checked for their size,
+///          where they are used.
 /// Sharing: one thread's own, as long as its function runs. Moves are numbered from 0 in the order
 ///          they are started and enter each wrapper in that order.
-/// Throws:  TravelError from everything; UsageError from everything that is called by another
-///          thread, in a process made by fork, after the release, or from inside another operation
-///          of the thread (by a reduction or an X-function).
+/// Throws:  TravelError from everything. UsageError for values of another type or number, before
+///          anything is sent. UsageError from everything after the release, in a process made by
+///          fork, for another thread, and inside another operation of the thread, as a reduction or
+///          an X-function is.
 class Path {
  public:
   /// The owner outlives it. `last_failure` is its thread's: what its last operation on any path
@@ -64,10 +69,11 @@ class Path {
   Result move(base::Payload payload);
   /// The same with the bytes of the result, if one comes up, in the caller's memory and not in the
   /// Result: copied there once, because all threads of a round share what came up. Throws
-  /// UsageError, when all is done, if they are not as many.
+  /// UsageError, when all is done, if they are not as many, or the result is not complete.
   Result move(base::Payload payload, std::span<std::byte> into);
   template <class T>
   Result move(base::Payload payload, std::span<T> into) {
+    values_->check_result("move", base::value_type_of<T>());
     return move(std::move(payload), std::as_writable_bytes(into));
   }
   template <class T>
@@ -79,11 +85,12 @@ class Path {
   /// `started_max` of this path are, until one has ended, whether or not it was waited for.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
-  /// Moves without waiting for anything to come back: one frame per crossing. Where the link is
-  /// full, a newer push takes the place of one that has not left.
+  /// Moves without waiting for anything to come back: one frame per crossing. For values of which
+  /// only the newest counts: while the link is full, a newer push of this path takes the place of
+  /// one that has not left. For rows and logs use send().
   void push(base::Payload payload);
-  /// The same for a log: no newer one takes its place. What cannot leave yet is kept, and takes
-  /// memory; bounding it is up to who sends.
+  /// The same for tuples that all count: no newer one takes its place. What cannot leave yet is
+  /// kept, and takes memory; bounding it is up to the sender.
   void send(base::Payload payload);
 
   void enter(const pastset::Template& tuple_template);
@@ -121,6 +128,7 @@ class Path {
   friend class Started;
   struct UnderWay;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
+  pastset::Stored read(OperationKind kind, std::uint64_t number);
   Result run(Operation&& operation);
   Started begin(Operation operation);
   Owner::Use use(std::string_view what) const;
@@ -130,6 +138,7 @@ class Path {
   Operation farewell(OperationKind kind, Failure failure);
   Wiring* wiring_;
   const Stage* first_stage_;
+  const PathValues* values_;
   std::uint32_t path_;
   std::uint32_t thread_;
   Owner* owner_;

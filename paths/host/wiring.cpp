@@ -16,6 +16,7 @@
 #include "paths/host/host.hpp"
 #include "paths/host/shared_elements.hpp"
 #include "paths/host/standing_calls.hpp"
+#include "paths/plan/path_tuples.hpp"
 #include "runtime/process_end.hpp"
 
 namespace paths {
@@ -47,6 +48,10 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
   const Plan::Share& share = plan_->shares[index];
   thread_releases_.expected = share.thread_releases;
   background_releases_.expected = share.background_releases;
+  for (const std::uint32_t path : share.paths) {
+    const bool has_threads = plan_->paths[path].threads > 0;
+    values_.push_back(has_threads ? &paths::values_of(*plan_, kinds, path) : nullptr);
+  }
   wire(share, kinds);
   if (!runtime_.is_virtual())
     patience_ =
@@ -127,6 +132,14 @@ void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
       last = last->below;
     stage.begins = !runtime_.is_virtual() && last->wrapper->begins();
   }
+}
+
+const PathValues& Wiring::values_of(std::uint32_t path) const {
+  const auto found = std::ranges::lower_bound(paths(), path);
+  ENSURE(found != paths().end() && *found == path);
+  const PathValues* const values = values_[static_cast<std::size_t>(found - paths().begin())];
+  ENSURE(values != nullptr);
+  return *values;
 }
 
 std::string Wiring::name_in_space(std::string_view element) const {

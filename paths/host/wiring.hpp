@@ -134,6 +134,8 @@ class Wiring : public Site {
 
   /// The paths of the plan that begin on this host.
   const std::vector<std::uint32_t>& paths() const { return plan_->shares[index_].paths; }
+  /// Types that threads may move and read on `path`. Requires: a path of threads of this host.
+  const PathValues& values_of(std::uint32_t path) const;
   /// Adds this host's entry to the answer of a `traffic` operation.
   void add_traffic(const Operation& asked, Result& result) const;
   /// Called by Path: a thread's path of this host was released.
@@ -189,6 +191,7 @@ class Wiring : public Site {
   std::vector<std::shared_ptr<pastset::Element>> elements_;
   std::vector<std::unique_ptr<Wrapper>> wrappers_;
   std::unordered_map<StageId, Stage> stages_;  // nodes do not move
+  std::vector<const PathValues*> values_;      // one for each of paths(), null without threads
   Connections connections_;
   std::unique_ptr<Patience> patience_;  // none on the virtual clock
   runtime::Task meeting_;               // of the peers

@@ -65,6 +65,7 @@ Handle LaneGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory l
 }
 
 Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+  message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
   Lanes& lanes = lanes_for("send", to, channel);
   auto sending = handle<Sending>(to, channel);
   lanes.send(id_, to, channel, std::move(message), sending.wait_);
@@ -79,6 +80,7 @@ Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
 }
 
 Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
+  message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
   Lanes& lanes = lanes_for("send", to, which.channel);
   auto sending = handle<Sending>(to, which.channel);
   lanes.send(id_, to, which, std::move(message), sending.wait_);

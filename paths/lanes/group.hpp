@@ -148,6 +148,7 @@ struct GroupOptions {
 ///
 /// Why:     broadcasts of large vectors, exchanges of all with all and groups that come and go have
 ///          no tree that could be declared before the run.
+/// Types:   a message arrives as bytes of unknown type, of whatever values it was made.
 /// Window:  a message travels when the receiver has issued credit for it, or asks for it. So a
 ///          message that nobody receives may never be sent, and one that somebody waits for always
 ///          is.

@@ -87,6 +87,7 @@ struct Plan {
     base::Settings settings;   ///< what is reduced, as the kind's joins have it
     base::Settings condition;  ///< null when there is none
     base::Position position;
+    std::uint64_t threads = 0;  ///< that have paths of this name: set by finish_plan()
   };
 
   /// Threads that are called together what the config says; who uses them is its own affair.

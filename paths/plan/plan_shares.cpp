@@ -70,13 +70,14 @@ void number_graphs(Plan& plan) {
     const auto [known, is_new] =
         numbers.emplace(path.graph, static_cast<std::uint32_t>(numbers.size()));
     path.graph_number = known->second;
-    if (!is_new) continue;
-    const auto found = declared.find(path.graph);
-    if (found != declared.end()) {
-      plan.graphs.push_back(std::move(found->second));
-    } else {
-      plan.graphs.emplace_back().name = path.graph;
+    if (is_new) {
+      const auto found = declared.find(path.graph);
+      Plan::PlanGraph& graph = plan.graphs.emplace_back();
+      if (found != declared.end()) graph = std::move(found->second);
+      graph.name = path.graph;
+      graph.threads = 0;
     }
+    plan.graphs[path.graph_number].threads += path.threads;
   }
 }
 

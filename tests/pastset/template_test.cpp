@@ -119,9 +119,11 @@ TEST_CASE("template: a field of any length must be all there, whole, and followe
 TEST_CASE("template: a bool that is neither 0 nor 1 is a mismatch") {
   for (const auto* text : {"bool", "bool[1]"}) {
     const Template flag = *Template::parse(text);
-    CHECK(flag.mismatch(Payload::of(std::uint8_t{0})).empty());
-    CHECK(flag.mismatch(Payload::of(std::uint8_t{1})).empty());
-    CHECK(flag.mismatch(Payload::of(std::uint8_t{2})).find("0 nor 1") != std::string::npos);
+    CHECK(flag.mismatch(Payload::of(std::byte{0})).empty());
+    CHECK(flag.mismatch(Payload::of(std::byte{1})).empty());
+    CHECK(flag.mismatch(Payload::of(std::byte{2})).find("0 nor 1") != std::string::npos);
+    CHECK(flag.mismatch(Payload::of(true)).empty());
+    CHECK(flag.mismatch(Payload::of(std::uint8_t{1})).find("type u8") != std::string::npos);
   }
   CHECK(Template::parse("u8")->mismatch(Payload::of(std::uint8_t{2})).empty());
 }

@@ -25,7 +25,7 @@ namespace {
 
 template <class T>
 void check_scalar_round_trip() {
-  const auto scalar = TupleWriter::base_scalar<T>();
+  const auto scalar = base::scalar_of<T>();
   const std::string name(base::scalar_name(scalar));
   INFO(name);
   const T extremes[] = {std::numeric_limits<T>::lowest(), T{0}, T{1},

@@ -237,7 +237,7 @@ class Solver {
     if (result.sequence > i)
       wrong(fmt::format("iteration {} answered with {}", i, result.sequence));
     if (result.origin.kind == paths::Origin::Kind::local && !result.proved) return;  // its own
-    const double total = scene_.sum(result.sequence), value = result.payload.read<double>();
+    const double total = scene_.sum(result.sequence), value = result.partial<double>();
     if (result.proved ? value > total : value != total)
       wrong(fmt::format("the sum of iteration {} is {}, not {}", result.sequence, value, total));
     const auto expected = !scene_.has_condition     ? paths::Condition::unchecked

@@ -257,7 +257,7 @@ std::vector<std::string> moved(const std::string& config, const std::vector<T>& 
     try {
       const paths::Result result = thread.path("sum").move_value(values[thread.rank()]);
       const char* conditions[] = {"unchecked", "holds", "fails"};
-      mine = fmt::format("{}, {}", result.payload.read<T>(),
+      mine = fmt::format("{}, {}", result.partial<T>(),
                          conditions[static_cast<int>(result.condition)]);
     } catch (const paths::TravelError& error) {
       mine = error.what();

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/usage_error.hpp"
 #include "paths/config/algorithm.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"
@@ -158,6 +159,15 @@ base::Nanos compute_time(Speeds speeds, paths::Thread& thread, std::uint64_t clu
   return 2ms;
 }
 
+bool refuses_value(const paths::Result& result) {
+  try {
+    result.value<double>();
+    return false;
+  } catch (const base::UsageError&) {
+    return true;
+  }
+}
+
 struct Ran {
   SimResult run;
   std::vector<std::uint64_t> stopped;  // by rank
@@ -180,7 +190,9 @@ Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed
           const bool is_exact = which && !result.proved;
           if (result.condition != expected_condition(algorithm, values, i) ||
               result.sequence != which.value_or(i) ||
-              (is_exact && result.payload.read<double>() != values.sum(*which)) ||
+              result.is_complete() != (result.contributions == values.ranks) ||
+              refuses_value(result) == result.is_complete() ||
+              (is_exact && result.value<double>() != values.sum(*which)) ||
               (is_exact && result.contributions != values.ranks))
             ran.wrong = fmt::format("rank {}, iteration {}", thread.rank(), i);
           if (result.condition == Condition::holds) return;

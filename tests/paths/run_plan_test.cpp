@@ -84,7 +84,7 @@ Trial try_out(const std::string& text, std::uint64_t seed) {
           if (thread.random().chance(0.2)) thread.path("notes").push(base::Payload::of(1.0 * i));
           const double value = static_cast<double>(thread.random().below(1000)) / 100;
           const paths::Result result = thread.path("sum").move_value(value);
-          trial.values[rank].push_back(result.payload.read<double>());
+          trial.values[rank].push_back(result.partial<double>());
           trial.conditions[rank].push_back(result.condition);
           trial.times[rank].push_back(thread.now());
         }

@@ -37,7 +37,7 @@ TEST_CASE("run of processes: the values of the virtual clock, over tcp and ipc")
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     double sum = 0;
     for (int i = 0; i < 30; ++i)
-      sum += thread.path("sum").move_value(0.25 * thread.rank() + i).payload.read<double>();
+      sum += thread.path("sum").move_value(0.25 * thread.rank() + i).partial<double>();
     say(fmt::format("sum {}", sum));
   });
   for (auto& [name, process] : processes) {

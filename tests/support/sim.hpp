@@ -244,7 +244,7 @@ inline RoundOutcome contribute(paths::Thread& thread, const std::string& graph, 
   RoundOutcome outcome;
   try {
     const paths::Result result = thread.path(graph).move_value(value);
-    if (!result.payload.empty()) outcome.value = result.payload.read<double>();
+    if (!result.payload.empty()) outcome.value = result.partial<double>();
     outcome.condition = result.condition;
   } catch (const paths::TravelError& error) {
     outcome.is_error = true;

@@ -23,7 +23,7 @@ int main() {
   for (std::uint32_t i = 0; i < 4; ++i)
     threads.emplace_back([&session, &right, i] {
       paths::Attached me = session.attach("alpha-0", i);
-      right += me->path("sum").move_value(1.0).payload.read<double>() == 4.0;
+      right += me->path("sum").move_value(1.0).value<double>() == 4.0;
     });
   for (auto& thread : threads) thread.join();
   fmt::print("{} of 4 threads have the sum\n", right.load());

@@ -15,11 +15,10 @@ int main() {
       "outside");
   const auto& kinds = wrappers::all_kinds();
   double value = 0;
-  const auto failures =
-      paths::run_plan(std::make_shared<paths::Plan>(paths::read_plan(config, kinds)), kinds,
-                      {.clock = runtime::ClockKind::virtual_time}, [&](paths::Thread& thread) {
-                        value = thread.path("sum").move_value(1.0).payload.read<double>();
-                      });
+  const auto failures = paths::run_plan(
+      std::make_shared<paths::Plan>(paths::read_plan(config, kinds)), kinds,
+      {.clock = runtime::ClockKind::virtual_time},
+      [&](paths::Thread& thread) { value = thread.path("sum").move_value(1.0).value<double>(); });
   fmt::print("PATHS {}: {}\n", base::version, value);
   return failures.empty() && value == 4.0 ? 0 : 1;
 }

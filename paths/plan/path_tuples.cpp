@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/plan/path_tuples.cpp — what wrappers and elements say of the tuples that pass them.
+#include "paths/plan/path_tuples.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace paths {
+namespace {
+
+const WrapperKind& kind_of(const WrapperKinds& kinds, const Plan::PlanWrapper& wrapper) {
+  const WrapperKind* const kind = kinds.find(wrapper.kind);
+  ENSURE(kind != nullptr);
+  return *kind;
+}
+
+}  // namespace
+
+PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
+                                   StageId from) {
+  PathValues::Templates found;
+  bool is_beyond = false;  // where answers come from
+  for (StageId at = plan.paths[path].stage; at != no_stage; at = plan.stages[at].below) {
+    is_beyond = is_beyond || at == from;
+    if (is_beyond && found.moved && plan.stages[at].below != no_stage) continue;
+    const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[at].wrapper];
+    const WrapperKind& kind = kind_of(kinds, wrapper);
+    std::optional<pastset::Template> here;
+    for (const SettingHelp& setting : kind.settings) {
+      const base::Settings* value = wrapper.settings.find(setting.name);
+      if (value == nullptr) continue;
+      if (setting.type == "template") here = pastset::Template::parse(value->text());
+      const auto element =
+          setting.type == "element" ? plan.element_named(value->text()) : std::nullopt;
+      if (element && kind.ends()) found.read = plan.elements[*element].tuple_template;
+    }
+    if (!found.moved && kind.ends()) found.moved = found.read;
+    if (here) found.moved = here;
+    if (!is_beyond && kind.template_below != nullptr && found.moved)
+      found.moved = kind.template_below(wrapper.settings, *found.moved);
+  }
+  return found;
+}
+
+const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path) {
+  const Plan::PlanPath& begun = plan.paths[path];
+  bool may_be_partial = false;
+  for (StageId at = begun.stage; at != no_stage && !may_be_partial; at = plan.stages[at].below)
+    may_be_partial =
+        kind_of(kinds, plan.wrappers[plan.stages[at].wrapper]).may_answer_partial_values;
+  return PathValues::of(begun.graph, templates_at(plan, kinds, path, begun.stage),
+                        may_be_partial ? plan.graphs[begun.graph_number].threads : 0);
+}
+
+}  // namespace paths

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/mistake_of.hpp — words of a usage error.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "base/usage_error.hpp"
+
+namespace test_support {
+
+/// Mistake of the UsageError that `call` throws, without who was running; "" if it throws nothing.
+inline std::string mistake_of(const std::function<void()>& call) {
+  try {
+    call();
+    return "";
+  } catch (const base::UsageError& error) {
+    return error.mistake();
+  }
+}
+
+}  // namespace test_support
