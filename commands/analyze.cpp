@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -17,7 +16,9 @@
 #include <system_error>
 #include <vector>
 
+#include "base/output_file.hpp"
 #include "base/say.hpp"
+#include "base/visible.hpp"
 #include "commands/commands.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/analysis/report/compare.hpp"
@@ -68,17 +69,11 @@ TraceDirectory opened(const std::vector<std::string>& names) {
 }
 
 /// "-" is the standard output.
-void write_file(const std::string& name, const std::string& text) {
-  if (name == "-") {
+void write_text(const std::string& name, const std::string& text) {
+  if (name == "-")
     std::cout << text;
-    return;
-  }
-  std::ofstream file(name, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    throw std::system_error(errno, std::generic_category(),
-                            fmt::format("{}: cannot be written", name));
+  else
+    base::write_file(name, text);
 }
 
 eventspace::PageHead head_of(const TraceReport& report) {
@@ -142,7 +137,7 @@ std::string further_wirings(const std::vector<std::string>& directories) {
   const auto shown_end = std::next(names.begin(), std::min(names.size(), shown_max));
   return fmt::format(
       "\nFurther wirings, each a trace of its own: {}{}\n",
-      fmt::join(names.begin(), shown_end, ", "),
+      base::visible(fmt::format("{}", fmt::join(names.begin(), shown_end, ", "))),
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
 
@@ -154,7 +149,7 @@ bool run(const AnalyzeOptions& options) {
   const TraceReport report = analyze(trace, clocks, options);
   write_exports(trace, clocks, options);
   if (options.compare.empty()) {
-    if (!options.json.empty()) write_file(options.json, eventspace::print_json(to_json(report)));
+    if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(report)));
     if (options.json != "-")
       std::cout << to_text(report, options.rows) << further_wirings(options.directories);
     return !is_unusable(report);
@@ -162,7 +157,7 @@ bool run(const AnalyzeOptions& options) {
   const TraceDirectory with(options.compare);
   const TraceReport other = eventspace::analyze_trace(with, HostClocks::own(with));
   const auto comparison = eventspace::compare(report.report, other.report);
-  if (!options.json.empty()) write_file(options.json, eventspace::print_json(to_json(comparison)));
+  if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(comparison)));
   if (options.json != "-") std::cout << to_text(comparison, options.rows);
   return !is_unusable(report) && !is_unusable(other);
 }

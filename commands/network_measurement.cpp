@@ -331,7 +331,7 @@ void NetworkMeasurement::finish(const paths::RunSummary& run) {
     const std::string of = run.plan.clusters.empty()
                                ? "a config"
                                : fmt::format("{}", fmt::join(run.plan.clusters, ", "));
-    write_output(options_.output, tuning::print(network_, of));
+    base::write_file(options_.output, tuning::print(network_, of));
   }
   for (const std::string& line : changed) base::say("measure: changed: " + line + "\n");
   if (old_ && changed.empty()) base::say("measure: nothing has changed\n");

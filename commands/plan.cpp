@@ -84,7 +84,7 @@ void write_schedule(const ScheduleRequest& request, const planning::Contender& c
       request.task_text(), options.schedule.file, milliseconds(contender.time),
       planning::print(contender,
                       {request.participants.hosts, request.task.counts, request.element_bytes}));
-  write_output(options.file, text);
+  base::write_file(options.file, text);
   std::cout << fmt::format("\nWritten to {}: {}\n", options.file, contender.name);
 }
 

@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/visible.hpp"
+
 namespace eventspace {
 namespace {
 
@@ -339,7 +341,8 @@ Structure structure_from_json(std::string_view text) {
     wrongs.throw_if_any();
     return structure;
   } catch (const std::exception& error) {
-    throw std::runtime_error(fmt::format("the structure of the run: {}", without_id(error.what())));
+    throw std::runtime_error(
+        fmt::format("the structure of the run: {}", base::visible(without_id(error.what()))));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/units.hpp"
 #include "bench/support/common_clock.hpp"
 #include "bench/support/output_files.hpp"
+#include "bench/support/progress.hpp"
 #include "bench/support/provenance.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "groups/memory.hpp"
@@ -145,6 +146,7 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
   const auto participants = groups::participants_of(plan);
   // Prices and links are its affair alone: others need not have the file.
   const bool has_first = !run.is_one_host || run.host == participants.front();
+  if (has_first) interruption_.emplace();
   if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
     std::optional<tuning::MeasuredNetwork> measured;
     if (!options_.links.empty()) measured = tuning::load_measured_network(options_.links);
@@ -298,11 +300,17 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
                               collectives::Collective collective, std::uint64_t bytes) {
   Row row{.collective = collective, .bytes = bytes};
   const auto [first, last] = roots(collective);
+  const bool is_first = group.rank() == 0;
+  const std::uint64_t each = options_.warmup + options_.iterations;
+  Progress progress(fmt::format("{} of {} bytes: iteration", name_of(collective), bytes),
+                    (last - first) * each, is_first);
   for (std::uint32_t root = first; root < last; ++root) {
     Arrays arrays(options_, collective, bytes, group, root);
     std::string algorithm;
     for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
          ++iteration) {
+      progress.at((root - first) * each + iteration);
+      if (is_first) end_if_asked();
       if (options_.checks) arrays.fill(iteration);
       const base::Nanos time = time_one(thread, group, [&] {
         group.run(arrays.call);
@@ -326,7 +334,31 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
     row.algorithms.push_back(algorithm);
     if (group.rank() == 0 && group.size() == participants_) add_price(row, root);
   }
-  if (group.rank() == 0) show(std::move(row));
+  progress.clear();
+  if (is_first) show(std::move(row));
+}
+
+/// The rows so far have been printed.
+void CollectiveTimes::end_if_asked() {
+  if (!interruption_ || !interruption_->is_asked()) return;
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const Row& row : rows_) results.push_back(json_of(row));
+  if (!options_.json.empty())
+    write_json(options_.json, {{"interrupted", true}, {"results", results}});
+  const bool prints = !is_standard_output(options_.json);
+  interruption_->end(
+      prints ? fmt::format("# interrupted: the figures of {} sizes so far\n", rows_.size()) : "");
+}
+
+/// Other hosts may end first by the same Ctrl-C.
+void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group,
+                                     collectives::Collective collective, std::uint64_t bytes) {
+  try {
+    measure(thread, group, collective, bytes);
+  } catch (const std::exception&) {
+    if (group.rank() == 0) end_if_asked();
+    throw;
+  }
 }
 
 /// What a group would take.
@@ -379,6 +411,7 @@ std::uint64_t CollectiveTimes::Row::wan(std::uint64_t pricing::Flow::*what) cons
 void CollectiveTimes::show(Row row) {
   row.bound /= std::max<std::int64_t>(static_cast<std::int64_t>(row.prices.size()), 1);
   if (!is_standard_output(options_.json)) print(row);
+  std::fflush(stdout);  // a reader of a pipe sees each row when it is known
   rows_.push_back(std::move(row));
 }
 
@@ -422,10 +455,10 @@ void CollectiveTimes::run(paths::Thread& thread) {
       print_head(collective, world.size());
     const bool is_barrier = collective == collectives::Collective::barrier;
     for (const std::uint64_t size : is_barrier ? std::vector<std::uint64_t>{0} : sizes_)
-      if (!options_.prices_only)
-        measure(thread, world, collective, size);
-      else
+      if (options_.prices_only)
         find_prices(collective, size);
+      else
+        measure_or_end(thread, world, collective, size);
   }
 }
 

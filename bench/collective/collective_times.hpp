@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/support/progress.hpp"
 #include "groups/choice.hpp"
 #include "groups/group.hpp"
 #include "paths/run/run_plan.hpp"
@@ -82,7 +83,10 @@ class CollectiveTimes {
   std::shared_ptr<const groups::Choice> choose(collectives::Collective collective,
                                                std::uint64_t bytes, std::uint32_t root) const;
   void add_price(Row& row, std::uint32_t root) const;
+  void measure_or_end(paths::Thread& thread, groups::Group& group,
+                      collectives::Collective collective, std::uint64_t bytes);
   void show(Row row);
+  void end_if_asked();
   nlohmann::ordered_json json_of_root(const Row& row, std::size_t root) const;
   void print_head(collectives::Collective collective, std::uint32_t members) const;
   void print(const Row& row) const;
@@ -96,6 +100,7 @@ class CollectiveTimes {
   std::uint32_t participants_ = 0, threads_ = 0;
   std::optional<std::uint32_t> root_;  // none: each
   std::vector<Row> rows_;
+  std::optional<Interruption> interruption_;  // in the process of thread 0
 };
 
 }  // namespace bench

@@ -134,11 +134,25 @@ def main():
     if "bongo" in chosen and options.real:
         chosen.add("real")
     text = HEAD
+    try:
+        text += text_of_parts(all_parts, chosen, before)
+    except KeyboardInterrupt:
+        runner.stop()
+        print(f"evaluation: interrupted; {page} is as it was, and the figures of {runner.done} "
+              f"runs are kept in {runner.work}: the same command goes on from there",
+              file=sys.stderr)
+        os._exit(130)
+    runner.stop()
+    page.write_text(text.rstrip("\n") + "\n")
+    print(page)
+
+
+def text_of_parts(all_parts, chosen, before):
+    text = ""
     for name, (_, write) in all_parts.items():
         part = write() if name in chosen else before.get(name, "")
         text += part.strip("\n") + "\n\n" if part else ""
-    page.write_text(text.rstrip("\n") + "\n")
-    print(page)
+    return text
 
 
 main()

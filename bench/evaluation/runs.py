@@ -5,8 +5,10 @@ build tree, by the command, so that an evaluation that was stopped goes on where
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,6 +22,8 @@ class Runner:
         self.binaries, self.work = Path(binaries), Path(work)
         self.work.mkdir(parents=True, exist_ok=True)
         self.pool = ThreadPoolExecutor(at_once)
+        self.lock = threading.Lock()
+        self.done, self.kept = 0, 0
 
     def path_of(self, words, ending):
         digest = hashlib.sha256("\0".join(map(str, words)).encode()).hexdigest()[:16]
@@ -32,6 +36,24 @@ class Runner:
         file.write_text(text)
         return file
 
+    def count(self, words, was_kept):
+        """Counts a figure; shows the progress on a terminal."""
+        with self.lock:
+            self.done += 1
+            self.kept += was_kept
+            if sys.stderr.isatty():
+                line = f"{self.done} runs, {self.kept} of them kept from before: " \
+                       f"{' '.join(map(str, words))}"
+                columns = shutil.get_terminal_size().columns
+                sys.stderr.write(f"\r\033[K{line[:columns - 1]}")
+                sys.stderr.flush()
+
+    def stop(self):
+        """Runs that have not begun do not begin."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+
     def command(self, words):
         environment = dict(os.environ, PATH=f"{self.binaries}:{os.environ['PATH']}")
         done = subprocess.run([str(word) for word in words], cwd=TOP, env=environment,
@@ -41,12 +63,14 @@ class Runner:
     def json_of(self, words, option="--json"):
         """What the command writes behind `option`; of an earlier evaluation, if there is one."""
         file = self.path_of(words, "json")
-        if not file.exists():
+        was_kept = file.exists()
+        if not was_kept:
             part = file.with_suffix(".part")
             code, out, error = self.command([*words, option, part])
             if code != 0:
                 sys.exit(f"evaluation: {' '.join(map(str, words))}\n{out}{error}")
             part.rename(file)
+        self.count(words, was_kept)
         return json.loads(file.read_text())
 
     def all(self, jobs):

@@ -8,7 +8,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -108,12 +107,6 @@ void add_options(CLI::App& app, Options& options) {
                       "  fixed_work --method detour --threads 1 --noise noise.txt\n");
 }
 
-void write(const char* option, const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error(fmt::format("{}: cannot write '{}'", option, path.string()));
-}
-
 std::filesystem::path noise_file(const Options& options, std::uint32_t processor) {
   std::filesystem::path path = options.noise;
   if (path.empty() || options.measured.threads == 1) return path;
@@ -145,10 +138,11 @@ void run(const Options& options) {
   json["provenance"] = bench::provenance();
   bench::write_json(options.json, json);
   if (!options.csv.empty())
-    write("--csv", options.csv, bench::fixed_work::to_csv(options.measured, samples));
+    bench::write_file("--csv", options.csv, bench::fixed_work::to_csv(options.measured, samples));
   for (const auto& thread : findings)
     if (!options.noise.empty())
-      write("--noise", noise_file(options, thread.processor), bench::fixed_work::to_noise(thread));
+      bench::write_file("--noise", noise_file(options, thread.processor).string(),
+                        bench::fixed_work::to_noise(thread));
 }
 
 }  // namespace

@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <stdexcept>
 
@@ -71,28 +69,6 @@ double process_cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// How far thread 0 has come, for a person who watches.
-class Progress {
- public:
-  Progress(std::uint32_t rank, std::uint64_t iterations)
-      : iterations_(iterations),
-        step_(std::max<std::uint64_t>(1, iterations / 100)),
-        is_shown_(rank == 0 && isatty(STDERR_FILENO) == 1) {}
-  ~Progress() {
-    if (is_shown_) base::say("\r\033[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void at(std::uint64_t iteration) const {
-    if (is_shown_ && iteration % step_ == 0)
-      base::say(fmt::format("\riteration {} of {}", iteration, iterations_));
-  }
-
- private:
-  const std::uint64_t iterations_, step_;
-  const bool is_shown_;
-};
-
 }  // namespace
 
 /// Each thread keeps how long each of its iterations took.
@@ -133,7 +109,9 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
   if (is_split_) check_report_element(plan);
   reporting_hosts_ = reporting_hosts(plan);
   const bool is_ours = !run.is_one_host || run.host == first_host(plan);
-  if (is_ours) check_writable({{"--json", options_.json}, {"--decisions", options_.decisions}});
+  if (!is_ours) return;
+  check_writable({{"--json", options_.json}, {"--decisions", options_.decisions}});
+  interruption_.emplace();
 }
 
 void NoiseAllreduce::run(paths::Thread& thread) {
@@ -160,14 +138,15 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
     compute.run();
     path.move(values_->warming_up(mine.rank));
   }
-  const Progress progress(mine.rank, options_.iterations);
+  Progress progress("iteration", options_.iterations, mine.rank == 0);
   const Nanos start = thread.now();
   Nanos begin = start;
   for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
     progress.at(iteration);
+    if (mine.rank == 0) end_if_asked(durations);
     compute.run();
     const Nanos computed = thread.now();
-    const paths::Result result = path.move(values_->of(mine.rank, iteration));
+    const paths::Result result = move(path, mine.rank, iteration, durations);
     const Nanos end = thread.now();
     mine.compute += computed - begin;
     mine.allreduce += end - computed;
@@ -184,6 +163,23 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
     iterations_of_thread_0_ = durations;
   }
   mine.spread = spread_of(std::move(durations));
+}
+
+/// Other hosts may end first by the same Ctrl-C.
+paths::Result NoiseAllreduce::move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
+                                   const std::vector<Nanos>& durations) {
+  try {
+    return path.move(values_->of(rank, iteration));
+  } catch (const std::exception&) {
+    if (rank == 0) end_if_asked(durations);
+    throw;
+  }
+}
+
+void NoiseAllreduce::end_if_asked(const std::vector<Nanos>& durations) const {
+  if (interruption_)
+    bench::end_if_asked(*interruption_, "noise_allreduce", durations, options_.iterations,
+                        options_.json);
 }
 
 void NoiseAllreduce::note(paths::Thread& thread, ThreadFigures& mine, std::uint64_t round,
@@ -285,6 +281,7 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   figures.wan = wan_;
   for (const paths::Host* host : summary.hosts)
     figures.wan[host->index()] = host->wiring().wan_traffic(collective_.name);
+  figures.wan_unknown = hosts_with_unknown_wan(summary.plan, collective_.name, figures.wan);
   figures.cpu_seconds = cpu_seconds_;
   if (is_split_)
     for (const paths::Host* host : summary.hosts)
@@ -296,13 +293,10 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
 void NoiseAllreduce::write_decisions(const paths::Plan& plan) const {
   if (options_.decisions.empty()) return;
   const std::vector<std::string> clusters = computing_clusters(plan);
-  std::ofstream file(options_.decisions);
-  file << "cluster,round,about,origin,from,nanos\n";
+  std::string text = "cluster,round,about,origin,from,nanos\n";
   for (const auto& [host, rounds] : decided_)
-    file << to_csv(plan.cluster_of(host), rounds, clusters);
-  file.close();
-  if (!file)
-    throw std::runtime_error(fmt::format("--decisions: cannot write '{}'", options_.decisions));
+    text += to_csv(plan.cluster_of(host), rounds, clusters);
+  write_file("--decisions", options_.decisions, text);
 }
 
 void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
@@ -313,9 +307,10 @@ void NoiseAllreduce::finish(const paths::RunSummary& summary) const {
   const Figures all = figures(summary);
   if (all.threads.size() < summary.plan.thread_count())
     base::say(fmt::format(
-        "noise_allreduce: figures of {} of {} threads only; an element '{}' with reach: all would "
-        "bring those of the others\n",
-        all.threads.size(), summary.plan.thread_count(), report_element));
+        "noise_allreduce: figures of {} of {} threads only{}; an element '{}' with reach: all "
+        "would bring those of the others\n",
+        all.threads.size(), summary.plan.thread_count(),
+        all.wan_unknown.empty() ? "" : ", and no WAN figures of other hosts", report_element));
   if (const std::string wrong = disagreement(all); !wrong.empty()) throw std::runtime_error(wrong);
   write_decisions(summary.plan);
   nlohmann::ordered_json json = to_json(all);

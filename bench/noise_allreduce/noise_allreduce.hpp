@@ -53,6 +53,9 @@ class NoiseAllreduce {
  private:
   void check_durations(const paths::Plan& plan, const paths::RunOptions& run) const;
   void iterate(paths::Thread& thread, ThreadFigures& mine);
+  paths::Result move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
+                     const std::vector<Nanos>& durations);
+  void end_if_asked(const std::vector<Nanos>& durations) const;
   void note(paths::Thread& thread, ThreadFigures& mine, std::uint64_t round,
             const paths::Result& result);
   void write_decisions(const paths::Plan& plan) const;
@@ -68,6 +71,7 @@ class NoiseAllreduce {
   Collective collective_;
   std::optional<Values> values_;
   ComputeOptions compute_;
+  std::optional<Interruption> interruption_;  // in the process of thread 0
 
   runtime::Mutex mutex_;  // guards what follows
   runtime::WaitList ended_;

@@ -8,18 +8,18 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <stdexcept>
+#include <string>
+
+#include "base/output_file.hpp"
 
 namespace bench {
 namespace {
 
-void write(const std::string& file, const std::function<void(std::ostream&)>& work) {
-  std::ofstream stream(file, std::ios::binary);
-  work(stream);
-  stream.close();
-  if (!stream) throw std::runtime_error(fmt::format("cannot write '{}'", file));
+void write(const std::string& file, const std::function<void(base::OutputFile&)>& work) {
+  base::OutputFile out(file);
+  work(out);
+  out.finish();
 }
 
 void for_rows(std::size_t size, const FillRow& fill,
@@ -44,11 +44,10 @@ std::array<char, 3> pixel(double heat) {
 }  // namespace
 
 void write_raw(const std::string& file, std::size_t size, const FillRow& fill) {
-  write(file, [&](std::ostream& stream) {
+  write(file, [&](base::OutputFile& out) {
     for_rows(size, fill, [&](std::span<const double> cells) {
       const auto bytes = std::as_bytes(cells);
-      stream.write(reinterpret_cast<const char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()));
+      out.append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     });
   });
 }
@@ -61,13 +60,16 @@ void write_image(const std::string& file, std::size_t size, const FillRow& fill)
     most = std::max(most, *high);
   });
   const double range = most > least ? most - least : 1;
-  write(file, [&](std::ostream& stream) {
-    stream << fmt::format("P6\n{} {}\n255\n", size, size);
+  write(file, [&](base::OutputFile& out) {
+    out.append(fmt::format("P6\n{} {}\n255\n", size, size));
+    std::string row;
     for_rows(size, fill, [&](std::span<const double> cells) {
+      row.clear();
       for (const double cell : cells) {
         const auto colours = pixel((cell - least) / range);
-        stream.write(colours.data(), colours.size());
+        row.append(colours.data(), colours.size());
       }
+      out.append(row);
     });
   });
 }
@@ -75,8 +77,8 @@ void write_image(const std::string& file, std::size_t size, const FillRow& fill)
 void write_values(const std::string& file, const std::string& comment,
                   const std::vector<std::span<const double>>& by_rank) {
   constexpr std::size_t number_bytes_max = 32;
-  write(file, [&](std::ostream& stream) {
-    stream << "# " << comment << '\n';
+  write(file, [&](base::OutputFile& out) {
+    out.append("# " + comment + '\n');
     std::vector<char> line(by_rank.size() * number_bytes_max);
     for (std::size_t row = 0; row < by_rank.front().size(); ++row) {
       char* end = line.data();
@@ -85,7 +87,7 @@ void write_values(const std::string& file, const std::string& comment,
         *end++ = ' ';
       }
       end[-1] = '\n';
-      stream.write(line.data(), end - line.data());
+      out.append({line.data(), static_cast<std::size_t>(end - line.data())});
     }
   });
 }

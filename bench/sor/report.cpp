@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -39,6 +40,7 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
+  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< hosts that sent
 
   WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
     for (const paths::Host* host : summary.hosts)
@@ -47,6 +49,12 @@ struct WanTraffic {
     for (const auto& [rank, part] : parts) {
       for (const auto& [host, wan] : part.exchange_wan) exchange += wan;
       for (const auto& [host, wan] : part.collective_wan) keep_most(collective[host], wan);
+    }
+    collective_unknown = hosts_with_unknown_wan(summary.plan, run.collective.name, collective);
+    for (std::uint32_t host = 0; host < summary.plan.hosts.size(); ++host) {
+      const auto& entry = summary.plan.hosts[host];
+      if (entry.threads > 0 && !parts.contains(entry.first_thread))
+        exchange_unknown.push_back(host);
     }
     if (!has_all) return;
     for (const paths::Host* host : summary.hosts)
@@ -64,20 +72,27 @@ Figures noise_figures(const Parts& parts, const paths::RunSummary& summary) {
   return figures;
 }
 
-Json traffic_to_json(const paths::Traffic& wan, std::uint64_t iterations) {
-  return {{"messages", wan.messages},
-          {"bytes", wan.bytes},
-          {"messages_per_iteration", share(wan.messages, iterations)},
-          {"bytes_per_iteration", share(wan.bytes, iterations)}};
+Json traffic_to_json(const paths::Traffic& wan, std::uint64_t iterations, const paths::Plan& plan,
+                     const std::vector<std::uint32_t>& unknown) {
+  Json traffic = {{"messages", wan.messages},
+                  {"bytes", wan.bytes},
+                  {"messages_per_iteration", share(wan.messages, iterations)},
+                  {"bytes_per_iteration", share(wan.bytes, iterations)}};
+  mark_unknown(traffic, plan, unknown);
+  return traffic;
 }
 
-Json wan_to_json(const WanTraffic& wan, std::uint64_t iterations) {
+Json wan_to_json(const WanTraffic& wan, std::uint64_t iterations, const paths::Plan& plan) {
   paths::Traffic collective, sum = wan.exchange;
   for (const auto& [host, traffic] : wan.collective) collective += traffic;
   sum += collective;
-  Json all = traffic_to_json(sum, iterations);
-  all["collective"] = traffic_to_json(collective, iterations);
-  all["exchange"] = traffic_to_json(wan.exchange, iterations);
+  std::vector<std::uint32_t> unknown;
+  std::set_union(wan.collective_unknown.begin(), wan.collective_unknown.end(),
+                 wan.exchange_unknown.begin(), wan.exchange_unknown.end(),
+                 std::back_inserter(unknown));
+  Json all = traffic_to_json(sum, iterations, plan, unknown);
+  all["collective"] = traffic_to_json(collective, iterations, plan, wan.collective_unknown);
+  all["exchange"] = traffic_to_json(wan.exchange, iterations, plan, wan.exchange_unknown);
   return all;
 }
 
@@ -143,6 +158,7 @@ Json sor_figures(const SorRun& run, const Parts& parts, const paths::RunSummary&
   Figures figures = noise_figures(parts, summary);
   figures.collective = run.collective;
   figures.wan = wan.collective;
+  figures.wan_unknown = wan.collective_unknown;
   const Json noise = to_json(figures);
   Json json = {{"data", run.data},
                {"size", run.task.data.size()},
@@ -159,7 +175,7 @@ Json sor_figures(const SorRun& run, const Parts& parts, const paths::RunSummary&
   json["compute_ms_by_thread"] = computing_to_json(parts);
   json["exchange_ms"] = exchange_milliseconds(parts);
   json["allreduce_ms"] = noise["allreduce_ms"];
-  json["wan"] = wan_to_json(wan, iterations);
+  json["wan"] = wan_to_json(wan, iterations, summary.plan);
   json.update(redundant_to_json(parts));
   json["clusters"] = noise["clusters"];
   json["grid_digest"] = digest_to_json(run.task, parts);
@@ -187,8 +203,9 @@ std::string sor_table(const Json& json) {
       fmt::format("{:<18} {:>10.4f} computing  {:.4f} waiting for rows  {:.4f} in the allreduce\n",
                   "ms of a thread", number(json["compute_ms"]), number(json["exchange_ms"]),
                   number(json["allreduce_ms"]));
-  text += fmt::format("{:<18} {:>10.2f} messages  {:.1f} bytes\n", "WAN per iteration",
-                      number(wan["messages_per_iteration"]), number(wan["bytes_per_iteration"]));
+  text += fmt::format("{:<18} {:>10} messages  {} bytes\n", "WAN per iteration",
+                      figure_text(wan["messages_per_iteration"], 2),
+                      figure_text(wan["bytes_per_iteration"], 1));
   text += fmt::format("{:<18} {:>9.1f}% of all rows  {:.1f}% of one thread's\n", "redundant rows",
                       100 * number(json["redundant_rows_share"]),
                       100 * number(json["redundant_rows_share_most"]));

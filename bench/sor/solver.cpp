@@ -106,9 +106,16 @@ SorPart SorThread::solve() {
   std::vector<Nanos> durations;
   const Nanos start = thread_.now();
   Nanos begin = start;
+  const bool is_watched = thread_.rank() == 0 && task_.watch;
   for (bool goes_on = true; goes_on && part.iterations < task_.iterations_max;) {
-    iterate(part.iterations);
-    goes_on = reduce(part);
+    if (is_watched) task_.watch(durations);
+    try {
+      iterate(part.iterations);
+      goes_on = reduce(part);
+    } catch (const std::exception&) {
+      if (is_watched) task_.watch(durations);
+      throw;
+    }
     const Nanos end = thread_.now();
     durations.push_back(end - begin);
     begin = end;

@@ -2,6 +2,7 @@
 // bench/sor/solver.hpp — one thread's share of solving.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ struct SorTask {
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
   bool asks_for_traffic = false;  ///< of the hosts its borders cross, which are other processes
+  /// Rank 0 calls it before each iteration, and when one fails, with what those so far took.
+  std::function<void(const std::vector<base::Nanos>&)> watch = {};
 };
 
 /// What a thread learnt of the condition, of which iteration: under a relaxation an older one than

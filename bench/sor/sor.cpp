@@ -105,7 +105,18 @@ void Sor::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   task_->asks_for_traffic = is_split_;
   if (!is_ours_) return;
   check_files();
+  watch();
   warn_of_epsilon(collective_, data);
+}
+
+void Sor::watch() {
+  interruption_.emplace();
+  const std::uint64_t all = options_.iterations.value_or(0);
+  progress_.emplace("iteration", all);
+  task_->watch = [this, all](const std::vector<Nanos>& durations) {
+    progress_->at(durations.size());
+    end_if_asked(*interruption_, "sor", durations, all, options_.json);
+  };
 }
 
 /// The rows of this process are kept once, again for a file, and all of them for --check.
@@ -292,6 +303,7 @@ std::string Sor::check(const paths::Plan& plan) const {
 
 void Sor::finish(const paths::RunSummary& summary) {
   if (!is_ours_) return;
+  progress_->clear();
   const bool is_whole = parts_.size() == summary.plan.thread_count();
   if (!is_whole)
     base::say(

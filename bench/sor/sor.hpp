@@ -58,6 +58,7 @@ class Sor {
   void check_grid(const paths::Plan& plan, const paths::RunOptions& run) const;
   void check_report(const paths::Plan& plan) const;
   void check_files() const;
+  void watch();
   void report(paths::Thread& thread);
   void wait_for_siblings(paths::Thread& thread);
   void add_part(std::uint32_t rank, SorPart part);
@@ -69,6 +70,8 @@ class Sor {
   bool is_virtual_ = false, is_ours_ = false, is_split_ = false;
   Collective collective_;
   std::unique_ptr<SorTask> task_;
+  std::optional<Interruption> interruption_;  // in the process of thread 0, as the next
+  std::optional<Progress> progress_;
 
   runtime::Mutex mutex_;  // guards what follows
   runtime::WaitList ended_;

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+
+#include "bench/support/output_files.hpp"
 
 namespace bench {
 namespace {
@@ -21,6 +24,7 @@ struct Sums {
   Spread slowest;  // p50 and p99 of one thread, max of all
   std::uint64_t proved = 0;
   paths::Traffic wan;
+  std::vector<std::uint32_t> wan_unknown;
   const Decisions* decisions = nullptr;  // of one thread: all threads of a cluster learn the same
 
   void add(const ThreadFigures& thread) {
@@ -51,9 +55,11 @@ Nanos percentile(const std::vector<Nanos>& sorted, double part) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-Json wan_of(const paths::Traffic& wan, std::uint64_t rounds) {
-  return {{"messages_per_iteration", share(wan.messages, rounds)},
-          {"bytes_per_iteration", share(wan.bytes, rounds)}};
+Json wan_of(const Sums& sums, const Figures& figures) {
+  Json wan = {{"messages_per_iteration", share(sums.wan.messages, figures.rounds)},
+              {"bytes_per_iteration", share(sums.wan.bytes, figures.rounds)}};
+  mark_unknown(wan, figures.plan, sums.wan_unknown);
+  return wan;
 }
 
 std::uint32_t host_of(const paths::Plan& plan, std::uint32_t rank) {
@@ -70,6 +76,8 @@ std::vector<Sums> by_cluster(const Figures& figures) {
     clusters[figures.plan.hosts[host_of(figures.plan, thread.rank)].cluster].add(thread);
   for (const auto& [host, traffic] : figures.wan)
     clusters[figures.plan.hosts[host].cluster].wan += traffic;
+  for (const std::uint32_t host : figures.wan_unknown)
+    clusters[figures.plan.hosts[host].cluster].wan_unknown.push_back(host);
   return clusters;
 }
 
@@ -108,7 +116,7 @@ Json clusters_to_json(const Figures& figures, const std::vector<Sums>& clusters)
                    {"allreduce_ms", milliseconds(sums.allreduce, each)},
                    {"proved_share", share(sums.proved, each)},
                    {"decided", decided_to_json(*sums.decisions, computing)},
-                   {"wan", wan_of(sums.wan, figures.rounds)}});
+                   {"wan", wan_of(sums, figures)}});
   }
   return all;
 }
@@ -119,6 +127,63 @@ std::uint64_t count_hosts(const paths::Plan& plan) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> hosts_with_unknown_wan(
+    const paths::Plan& plan, std::string_view graph,
+    const std::map<std::uint32_t, paths::Traffic>& known) {
+  std::set<std::uint32_t> senders;
+  const auto host_at = [&](paths::StageId stage) {
+    return plan.wrappers[plan.stages[stage].wrapper].host;
+  };
+  for (const auto& path : plan.paths) {
+    if (path.graph != graph) continue;
+    for (paths::StageId stage = path.stage; plan.stages[stage].below != paths::no_stage;
+         stage = plan.stages[stage].below) {
+      const std::uint32_t near = host_at(stage);
+      const std::uint32_t far = host_at(plan.stages[stage].below);
+      if (plan.hosts[near].cluster != plan.hosts[far].cluster) senders.insert({near, far});
+    }
+  }
+  std::vector<std::uint32_t> unknown;
+  for (const std::uint32_t host : senders)
+    if (!known.contains(host)) unknown.push_back(host);
+  return unknown;
+}
+
+void mark_unknown(Json& traffic, const paths::Plan& plan,
+                  const std::vector<std::uint32_t>& unknown) {
+  if (unknown.empty()) return;
+  for (Json& value : traffic) value = nullptr;
+  for (const std::uint32_t host : unknown)
+    traffic["unknown_hosts"].push_back(plan.hosts[host].name);
+}
+
+void end_if_asked(const Interruption& interruption, const std::string& program,
+                  const std::vector<Nanos>& durations, std::uint64_t all,
+                  const std::string& json_file) {
+  if (!interruption.is_asked()) return;
+  Nanos sum{0};
+  for (const Nanos one : durations) sum += one;
+  const Spread spread = spread_of(durations);
+  const Json times = {{"mean", milliseconds(sum, durations.size())},
+                      {"p50", milliseconds(spread.p50, 1)},
+                      {"p99", milliseconds(spread.p99, 1)},
+                      {"max", milliseconds(spread.max, 1)}};
+  write_json(is_standard_output(json_file) ? "" : json_file,
+             {{"interrupted", true},
+              {"iterations", durations.size()},
+              {"ms_per_iteration_of_thread_0", times}});
+  interruption.end(fmt::format(
+      "{}: interrupted after {}{} iterations; of thread 0 so far:\n{:<18} {:>10.4f} mean  {:.4f} "
+      "p50  {:.4f} p99  {:.4f} max\n",
+      program, durations.size(), all > 0 ? fmt::format(" of {}", all) : "", "ms per iteration",
+      times["mean"].get<double>(), times["p50"].get<double>(), times["p99"].get<double>(),
+      times["max"].get<double>()));
+}
+
+std::string figure_text(const Json& value, int digits) {
+  return value.is_null() ? "-" : fmt::format("{:.{}f}", value.get<double>(), digits);
+}
 
 Spread spread_of(std::vector<Nanos> durations) {
   if (durations.empty()) return {};
@@ -131,6 +196,7 @@ Json to_json(const Figures& figures) {
   Sums all;
   for (const ThreadFigures& thread : figures.threads) all.add(thread);
   for (const Sums& cluster : clusters) all.wan += cluster.wan;
+  all.wan_unknown = figures.wan_unknown;
   const std::uint64_t each = all.threads * figures.iterations;
   const bool is_virtual = figures.clock == runtime::ClockKind::virtual_time;
   const Decisions decisions = all.decisions == nullptr ? Decisions() : *all.decisions;
@@ -146,7 +212,7 @@ Json to_json(const Figures& figures) {
             {"max", milliseconds(all.slowest.max, 1)}}},
           {"compute_ms", milliseconds(all.compute, each)},
           {"allreduce_ms", milliseconds(all.allreduce, each)},
-          {"wan", wan_of(all.wan, figures.rounds)},
+          {"wan", wan_of(all, figures)},
           {"clusters", clusters_to_json(figures, clusters)},
           {"stop_iteration",
            {{"about", decisions.stop.value_or(0)}, {"known", decisions.stop_known.value_or(0)}}},
@@ -169,9 +235,9 @@ std::string to_table(const Json& json) {
                       number(times["p99"]), number(times["max"]));
   text += fmt::format("{:<18} {:>10.4f} computing  {:.4f} in the allreduce\n", "ms of a thread",
                       number(json["compute_ms"]), number(json["allreduce_ms"]));
-  text += fmt::format("{:<18} {:>10.2f} messages  {:.1f} bytes\n\n", "WAN per iteration",
-                      number(json["wan"]["messages_per_iteration"]),
-                      number(json["wan"]["bytes_per_iteration"]));
+  text += fmt::format("{:<18} {:>10} messages  {} bytes\n\n", "WAN per iteration",
+                      figure_text(json["wan"]["messages_per_iteration"], 2),
+                      figure_text(json["wan"]["bytes_per_iteration"], 1));
   std::size_t width = std::string_view("cluster").size();
   for (const Json& one : json["clusters"])
     width = std::max(width, one["name"].get_ref<const std::string&>().size());
@@ -180,11 +246,11 @@ std::string to_table(const Json& json) {
                       "WAN messages", "WAN bytes");
   for (const Json& one : json["clusters"])
     text += fmt::format(
-        "{:<{}} {:>7} {:>12.4f} {:>11.4f} {:>12.4f} {:>6.1f}% {:>12.2f} {:>10.1f}\n",
+        "{:<{}} {:>7} {:>12.4f} {:>11.4f} {:>12.4f} {:>6.1f}% {:>12} {:>10}\n",
         one["name"].get_ref<const std::string&>(), width, one["threads"].get<std::uint64_t>(),
         number(one["ms_per_iteration"]), number(one["compute_ms"]), number(one["allreduce_ms"]),
-        100 * number(one["proved_share"]), number(one["wan"]["messages_per_iteration"]),
-        number(one["wan"]["bytes_per_iteration"]));
+        100 * number(one["proved_share"]), figure_text(one["wan"]["messages_per_iteration"], 2),
+        figure_text(one["wan"]["bytes_per_iteration"], 1));
   return text + fmt::format("\nconditions {}\n", json["conditions"].get<std::string>());
 }
 

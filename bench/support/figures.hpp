@@ -5,12 +5,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/digest.hpp"
 #include "base/units.hpp"
 #include "bench/support/collective.hpp"
 #include "bench/support/decisions.hpp"
+#include "bench/support/progress.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/connections.hpp"
 #include "runtime/runtime.hpp"
@@ -47,7 +49,8 @@ struct ThreadFigures {
 /// compute, allreduce  means over threads and iterations.
 /// wan               frames that crossed a link between clusters, and the bytes of their payloads,
 ///                   over all rounds, those of the warm-up included; without `control` frames. A
-///                   cluster's are those it sent.
+///                   cluster's are those it sent. null, with the hosts in `unknown_hosts`, if a
+///                   process does not know what others sent.
 /// proved_share      iterations whose result was known from a part, over iterations; mean over the
 ///                   cluster's threads.
 /// decided           iterations by how the cluster's result came to be known; remote: those that
@@ -65,8 +68,27 @@ struct Figures {
   std::vector<ThreadFigures> threads = {};           ///< those that are known, by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< how long each took
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< by host
+  std::vector<std::uint32_t> wan_unknown = {};       ///< hosts that sent, not in `wan`
   std::map<std::uint32_t, double> cpu_seconds = {};  ///< by host, of those that are processes
 };
+
+/// The hosts that send operations of this graph, or replies to them, to another cluster, and of
+/// which `known` has nothing.
+std::vector<std::uint32_t> hosts_with_unknown_wan(
+    const paths::Plan& plan, std::string_view graph,
+    const std::map<std::uint32_t, paths::Traffic>& known);
+/// Adds `unknown_hosts` to figures of traffic and makes all others null; nothing if all are known.
+void mark_unknown(nlohmann::ordered_json& traffic, const paths::Plan& plan,
+                  const std::vector<std::uint32_t>& unknown);
+
+/// If the user asked for the end: prints how long the iterations of thread 0 took so far, writes
+/// that as JSON as well, and ends the process. `all` = 0: how many there would be is not known.
+void end_if_asked(const Interruption& interruption, const std::string& program,
+                  const std::vector<Nanos>& durations, std::uint64_t all,
+                  const std::string& json_file);
+
+/// "-" for null.
+std::string figure_text(const nlohmann::ordered_json& value, int digits);
 
 /// All but `provenance`, the same bytes for the same run of a virtual clock.
 nlohmann::ordered_json to_json(const Figures& figures);

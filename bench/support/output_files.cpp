@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/output_files.cpp — opens each for appending; writes JSON.
+// bench/support/output_files.cpp — errors that name the option.
 #include "bench/support/output_files.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 #include <stdexcept>
 #include <string_view>
+
+#include "base/output_file.hpp"
 
 namespace bench {
 
@@ -15,9 +16,16 @@ void check_writable(std::initializer_list<std::pair<const char*, std::string>> f
   for (const auto& [option, file] : files) {
     if (file.empty() || (is_standard_output(file) && std::string_view(option) == "--json"))
       continue;
-    if (is_standard_output(file) || !std::ofstream(file, std::ios::app))
+    std::string why;
+    try {
+      if (!is_standard_output(file)) base::check_can_write(file);
+    } catch (const std::runtime_error& error) {
+      why = error.what();
+    }
+    if (!why.empty() || is_standard_output(file))
       throw std::invalid_argument(
-          fmt::format("{}: expected a file that can be written, found '{}'", option, file));
+          fmt::format("{}: expected a file that can be written, found '{}'{}", option, file,
+                      why.empty() ? "" : fmt::format(" ({})", why)));
   }
 }
 
@@ -27,10 +35,15 @@ void write_json(const std::string& file, const nlohmann::ordered_json& json) {
   if (file.empty()) return;
   const std::string text = json.dump(2) + '\n';
   if (is_standard_output(file)) return fmt::print("{}", text);
-  std::ofstream stream(file);
-  stream << text;
-  stream.close();
-  if (!stream) throw std::runtime_error(fmt::format("--json: cannot write '{}'", file));
+  write_file("--json", file, text);
+}
+
+void write_file(const char* option, const std::string& file, std::string_view text) {
+  try {
+    base::write_file(file, text);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("{}: {}", option, error.what()));
+  }
 }
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace bench {
@@ -16,5 +17,7 @@ void check_writable(std::initializer_list<std::pair<const char*, std::string>> f
 bool is_standard_output(const std::string& file);
 /// Writes what --json names; nothing when that is "". Throws std::runtime_error when it cannot.
 void write_json(const std::string& file, const nlohmann::ordered_json& json);
+/// Throws std::runtime_error, which names the option, when it cannot.
+void write_file(const char* option, const std::string& file, std::string_view text);
 
 }  // namespace bench

@@ -13,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "eventspace/analysis/report/visible_text.hpp"
+
 namespace eventspace {
 namespace {
 
@@ -24,7 +26,8 @@ struct LossName {
 constexpr std::array<LossName, 7> loss_names = {{
     {"records_dropped", "records dropped: they came faster than they were written",
      &TraceLosses::records_dropped},
-    {"records_missing", "records written but not readable", &TraceLosses::records_missing},
+    {"records_missing", "records missing: not written, or not readable",
+     &TraceLosses::records_missing},
     {"damaged_places", "damaged places", &TraceLosses::damaged_places},
     {"chunks_cut_off", "chunks cut off by the end of the file", &TraceLosses::chunks_cut_off},
     {"chunks_unknown", "chunks of a version or kind unknown here", &TraceLosses::chunks_unknown},
@@ -137,7 +140,7 @@ std::vector<std::string> losses_of(const TraceReport& report) {
     line(fmt::format("no file of {}: {}", hosts_text(report.missing_hosts.size()),
                      listed(report.missing_hosts)));
   if (!report.not_ended.empty())
-    line(fmt::format("{} did not end; what was not written yet is not there: {}{}",
+    line(fmt::format("{} did not end, or could not write; what was not written is not there: {}{}",
                      hosts_text(report.not_ended.size()), listed(report.not_ended),
                      report.first_by_nanos ? died_first(report) : ""));
   if (!report.silent_hosts.empty())
@@ -223,9 +226,10 @@ std::string to_text(const TraceReport& report, std::size_t rows) {
   std::string clock = "no";
   for (const auto& file : report.files)
     if (!file.losses.is_header_damaged) clock = file.header.clock;
-  return fmt::format("{}: {}, {} clock; times are of {}\n{}", report.directory,
-                     hosts_text(report.files.size()), clock, report.clocks,
-                     to_text(report.report, rows, losses_of(report)));
+  std::string text;
+  append_line(text, "{}: {}, {} clock; times are of {}", report.directory,
+              hosts_text(report.files.size()), clock, report.clocks);
+  return text + to_text(report.report, rows, losses_of(report));
 }
 
 }  // namespace eventspace

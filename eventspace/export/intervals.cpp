@@ -3,7 +3,6 @@
 #include "eventspace/export/intervals.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -444,25 +443,21 @@ void Intervals::visit(IntervalVisitor& visitor) {
 
 // Files and names ------------------------------------------------------------------------------
 
-ExportFile::ExportFile(std::filesystem::path path)
-    : path_(std::move(path)), file_(File::create(path_)) {}
-
-ExportFile::~ExportFile() {
-  if (!is_finished_) ::unlink(path_.c_str());
-}
+ExportFile::ExportFile(const std::filesystem::path& path)
+    : file_(path.string(), base::OutputFile::IfThere::refuse) {}
 
 void ExportFile::write_when_much() {
   if (text_.size() >= write_bytes) write();
 }
 
 void ExportFile::write() {
-  file_.append(std::as_bytes(std::span(text_)));
+  file_.append(text_);
   text_.clear();
 }
 
 void ExportFile::finish() {
   write();
-  is_finished_ = true;
+  file_.finish();
 }
 
 std::string_view name_of_kind(const EventRecord& record) {

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/output_file.hpp"
 #include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/export/interval_sort.hpp"
 #include "eventspace/group_record.hpp"
@@ -161,24 +162,18 @@ class Intervals {
   bool is_utc_ = false;
 };
 
-/// A text or bytes on their way to a new file, which is gone again unless it was finished: nobody
-/// takes a part for the whole.
+/// A text or bytes on their way to a new file. Throws std::runtime_error if the file is there.
 class ExportFile {
  public:
-  explicit ExportFile(std::filesystem::path path);
-  ~ExportFile();
-  ExportFile(const ExportFile&) = delete;
-  ExportFile& operator=(const ExportFile&) = delete;
+  explicit ExportFile(const std::filesystem::path& path);
   std::string& text() { return text_; }  ///< to append to
   void write_when_much();
   void finish();
 
  private:
   void write();
-  std::filesystem::path path_;
-  File file_;
+  base::OutputFile file_;
   std::string text_;
-  bool is_finished_ = false;
 };
 
 std::string_view name_of_kind(const EventRecord& record);       ///< "operation", "link"

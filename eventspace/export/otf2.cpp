@@ -23,15 +23,18 @@ Exported export_otf2(const TraceDirectory&, const std::filesystem::path& directo
 #else
 
 #include <otf2/otf2.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
+#include "base/output_file.hpp"
 #include "base/version.hpp"
 
 namespace eventspace {
@@ -45,24 +48,25 @@ constexpr OTF2_CommRef communicator = 0;
 constexpr std::uint64_t tag_rounds = 1u << 20;
 constexpr std::uint32_t tag_ways = 1u << 11;
 
-/// Takes what the library says went wrong, which it would print otherwise.
+/// Keeps the first error of the library, from which others follow. The library would print them.
 class Reasons {
  public:
-  Reasons() : before_(OTF2_Error_RegisterCallback(keep, &last_)) {}
+  Reasons() : before_(OTF2_Error_RegisterCallback(keep, &first_)) {}
   ~Reasons() { OTF2_Error_RegisterCallback(before_, nullptr); }
   Reasons(const Reasons&) = delete;
   Reasons& operator=(const Reasons&) = delete;
-  const std::string& last() const { return last_; }
+  const std::string& first() const { return first_; }
 
  private:
-  static OTF2_ErrorCode keep(void* last, const char*, std::uint64_t, const char*,
+  static OTF2_ErrorCode keep(void* first, const char*, std::uint64_t, const char*,
                              OTF2_ErrorCode code, const char* format, va_list values) {
     char text[512] = "";
     std::vsnprintf(text, sizeof text, format, values);
-    *static_cast<std::string*>(last) = fmt::format("{}: {}", OTF2_Error_GetDescription(code), text);
+    auto& kept = *static_cast<std::string*>(first);
+    if (kept.empty()) kept = fmt::format("{}: {}", OTF2_Error_GetDescription(code), text);
     return code;
   }
-  std::string last_;
+  std::string first_;
   OTF2_ErrorCallback before_;
 };
 
@@ -97,13 +101,17 @@ class Archive {
   void close() {
     check(OTF2_Archive_Close(archive_.release()));
     // The library says that a file could not be written, but answers that all went well.
-    if (!reasons_.last().empty()) fail();
+    if (!reasons_.first().empty()) fail();
   }
 
  private:
+  /// The library does not say that a disk is full, so a write is tried.
   [[noreturn]] void fail() const {
-    throw std::runtime_error(fmt::format("{}: cannot write OTF2: {}", directory_.string(),
-                                         reasons_.last().empty() ? "unknown" : reasons_.last()));
+    const int error = base::find_disk_error(directory_.string());
+    const std::string& said = reasons_.first();
+    throw std::runtime_error(error != 0     ? base::disk_error_text(directory_ / "traces", error)
+                             : said.empty() ? "the library gives no reason"
+                                            : said);
   }
   const std::filesystem::path& directory_;
   Reasons reasons_;
@@ -115,6 +123,41 @@ struct Location {
   std::string name;
   bool is_thread = false;
   std::uint64_t events = 0;
+};
+
+/// The folder of an archive: under another name until the archive is whole, unless an empty folder
+/// of its name is there. Nothing stays of an archive that is not finished.
+class ArchiveFolder {
+ public:
+  explicit ArchiveFolder(const std::filesystem::path& directory) : target_(directory) {
+    if (!target_.has_filename()) target_ = target_.parent_path();  // "a/"
+    is_new_ = !std::filesystem::exists(target_);
+    path_ =
+        is_new_
+            ? std::filesystem::path(fmt::format("{}.{}.unfinished", target_.string(), ::getpid()))
+            : target_;
+    make_directory(path_);
+  }
+  ~ArchiveFolder() {
+    if (is_finished_) return;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored))
+      std::filesystem::remove_all(entry.path(), ignored);
+    if (is_new_) std::filesystem::remove(path_, ignored);
+  }
+  ArchiveFolder(const ArchiveFolder&) = delete;
+  ArchiveFolder& operator=(const ArchiveFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  void finish() {
+    if (is_new_) std::filesystem::rename(path_, target_);
+    is_finished_ = true;
+  }
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+  bool is_new_ = true;
+  bool is_finished_ = false;
 };
 
 /// What has no number below 0, as OTF2's times.
@@ -347,17 +390,15 @@ Exported export_otf2(const TraceDirectory& trace, const std::filesystem::path& d
   if (std::filesystem::exists(directory) && !std::filesystem::is_empty(directory))
     throw std::runtime_error(
         fmt::format("{}: cannot write OTF2: is there already", directory.string()));
-  make_directory(directory);
   try {
-    Intervals intervals(trace, clocks, directory / "traces");
-    write_archive(intervals, trace.structure, directory);
+    ArchiveFolder folder(directory);
+    Intervals intervals(trace, clocks, folder.path() / "traces");
+    write_archive(intervals, trace.structure, folder.path());
+    folder.finish();
     return intervals.exported();
-  } catch (...) {
-    // Nobody is to take a part for the whole.
-    std::error_code ignored;
-    for (const char* name : {"traces", "traces.def", "traces.otf2"})
-      std::filesystem::remove_all(directory / name, ignored);
-    throw;
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(
+        fmt::format("{}: cannot write OTF2: {}", directory.string(), error.what()));
   }
 }
 

@@ -5,12 +5,10 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/output_file.hpp"
 #include "eventspace/analysis/input/shape.hpp"
 
 namespace eventspace {
@@ -197,11 +195,11 @@ void write_page(const std::filesystem::path& file, const Structure& structure, c
         "this program was built without its HTML page: install Node.js 18 or later with npm "
         "(Debian: apt install nodejs npm), configure again and build");
   }
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << page.substr(0, mark) << page_data(page_json(structure, report, timeline, head))
-         << page.substr(mark + data_mark.size());
-  stream.close();
-  if (!stream) throw std::runtime_error("cannot write " + file.string() + ": " + strerror(errno));
+  base::OutputFile out(file.string());
+  out.append(page.substr(0, mark));
+  out.append(page_data(page_json(structure, report, timeline, head)));
+  out.append(page.substr(mark + data_mark.size()));
+  out.finish();
 }
 
 }  // namespace eventspace

@@ -16,12 +16,14 @@
 #include <system_error>
 #include <utility>
 
+#include "base/output_file.hpp"
+
 namespace eventspace {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view what, int error) {
   throw std::runtime_error(fmt::format("{}: cannot {}: {}", path.string(), what,
-                                       std::generic_category().message(error)));
+                                       base::disk_error_text(path.string(), error)));
 }
 
 int opened(const std::filesystem::path& path, std::string_view what, int flags) {

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/visible.hpp"
 #include "eventspace/trace/file.hpp"
 
 namespace eventspace {
@@ -255,7 +256,7 @@ class FileCheck {
 
  private:
   void wrong(const std::filesystem::path& path, std::string_view what) {
-    wrongs_.push_back(fmt::format("{}: {}", path.string(), what));
+    wrongs_.push_back(base::visible(fmt::format("{}: {}", path.string(), what)));
   }
 
   bool is_of_same_run(const std::filesystem::path& path, const TraceHeader& header) {

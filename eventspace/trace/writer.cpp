@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "eventspace/structure.hpp"
@@ -25,7 +26,15 @@ TraceWriter::TraceWriter(const std::filesystem::path& directory, const TraceHead
     : path_(directory / trace_file_name(header.host)), recorder_(recorder) {
   make_directory(directory);
   const std::string head = encode_head(header);
-  File::create(path_).append(std::as_bytes(std::span(head)));
+  File file = File::create(path_);
+  try {
+    file.append(std::as_bytes(std::span(head)));
+  } catch (const std::runtime_error&) {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);  // no reader could use it
+    throw;
+  }
+  whole_bytes_ = head.size();
   recorder_.on_full([this] { drain(Failure::kept); });
 }
 
@@ -38,12 +47,23 @@ void TraceWriter::flush() { drain(Failure::thrown); }
 
 void TraceWriter::finish() {
   flush();
-  if (has_failed_) return;
+  if (has_failed_) return say_end_after_failure();
   try {
     write_end();
   } catch (const std::runtime_error&) {
     has_failed_ = true;
     throw;
+  }
+}
+
+/// What remains of a full disk's last block has room for the end mark, once the torn chunk is gone.
+/// So a reader knows that the process ended, and how many records are missing.
+void TraceWriter::say_end_after_failure() {
+  std::error_code ignored;
+  std::filesystem::resize_file(path_, whole_bytes_, ignored);
+  try {
+    write_end();
+  } catch (const std::runtime_error&) {  // the failure was thrown before
   }
 }
 
@@ -94,6 +114,7 @@ void TraceWriter::write(const Recorder::Taken& taken, Lane& lane) {
                    make_chunk_head(ChunkKind::records, taken.lane, first, now.size(), taken.dropped,
                                    payload),
                    payload);
+      whole_bytes_ += sizeof(ChunkHead) + payload.size();
       lane.is_told = true;
       lane.written += now.size();
       first += now.size();

@@ -23,7 +23,7 @@ namespace eventspace {
 /// Owns:    nothing but the file; borrows the recorder, which outlives it.
 /// Throws:  std::runtime_error, naming file and reason: at construction when the file cannot be
 ///          made or is there already; once, at the next flush() or finish(), when writing failed.
-///          From then on nothing is written and what is taken counts as lost.
+///          From then on what is taken counts as lost, and only the end mark is tried again.
 class TraceWriter {
  public:
   TraceWriter(const std::filesystem::path& directory, const TraceHeader& header,
@@ -51,10 +51,12 @@ class TraceWriter {
   void drain(Failure failure);
   void write(const Recorder::Taken& taken, Lane& lane);
   void write_end();
+  void say_end_after_failure();
 
   std::filesystem::path path_;
   Recorder& recorder_;
   std::vector<Lane> lanes_;
+  std::uint64_t whole_bytes_ = 0;  ///< size of the head and whole chunks
   bool has_failed_ = false;
   std::string unsaid_;  ///< a failure that nobody was told of
 };

@@ -294,7 +294,7 @@ TEST_CASE("output files: on a full device they are a failure that names the opti
     const Ended ended = run(folder, line + " /dev/full", {"good", End::good, End::good, End::good});
     CHECK(ended.code == 1);
     CHECK_THAT(ended.err,
-               Contains(line.substr(line.rfind('-') - 1) + ": cannot write '/dev/full'"));
+               Contains(line.substr(line.rfind('-') - 1) + ": /dev/full: cannot be written"));
   }
 }
 #endif

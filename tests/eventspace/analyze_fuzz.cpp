@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/visible.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/analysis/report/compare.hpp"
 #include "eventspace/export/csv.hpp"
@@ -29,13 +30,26 @@ namespace {
 using namespace eventspace;
 namespace fs = std::filesystem;
 
+/// Nothing in it acts on a terminal.
+bool is_fit_for_terminal(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (base::visible(line) != line) return false;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return true;
+}
+
 /// A refusal in words is right, whatever the trace; any other exception is a mistake of ours.
 template <typename Step>
 std::string attempt(const char* name, const Step& step) {
   try {
     step();
   } catch (const std::runtime_error& error) {
-    if (std::string_view(error.what()).empty()) return fmt::format("{}: no reason given", name);
+    const std::string_view reason = error.what();
+    if (reason.empty()) return fmt::format("{}: no reason given", name);
+    if (!is_fit_for_terminal(reason))
+      return fmt::format("{}: control characters: {}", name, reason);
   } catch (const std::exception& error) {
     return fmt::format("{}: {}", name, error.what());
   }
@@ -84,7 +98,7 @@ class Analyzed {
         [&timeline](std::uint32_t host, const auto& records) { timeline.add(host, records); });
     check_json(print_json(to_json(*report_)), is_all);
     for (const std::size_t rows : {std::size_t{0}, std::size_t{20}})
-      check(!to_text(*report_, rows).empty(), "the text is empty");
+      check_text(to_text(*report_, rows));
     PageHead head;
     head.losses = losses_of(*report_);
     const std::string json = page_json(trace_->structure, report_->report, timeline.finish(), head);
@@ -93,10 +107,14 @@ class Analyzed {
     const Comparison comparison = compare(report_->report, report_->report);
     check(comparison.differences == 0, "a run differs from itself");
     check_json(print_json(to_json(comparison)), true);
-    check(!to_text(comparison, 20).empty(), "the text of the comparison is empty");
+    check_text(to_text(comparison, 20));
   }
   static void check_json(const std::string& json, bool is_parsed) {
     check(!json.empty() && (!is_parsed || nlohmann::json::accept(json)), "no JSON");
+  }
+  static void check_text(const std::string& text) {
+    check(!text.empty(), "the text is empty");
+    check(is_fit_for_terminal(text), "the text has control characters");
   }
   /// No runtime_error, which would be taken for a refusal.
   static void check(bool is_right, const char* what) {

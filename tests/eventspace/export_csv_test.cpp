@@ -121,7 +121,7 @@ TEST_CASE("csv: a file that is there is not written over, and says so") {
   trace_sample::put(file, "mine");
   const TraceDirectory trace(folder.path() / "run");
   CHECK_THAT(refusal([&] { export_csv(trace, file, own_clocks(trace)); }),
-             Catch::Contains("run.csv: cannot create: File exists"));
+             Catch::Contains("run.csv: cannot be written: File exists"));
   CHECK(trace_sample::bytes_of(file) == "mine");
 }
 

@@ -14,6 +14,8 @@
 #include <random>
 #include <utility>
 
+#include "eventspace/analysis/report/visible_text.hpp"
+
 namespace eventspace {
 namespace {
 
@@ -172,7 +174,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
 
 std::string to_text(const Comparison& comparison, std::size_t rows) {
   std::string text;
-  const auto line = [&text](std::string_view words) { text += fmt::format("{}\n", words); };
+  const auto line = [&text](std::string_view words) { append_line(text, "{}", words); };
   if (comparison.figures.empty())
     line("Nothing was compared: no figure has enough rounds in both runs.");
   else

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/visible_text.hpp"
 #include "eventspace/group_record.hpp"
 
 namespace eventspace {
@@ -61,8 +61,7 @@ class GroupText {
  private:
   template <typename... Values>
   void line(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
-    text_ += '\n';
+    append_line<Values...>(text_, format, std::forward<Values>(values)...);
   }
 
   void operations(const GroupReport& one) {

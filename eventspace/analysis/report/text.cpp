@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <iterator>
 #include <set>
 #include <vector>
 
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/visible_text.hpp"
 
 namespace eventspace {
 namespace {
@@ -83,8 +83,7 @@ class Text {
   }
   template <typename... Values>
   void line(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
-    text_ += '\n';
+    append_line<Values...>(text_, format, std::forward<Values>(values)...);
   }
   void heading(std::string_view title, std::string_view basis) { line("\n{} [{}]", title, basis); }
 
@@ -137,7 +136,7 @@ void Text::coverage(const std::vector<std::string>& losses) {
     const auto shown = static_cast<std::ptrdiff_t>(std::min(notes_shown, all.size()));
     const std::string rest =
         all.size() > notes_shown ? fmt::format("; and {} more", all.size() - notes_shown) : "";
-    line("  {}{}", fmt::join(all.begin(), all.begin() + shown, "; "), rest);
+    line("  {}{}", fmt::format("{}", fmt::join(all.begin(), all.begin() + shown, "; ")), rest);
   }
 }
 
@@ -240,7 +239,7 @@ void Text::graph(const std::vector<const CriticalReport*>& trees) {
        rounds_of(rounds, iterations), range_of(medians), range_of(means));
   if (!unknown.empty())
     line("    not known of {}: no round there of which all records are there",
-         fmt::join(unknown, ", "));
+         fmt::format("{}", fmt::join(unknown, ", ")));
   causes_of(trees);
   line("    standard deviation for who was last: computation {} ms, communication {}",
        range_of(computations), range_of(communications));
@@ -512,7 +511,7 @@ void Text::conditional(const ConditionalReport& one) {
       one.together, [](const auto& set) { return set.operations; },
       [&](const auto& set) {
         line("    needed together {}: {} operations, in {} of which all were cached",
-             fmt::join(set.clusters, ", "), set.operations, set.all_cached);
+             fmt::format("{}", fmt::join(set.clusters, ", ")), set.operations, set.all_cached);
       });
   if (one.other_together > 0) line("    other sets: {} operations", one.other_together);
 }

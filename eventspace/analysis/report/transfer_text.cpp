@@ -7,6 +7,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "base/visible.hpp"
 #include "eventspace/analysis/report/report.hpp"
 
 namespace eventspace {
@@ -17,7 +18,8 @@ constexpr std::size_t transfer_paths_shown = 6;
 double transfer_ms(std::int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
 
 std::string line_of_path(const TransferReport& one) {
-  const std::string name = one.from.empty() ? "all" : fmt::format("{} to {}", one.from, one.to);
+  const std::string name =
+      one.from.empty() ? "all" : base::visible(fmt::format("{} to {}", one.from, one.to));
   if (one.messages == 0 && one.used_nanos == 0) return fmt::format("  {:<22} nothing\n", name);
   return fmt::format(
       "  {:<22} {:>9} {:>13} {:>5} {:>7} {:>7.2f} {:>7.2f} {:>6.1f} {:>6} {:>11.3f} {:>11.3f}\n",
