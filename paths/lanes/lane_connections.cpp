@@ -3,7 +3,6 @@
 #include "paths/lanes/lane_connections.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +21,8 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),
-      clock_(runtime.is_virtual() ? 0 : runtime::steady_clock_identity()) {}
+      clock_(runtime.is_virtual() ? 0 : runtime::steady_clock_identity()),
+      complaints_(peers_->hosts[host_].name) {}
 
 LaneConnections::~LaneConnections() { transport_->stop(); }
 
@@ -151,9 +151,7 @@ std::string LaneConnections::wrong_hello(const Frame& frame) const {
 
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   if (const std::string wrong = wrong_hello(hello); !wrong.empty()) {
-    const std::string source = transport_->source(connection);
-    spdlog::warn("host {}: lanes: {} sent {}", peers_->hosts[host_].name,
-                 source.empty() ? "somebody" : source, wrong);
+    complaints_.tell(transport_->source(connection), "lanes: refused: " + wrong);
     return transport_->drop(connection);
   }
   {

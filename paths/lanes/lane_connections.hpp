@@ -11,6 +11,7 @@
 
 #include "paths/lanes/lanes.hpp"
 #include "paths/lanes/switches.hpp"
+#include "paths/wire/complaints.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/transport.hpp"
 
@@ -82,6 +83,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::unique_ptr<Transport> transport_;
   const std::size_t connections_most_;
   const std::uint64_t clock_;  // runtime::steady_clock_identity(); 0 on the virtual one
+  Complaints complaints_;
   Lanes* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // null: there are none
   mutable runtime::Mutex mutex_;

@@ -19,6 +19,7 @@ namespace paths {
 /// A large value is folded in parts of that size, which fit the cache of a processor. Between them
 /// a service lets other services run.
 inline constexpr std::size_t fold_part_bytes = std::size_t{64} << 10;
+
 struct Plan;
 
 /// Whether a wrapper before that one, on that path, has a reduction.

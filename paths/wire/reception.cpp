@@ -12,7 +12,9 @@ namespace paths {
 
 namespace {
 
-constexpr std::size_t greetings_max = 4096;  // greetings of calls that this host has not made
+// Greetings of calls that this host has not made, and those of them whose connection is gone.
+constexpr std::size_t greetings_max = 4096;
+constexpr std::size_t failures_max = 256;
 
 std::string name_of(const WiringCall& call) {
   return fmt::format("number {} of wiring '{}'", call.number, call.label);
@@ -131,8 +133,14 @@ Reception::Verdict Reception::judge(ConnectionId connection, Frame& frame) {
 }
 
 Reception::Verdict Reception::judge_wiring(ConnectionId connection, Frame& hello) {
+  const std::string label = hello.wiring->label;
+  Verdict verdict = judge_call(connection, hello, labels_[label]);
+  forget_if_unused(label);
+  return verdict;
+}
+
+Reception::Verdict Reception::judge_call(ConnectionId connection, Frame& hello, Label& label) {
   const WiringCall& call = *hello.wiring;
-  Label& label = labels_[call.label];
   Agreement& agreement = label.agreement;
   agreement.hear(call.number);
   switch (agreement.meaning_of(call.number)) {
@@ -232,8 +240,32 @@ bool Reception::fails_waiting(ConnectionId connection, const std::string& failur
     if (one.connection == connection)
       one.failure =
           fmt::format("host {}: {}", one.host, failure.empty() ? "it has ended" : failure);
+  failures_.emplace_back(known->second, connection);
   waits_.erase(known);
+  if (failures_.size() > failures_max) forget_oldest_failure();
   return true;
+}
+
+/// A call that this host makes later learns of fewer failures, and meets none of these hosts.
+void Reception::forget_oldest_failure() {
+  const auto [label, connection] = std::move(failures_.front());
+  failures_.pop_front();
+  const auto found = labels_.find(label);
+  if (found == labels_.end()) return;
+  std::erase_if(found->second.waiting, [connection = connection](const Waiting& one) {
+    return one.connection == connection && !one.failure.empty();
+  });
+  forget_if_unused(label);
+}
+
+void Reception::forget_if_unused(const std::string& label) {
+  const auto found = labels_.find(label);
+  if (found != labels_.end() && found->second.is_unused()) labels_.erase(found);
+}
+
+std::size_t Reception::labels() const {
+  const runtime::Lock lock(mutex_);
+  return labels_.size();
 }
 
 void Reception::connection_lost(ConnectionId connection, const std::string& reason) {

@@ -2,11 +2,13 @@
 // paths/wire/reception.hpp — for whom what comes to a host is, by its greeting.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "paths/wire/agreement.hpp"
@@ -59,6 +61,9 @@ class Reception final : public Receiver {
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
+  /// Labels that are remembered: those of calls that this host made, and of greetings that wait.
+  std::size_t labels() const;
+
  private:
   /// A greeting of a call that this host has not made yet.
   struct Waiting {
@@ -74,6 +79,11 @@ class Reception final : public Receiver {
     Connections* connections = nullptr;  // of the call that is under way
     Multiplexer::Share* share = nullptr;
     std::vector<Waiting> waiting;
+
+    /// This host has made no call of it, and no greeting waits for one.
+    bool is_unused() const {
+      return waiting.empty() && agreement.number() == 0 && !agreement.is_under_way();
+    }
   };
   /// What is to be done with a frame when the mutex is let go.
   struct Verdict {
@@ -84,10 +94,13 @@ class Reception final : public Receiver {
   };
   Verdict judge(ConnectionId connection, Frame& frame);
   Verdict judge_wiring(ConnectionId connection, Frame& hello);
+  Verdict judge_call(ConnectionId connection, Frame& hello, Label& label);
   Verdict judge_after_end(ConnectionId connection, const Frame& frame);
   Verdict refused(std::string why, std::shared_ptr<const WiringCall> about = nullptr) const;
   std::string wrong_run(const Frame& hello) const;
   bool fails_waiting(ConnectionId connection, const std::string& failure);
+  void forget_oldest_failure();
+  void forget_if_unused(const std::string& label);
   Frame frame_of(FrameKind kind) const;
 
   const std::string host_;
@@ -95,10 +108,11 @@ class Reception final : public Receiver {
   const base::Digest run_;
   const std::uint64_t incarnation_;
   Complaints complaints_;
-  runtime::Mutex mutex_;
+  mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  std::unordered_map<ConnectionId, std::string> waits_;  // its label
-  std::unordered_set<ConnectionId> after_end_;           // made by peers, of wirings that ended
+  std::unordered_map<ConnectionId, std::string> waits_;        // its label
+  std::deque<std::pair<std::string, ConnectionId>> failures_;  // label; of waiting greetings
+  std::unordered_set<ConnectionId> after_end_;  // made by peers, of wirings that ended
   Multiplexer::Share* lanes_ = nullptr;
   Multiplexer multiplexer_;
 };
