@@ -60,7 +60,7 @@ struct Share {
   ExecutionLimits limits;
   ShareTrace* trace = nullptr;  ///< null where nothing is recorded
   /// Asks the hosts that it waits for whether that can still happen (LaneGroup::ask); may be empty.
-  std::function<void()> ask_hosts;
+  std::function<void()> ask_hosts = {};
   /// Values are checked when they are sent or copied from `in`; folding checks the others.
   bool is_in_unchecked = false;
 };
