@@ -326,6 +326,7 @@ class Lanes {
   std::map<std::uint32_t, std::string> lost_;  // hosts, and why
   std::set<std::uint32_t> ended_hosts_;        // lost ones that had ended as they should
   std::string first_loss_;                     // text about another lost one; "" = none
+  bool is_failure_delivered_ = false;          // an operation of a thread here has failed
   // Hosts that something came from or went to; of a switch also other switches.
   std::set<std::uint32_t> neighbours_;
   base::Nanos all_come_by_{0};                    // of what was handed over until now

@@ -59,6 +59,8 @@ std::string Lanes::finish(bool has_failed) {
     if (!lock.owns_lock()) lock.lock();
     await_end(lock, has_failed);
     drain(lock, deadline());
+    // A program that got an error and went on has decided for itself.
+    if (!first_loss_.empty() && !is_failure_delivered_) note_at_end(first_loss_);
   }
   return parted_.empty() ? wrong_at_end_ : parted_;
 }

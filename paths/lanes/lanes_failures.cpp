@@ -81,6 +81,7 @@ void Lanes::fail_channels(std::uint64_t id, const Channels& which, const std::st
 void Lanes::fail(const Group& group, std::uint32_t peer, const Waits& waits,
                  const std::string& reason) {
   if (waits.empty()) return;
+  is_failure_delivered_ = true;
   // What the other host said when it left is said already.
   const bool is_said = group.said.contains(peer);
   const auto failure = std::make_shared<TravelError>(
@@ -124,14 +125,13 @@ bool Lanes::count_out(std::uint32_t host, const std::string& reason) {
   return true;
 }
 
-/// The same, and other hosts receive it. If the run needs all hosts, this fails its end here.
+/// The same, and other hosts receive it.
 void Lanes::lose(std::uint32_t host, const std::string& reason) {
   if (!count_out(host, reason)) return;
-  const bool needs_all = plan_->lanes.is_written;
   if (first_loss_.empty())
     first_loss_ = fmt::format("{} is gone: {}", place_text(*plan_, host), reason);
-  if (needs_all) note_at_end(first_loss_);
-  if (plan_->clusters.size() == 1 && !needs_all) return;  // whoever has to do with it sees it
+  // Without the key `lanes` a host of the only cluster that deals with a lost one sees that itself.
+  if (plan_->clusters.size() == 1 && !plan_->lanes.is_written) return;
   for (const std::uint32_t neighbour : neighbours_) {
     if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;
     tell_neighbour(neighbour, lost_frame(neighbour, host, reason));
@@ -180,6 +180,7 @@ void Lanes::tell_neighbour(std::uint32_t place, LaneFrame frame) {
 
 void Lanes::fail_as_said(const Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
+  is_failure_delivered_ = true;
   const auto failure = std::make_shared<TravelError>(name_, "", "", reason);
   for (const auto& wait : waits) {
     wait->failure = failure;
