@@ -38,6 +38,7 @@ constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code, as shells have it
+constexpr int signal_code = 128;  // exit codes of signals, as shells have them, begin above it
 /// In the environment of a process: the descriptor for ThreadsState, and which file that is, as a
 /// number alone may be another's by then.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
@@ -415,6 +416,15 @@ void Launcher::check_anybody_joined() {
 }
 
 void Launcher::note_failure(const Child& child, int status) {
+  const bool is_reader_gone =
+      child.launch->plain && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
+  const bool is_whole_run = child.launch->host.empty();
+  const bool has_exited = WIFEXITED(status) && WEXITSTATUS(status) != not_started;
+  if (is_reader_gone || (is_whole_run && has_exited)) {
+    // A filter ends quietly without a reader; a program that is the whole run prints its error.
+    exit_code_ = is_reader_gone ? signal_code + SIGPIPE : WEXITSTATUS(status);
+    return stop_all(SIGTERM);
+  }
   std::string how;
   if (WIFSIGNALED(status)) {
     how =
