@@ -29,6 +29,14 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+std::string reason_text(const std::string& target, int error) {
+  const std::string folder = folder_of(target);
+  std::error_code failed;
+  if (error == ENOENT && !fs::exists(folder, failed))
+    return fmt::format("there is no folder {}", folder);
+  return disk_error_text(target, error);
+}
+
 /// The folder at which the disk of this one begins.
 std::string disk_of(const std::string& folder) {
   std::error_code failed;
@@ -102,6 +110,9 @@ int find_disk_error(const std::string& folder) {
   return error != 0 ? error : flush(file.get());
 }
 
+OutputError::OutputError(const std::string& path, const std::string& why)
+    : std::runtime_error(fmt::format("{}: cannot be written: {}", path, why)), reason(why) {}
+
 OutputFile::OutputFile(std::string path, IfThere if_there)
     : path_(std::move(path)), target_(path_), if_there_(if_there) {
   std::error_code failed;
@@ -157,10 +168,7 @@ void OutputFile::put_in_place() const {
   if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
 }
 
-void OutputFile::fail(int error) const {
-  throw std::runtime_error(
-      fmt::format("{}: cannot be written: {}", path_, disk_error_text(target_, error)));
-}
+void OutputFile::fail(int error) const { throw OutputError(path_, reason_text(target_, error)); }
 
 void write_file(const std::string& path, std::string_view text) {
   OutputFile file(path);

@@ -2,6 +2,7 @@
 // base/output_file.hpp — a file that a program writes: whole, or not at all.
 #pragma once
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -9,13 +10,19 @@
 
 namespace base {
 
+/// "a.json: cannot be written: " and the reason: "No space left on device: 0 bytes of 1.0 MiB are
+/// free on the disk at /tmp", or "there is no folder b".
+struct OutputError : std::runtime_error {
+  OutputError(const std::string& path, const std::string& why);
+  std::string reason;
+};
+
 /// A new file under another name in the same folder until it is whole. So no reader takes a part
 /// for the whole, and a full disk leaves nothing behind, or the old file as it was. A pipe or
 /// a device of that name is written to directly.
 ///
 /// Owns:   the unfinished file, which it removes.
-/// Throws: std::runtime_error from all functions: "a.json: cannot be written: No space left on
-///         device: 0 of 1.0 MiB are free on the disk at /tmp".
+/// Throws: OutputError from all functions.
 class OutputFile {
  public:
   /// Where there is an ordinary file of that name.
@@ -45,7 +52,7 @@ class OutputFile {
 
 void write_file(const std::string& path, std::string_view text);
 
-/// Throws std::runtime_error if the file could not be written now. Leaves nothing.
+/// Throws OutputError if the file could not be written now. Leaves nothing.
 void check_can_write(const std::string& path);
 
 /// The reason in words. If the disk is full, or what the user may write there, it names the disk,

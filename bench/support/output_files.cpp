@@ -16,16 +16,14 @@ void check_writable(std::initializer_list<std::pair<const char*, std::string>> f
   for (const auto& [option, file] : files) {
     if (file.empty() || (is_standard_output(file) && std::string_view(option) == "--json"))
       continue;
-    std::string why;
+    const std::string expected =
+        fmt::format("{}: expected a file that can be written, found '{}'", option, file);
+    if (is_standard_output(file)) throw std::invalid_argument(expected);
     try {
-      if (!is_standard_output(file)) base::check_can_write(file);
-    } catch (const std::runtime_error& error) {
-      why = error.what();
+      base::check_can_write(file);
+    } catch (const base::OutputError& error) {
+      throw std::invalid_argument(fmt::format("{}: {}", expected, error.reason));
     }
-    if (!why.empty() || is_standard_output(file))
-      throw std::invalid_argument(
-          fmt::format("{}: expected a file that can be written, found '{}'{}", option, file,
-                      why.empty() ? "" : fmt::format(" ({})", why)));
   }
 }
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
@@ -36,20 +35,6 @@ int opened(const std::filesystem::path& path, std::string_view what, int flags) 
 
 iovec vector_of(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
-}
-
-struct Draft {
-  const std::filesystem::path path;
-  ~Draft() { ::unlink(path.c_str()); }
-};
-
-/// False when somebody else was first: their file stays, which a rename would have replaced.
-bool put_in_place(const std::filesystem::path& draft, const std::filesystem::path& path) {
-  if (::link(draft.c_str(), path.c_str()) == 0) return true;
-  if (errno == EEXIST) return false;
-  // Not every file system has links.
-  if (::rename(draft.c_str(), path.c_str()) != 0) fail(path, "write", errno);
-  return true;
 }
 
 }  // namespace
@@ -127,11 +112,14 @@ std::string read_whole(const std::filesystem::path& path) {
 
 void write_whole(const std::filesystem::path& path, std::string_view text) {
   if (!std::filesystem::exists(path)) {
-    // Other processes and other threads of this one write the same file under other names first.
-    static std::atomic<std::uint64_t> next{0};
-    const Draft draft{fmt::format("{}.{}.{}.draft", path.string(), ::getpid(), next.fetch_add(1))};
-    File::create(draft.path).append(std::as_bytes(std::span(text)));
-    if (put_in_place(draft.path, path)) return;
+    try {
+      base::OutputFile file(path.string(), base::OutputFile::IfThere::refuse);
+      file.append(text);
+      return file.finish();
+    } catch (const base::OutputError&) {
+      // Another process or thread may have written it meanwhile.
+      if (!std::filesystem::exists(path)) throw;
+    }
   }
   if (read_whole(path) != text)
     throw std::runtime_error(fmt::format("{}: is of another run", path.string()));

@@ -36,8 +36,8 @@ class File {
 
 void make_directory(const std::filesystem::path& path);  ///< and those above it
 std::string read_whole(const std::filesystem::path& path);
-/// Nobody ever sees a part of it, even when several processes write it at once. That which is
-/// there already must be the same.
+/// No reader sees a part of it, even when several processes write it at once. A file that is there
+/// already must be the same.
 void write_whole(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace eventspace

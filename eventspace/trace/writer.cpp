@@ -46,14 +46,17 @@ TraceWriter::~TraceWriter() {
 void TraceWriter::flush() { drain(Failure::thrown); }
 
 void TraceWriter::finish() {
-  flush();
-  if (has_failed_) return say_end_after_failure();
-  try {
-    write_end();
-  } catch (const std::runtime_error&) {
-    has_failed_ = true;
-    throw;
+  drain(Failure::kept);
+  if (!has_failed_) {
+    try {
+      write_end();
+    } catch (const std::runtime_error& error) {
+      has_failed_ = true;
+      unsaid_ = error.what();
+    }
   }
+  if (has_failed_) say_end_after_failure();
+  if (!unsaid_.empty()) throw std::runtime_error(std::exchange(unsaid_, {}));
 }
 
 /// What remains of a full disk's last block has room for the end mark, once the torn chunk is gone.
@@ -63,7 +66,7 @@ void TraceWriter::say_end_after_failure() {
   std::filesystem::resize_file(path_, whole_bytes_, ignored);
   try {
     write_end();
-  } catch (const std::runtime_error&) {  // the failure was thrown before
+  } catch (const std::runtime_error&) {  // the first failure is the one that is thrown
   }
 }
 

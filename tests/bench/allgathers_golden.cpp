@@ -31,7 +31,7 @@ nlohmann::json contender(const nlohmann::json& row, const std::string& name) {
 TEST_CASE("allgathers: prints the fastest first, and refuses what is wrong") {
   const std::string said = test_support::golden_text("allgathers configs/europe.yaml -m 64KiB") +
                            test_support::golden_text("allgathers -m 64KiB") +
-                           test_support::golden_text("allgathers configs/europe.yaml -m 64") +
+                           test_support::golden_text("allgathers configs/europe.yaml -m 64x") +
                            test_support::golden_text("allgathers --random 2 1");
   CHECK(said == test_support::golden("allgathers.txt", said));
 }

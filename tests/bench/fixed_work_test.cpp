@@ -370,7 +370,7 @@ TEST_CASE("fixed_work command line: a file that cannot be written is refused bef
     CHECK_THAT(refusal("--duration 1h --work 1ms --threads 1 " + option + " /nowhere/out.txt"),
                Catch::StartsWith("fixed_work: " + option +
                                  ": expected a file that can be written, "
-                                 "found '/nowhere/out.txt'\n") &&
+                                 "found '/nowhere/out.txt': there is no folder /nowhere\n") &&
                    Catch::EndsWith("exit code 2\n"));
 }
 #endif

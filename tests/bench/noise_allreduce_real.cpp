@@ -39,6 +39,7 @@ TEST_CASE("noise_allreduce: WAN figures that a process lacks are null, not those
   const test_support::Said said = test_support::run_shell(
       fmt::format("cd {0} && printf '%s\\n' 'network: {{transport: ipc}}' "
                   "'clusters: {{alpha: {{hosts: 1, threads: 1}}, beta: {{hosts: 1, threads: 1}}}}' "
+                  "'links: [{{between: [alpha, beta], latency: 1ms, bandwidth: 100Mbit}}]' "
                   "'collectives: {{sum: {{template: f64}}}}' > a.yaml && "
                   "{1}/paths run a.yaml -- {1}/noise_allreduce --iterations 3 --compute sleep "
                   "--compute-time 1us --json a.json; cat a.json; rm -r {0}",

@@ -230,17 +230,23 @@ TEST_CASE("noise_allreduce: warm-up rounds are not measured, but sent") {
   CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
 }
 
+namespace {
+
+/// The error with which options are refused before a thread runs; "nothing" if they are not.
+std::string refusal(NoiseOptions options, const std::string& config = two_clusters) {
+  const paths::Plan plan =
+      paths::read_plan(base::parse_settings(config, "test.yaml"), wrappers::all_kinds());
+  try {
+    NoiseAllreduce(std::move(options)).prepare(plan, {.clock = runtime::ClockKind::virtual_time});
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
 TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs") {
-  const auto refusal = [](NoiseOptions options, const std::string& config = two_clusters) {
-    const paths::Plan plan =
-        paths::read_plan(base::parse_settings(config, "test.yaml"), wrappers::all_kinds());
-    try {
-      NoiseAllreduce(std::move(options)).prepare(plan, {.clock = runtime::ClockKind::virtual_time});
-    } catch (const std::exception& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing");
-  };
   NoiseOptions options;
   options.compute = "sort";
   CHECK(refusal(options) ==
@@ -274,10 +280,17 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
                 "collectives: {a: {template: f64}, b: {template: f64}}") ==
         "--collective: the config has several, say which: a, b");
   options.json = "/nowhere/j";
-  CHECK(refusal(options) == "--json: expected a file that can be written, found '/nowhere/j'");
+  CHECK(refusal(options) ==
+        "--json: expected a file that can be written, found '/nowhere/j': there is no folder "
+        "/nowhere");
+  options.json = "/dev/";
+  CHECK(refusal(options) ==
+        "--json: expected a file that can be written, found '/dev/': Is a directory");
   options = {};
   options.decisions = "/nowhere/d";
-  CHECK(refusal(options) == "--decisions: expected a file that can be written, found '/nowhere/d'");
+  CHECK(refusal(options) ==
+        "--decisions: expected a file that can be written, found '/nowhere/d': there is no folder "
+        "/nowhere");
   options = {};
   options.noise = {"alpha-0/0=2562047h@1s"};
   CHECK_THAT(refusal(options), Catch::Contains("no time longer than 30 years, found"));

@@ -216,5 +216,5 @@ TEST_CASE("sor files: raw data are the numbers, an image has a pixel for each") 
   CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));  // the least: black
   CHECK(image.text().substr(header.size() + 24) == std::string(3, '\xff'));
   CHECK_THROWS_WITH(bench::write_raw("/nowhere/raw", 3, fill),
-                    "/nowhere/raw: cannot be written: No such file or directory");
+                    "/nowhere/raw: cannot be written: there is no folder /nowhere");
 }

@@ -324,6 +324,22 @@ TEST_CASE("trace: a full disk is an error once, then records are missing and the
   CHECK(read.ended);
 }
 
+TEST_CASE("trace: a disk that is full only when the trace is finished has the end marked") {
+  const Folder folder;
+  const fs::path file = folder.path() / "alpha-0.trace";
+  Recorder recorder(10, WhenFull::drop);
+  TraceWriter writer(folder.path(), header(), recorder);
+  for (std::uint64_t i = 0; i < 10; ++i) recorder.add(numbered(i));
+  {
+    const FileLimit limit(fs::file_size(file) + 100);
+    CHECK_THROWS_WITH(writer.finish(), file.string() + ": cannot write: File too large");
+  }
+  const Read read = read_trace(file);
+  CHECK(read.ended);
+  CHECK(read.losses.chunks_cut_off == 0);
+  CHECK(read.losses.records_missing == 10);
+}
+
 TEST_CASE("trace directory: has the structure, the hosts' files in order and who is missing") {
   const Folder folder;
   Structure structure = two_hosts();
