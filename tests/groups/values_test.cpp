@@ -131,7 +131,7 @@ TEST_CASE("groups: elements of every size are folded on one host, whatever stret
 }
 
 TEST_CASE("groups: elements of every size are folded between hosts, whatever frames divide") {
-  for (const std::string frame : {"1000B", "4KiB", "64KiB"})
+  for (const std::string frame : {"1025B", "4KiB", "64KiB"})
     check_every_size(fmt::format("clusters:\n"
                                  "  a: {{hosts: 2, threads: 2, network: {{latency: 50us, "
                                  "bandwidth: 1Gbit}}}}\n"

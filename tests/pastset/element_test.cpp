@@ -65,8 +65,12 @@ TEST_CASE("element: a tuple that does not match the template is refused and chan
   LocalElement element("sum", *Template::parse("u64, bool"));
   CHECK_THROWS_AS(element.move(tuple(1)), pastset::TemplateMismatch);
   CHECK_THROWS_WITH(element.move(tuple(1)), Catch::Contains("element 'sum'") &&
-                                                Catch::Contains("8 bytes") &&
-                                                Catch::Contains("takes 9"));
+                                                Catch::Contains("values of type u64") &&
+                                                Catch::Contains("\"u64, bool\""));
+  const base::Payload untyped = base::Payload::copy_of(tuple(1).bytes());
+  CHECK_THROWS_WITH(element.move(untyped), Catch::Contains("element 'sum'") &&
+                                               Catch::Contains("8 bytes") &&
+                                               Catch::Contains("takes 9"));
   CHECK(element.last() == 0);
 }
 

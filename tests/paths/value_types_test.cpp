@@ -187,14 +187,14 @@ TEST_CASE("value types: bytes of unknown type and structs pass, and tuples of se
     const ValueAndPlace least =
         thread.path("place").move_value(ValueAndPlace{2.0, thread.rank()}).value<ValueAndPlace>();
     CHECK(least.place == 0);
-    CHECK(mistake_of([&] { thread.path("place").move_value(2.0); }) != "");
+    CHECK(mistake_of([&] { thread.path("place").move_value(2.0); }) != "nothing");
     const auto mixed = *pastset::Template::parse("u64, f64");
     const Payload tuple = pastset::TupleWriter(mixed).put(std::uint64_t{3}).put(0.5).payload();
     CHECK(thread.path("mixed").move(tuple).read<double>(8) == 0.5);
     CHECK(mistake_of([&] {
             thread.path("mixed").move(Payload::of(std::vector<double>{1, 2}));
           }) != "");
-    CHECK(mistake_of([&] { thread.path("pair").move(tuple); }) != "");
+    CHECK(mistake_of([&] { thread.path("pair").move(tuple); }) != "nothing");
     CHECK(thread.path("text").move_value(std::uint64_t{5}).payload.size() == 8);
   });
   CHECK(run.ended_well());
@@ -208,7 +208,7 @@ TEST_CASE("value types: a buffer knows the type of the values that were written 
     for (base::Buffer* buffer : {&right, &viewed_twice})
       buffer->as<double>()[0] = buffer->as<double>()[1] = 1;
     viewed_twice.as<std::uint64_t>();  // its bits, say
-    CHECK(mistake_of([&] { thread.path("pair").move(std::move(wrong).freeze()); }) != "");
+    CHECK(mistake_of([&] { thread.path("pair").move(std::move(wrong).freeze()); }) != "nothing");
     CHECK(thread.path("pair").move(std::move(right).freeze()).read<double>() == 6);
     CHECK(thread.path("pair").move(std::move(viewed_twice).freeze()).read<double>() == 6);
   });

@@ -8,11 +8,12 @@
 
 namespace test_support {
 
-/// Mistake of the UsageError that `call` throws, without who was running; "" if it throws nothing.
+/// Mistake of the UsageError that `call` throws, without the running context; "nothing" if there is
+/// none.
 inline std::string mistake_of(const std::function<void()>& call) {
   try {
     call();
-    return "";
+    return "nothing";
   } catch (const base::UsageError& error) {
     return error.mistake();
   }

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/usage_error.hpp"
 #include "paths/run/session.hpp"
+#include "tests/support/mistake_of.hpp"
 #include "tests/support/sim.hpp"
 
 namespace test_support {
@@ -30,16 +30,6 @@ inline Session session_of(const Sim& sim, const paths::RunOptions& options = {})
 
 inline std::int64_t sum(Attached& attached, std::int64_t value) {
   return attached->path("sum").move_value(value).payload.read<std::int64_t>();
-}
-
-/// What it throws as a mistake; "nothing" otherwise.
-inline std::string mistake_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const base::UsageError& error) {
-    return error.mistake();
-  }
-  return "nothing";
 }
 
 using OwnThread = std::thread;  // tidy: own thread
