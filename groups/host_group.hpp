@@ -83,7 +83,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// clusters.
   std::shared_ptr<Choices> choices_by(const tuning::MeasuredNetwork& measured) const;
   /// Throws UsageError if its counts cannot be, there is no schedule for it, or its schedule needs
-  /// a larger window or more ports.
+  /// a larger window or more ports where no credit may help out.
   std::shared_ptr<const Prepared> prepare(const Call& call);
   /// A member comes to its operation of that number; the call is lent until it has completed. With
   /// the last of them it is carried out: in the caller's context where that waits for it, else in

@@ -137,8 +137,10 @@ class Simulation {
     WindowedHost& host = hosts_[me];
     const Admitted& step = host.admission[slot];
     host.is_free[slot] = true;
-    if (step.action != Action::send && step.action != Action::receive)
-      return host.admission.finish(slot, host.free);
+    if (step.action != Action::send && step.action != Action::receive) {
+      host.admission.finish(slot, host.free);
+      return touch(me);  // the window has room, even if no step waited for that one
+    }
     if (!takes_ports(step.action)) can_move(step);
   }
 

@@ -61,6 +61,27 @@ TEST_CASE("groups: a window below what the schedule needs is refused with the on
 }
 
 TEST_CASE(
+    "groups: a window below what the schedule needs without credit does where inboxes have it") {
+  const Sim sim("clusters: {a: {hosts: 4}}\nlanes:\n");
+  const auto sum_up = [](groups::Group& world, std::size_t receiving) {
+    const Values in(8, world.rank());
+    Values out(8);
+    groups::Call call = groups::by("recursive_doubling", groups::allreduce(in, out, "sum"));
+    call.window = 1;
+    call.ports.receiving = receiving;
+    world.run(call);
+    CHECK(out == Values(8, 6));
+  };
+  const SimResult result = sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    sum_up(world, 0);
+    CHECK_THROWS_AS(sum_up(world, 1), base::UsageError);  // no message moves by credit
+  });
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.broke == "");
+}
+
+TEST_CASE(
     "groups: a window of one with one receiving port is refused, also for the best schedule") {
   const Sim sim = hosts(4);
   std::size_t refused = 0;
