@@ -38,8 +38,8 @@ struct Call {
   /// The best one may only be of those that give sums the bits of one tree: hosts, then clusters.
   bool is_canonical = false;
   /// Unfinished steps of its schedule that a host admits at once; 0: 256, or as many as hosts. A
-  /// smaller one than the schedule needs is a UsageError that names the least, if no credit can make
-  /// up for it: with an inbox of 0, or with receiving ports. Members need not agree on it.
+  /// smaller one than the schedule needs is a UsageError that names the least, if no credit can
+  /// make up for it: with an inbox of 0, or with receiving ports. Members need not agree on it.
   std::size_t window = 0;
   /// How many messages a host asks for at once, and, where steps take ports in order, sends; 0: as
   /// many as its schedule lets it. Plans bring their own.
