@@ -4,8 +4,6 @@
 //
 //   huge_tree --clusters 1000 --hosts 10 --threads 10 --allreduces 10
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -108,7 +106,6 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("Times one allreduce tree over very many threads on the virtual clock.",
                "huge_tree");
-  spdlog::set_default_logger(spdlog::stderr_color_mt("huge_tree"));  // standard output is JSON
   app.set_version_flag("--version", std::string(base::version));
   Options options;
   const CLI::Range at_least_one(1u, 10'000'000u);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -184,6 +186,9 @@ int run_body(CLI::App& app, int argc, const char* const* argv, const std::functi
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
   open_standard_streams();
   take_signals_of_writing();
+  // The results of a program go to standard output, so its log must not go there.
+  if (!spdlog::get(app.get_name()))
+    spdlog::set_default_logger(spdlog::stderr_color_mt(app.get_name()));
   const int code = run_body(app, argc, argv, body);
   if (flush_output() || code != 0) return code;
   if (is_output_unread()) end_by_sigpipe();

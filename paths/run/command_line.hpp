@@ -14,7 +14,8 @@ namespace paths {
 /// The whole main() of a program: reads the command line, runs `body`, which answers the exit code,
 /// and says what either throws. Returns 1 as well when what was printed could not be written, and 2
 /// for a wrong command line, a ConfigError and a std::invalid_argument. An option that is given
-/// needs a word; one that is a number takes what base/units.hpp calls a plain number.
+/// needs a word; one that is a number takes what base/units.hpp calls a plain number. The program
+/// logs to standard error.
 ///
 /// Standard streams may be closed or full, or their reader may have ended. No descriptor opened
 /// later gets the number of one, and a lost standard error changes nothing. A program that has

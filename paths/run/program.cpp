@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -157,8 +155,6 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
 
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program) {
   runtime::refuse_run_inside_run();
-  // What a program prints is its result; what is said of the run must not be mixed with it.
-  if (!spdlog::get(program.name)) spdlog::set_default_logger(spdlog::stderr_color_mt(program.name));
   CLI::App app(program.help, program.name);
   app.set_version_flag("--version", std::string(base::version));
   CommandLine line;
