@@ -1,4 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/main.cpp — the main() of every test program.
-#define CATCH_CONFIG_MAIN
+#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
+#include <iostream>
+#include <string_view>
+
+#include "tests/support/skip.hpp"
+
+namespace {
+
+constexpr int skipped_exit_code = 77;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
+bool has_skipped = false;
+
+}  // namespace
+
+void test_support::skip(std::string_view reason) {
+  has_skipped = true;
+  std::cout << "skipped: " << reason << std::endl;
+}
+
+int main(int argc, char** argv) {
+  const int failures = Catch::Session().run(argc, argv);
+  return failures == 0 && has_skipped ? skipped_exit_code : failures;
+}

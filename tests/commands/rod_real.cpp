@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -60,7 +61,7 @@ struct Rod {
 }  // namespace
 
 TEST_CASE("rod: on the virtual clock, in threads and in processes it comes to the same") {
-  if (PATHS_HAS_BENCH == 0) return;  // nor are there examples
+  if (PATHS_HAS_BENCH == 0) return test_support::skip("examples");
   const std::vector<std::string> end = {"--steps", "300", "--pause", "0"};
   const auto said = [&](std::vector<std::string> words) {
     words.insert(words.end(), end.begin(), end.end());
@@ -75,7 +76,7 @@ TEST_CASE("rod: on the virtual clock, in threads and in processes it comes to th
 }
 
 TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and started again") {
-  if (PATHS_HAS_BENCH == 0) return;
+  if (PATHS_HAS_BENCH == 0) return test_support::skip("examples");
   Rod rod("1500");
   const std::string& space = rod.space;
   const std::string watched =
@@ -101,7 +102,7 @@ TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and star
 }
 
 TEST_CASE("rod: when the half that is watched is killed, its run and whoever watches are told") {
-  if (PATHS_HAS_BENCH == 0) return;
+  if (PATHS_HAS_BENCH == 0) return test_support::skip("examples");
   Rod rod("1000000");
   HostProcess watch = start_program({"paths", "space", "watch", rod.space, "residual"});
   CHECK(watch.says("1"));

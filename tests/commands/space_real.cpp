@@ -11,6 +11,7 @@
 #include "pastset/shared_space.hpp"
 #include "tests/commands/command_outcome.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/skip.hpp"
 
 using command_test::run;
 
@@ -62,10 +63,7 @@ TEST_CASE("command space: says what is in a space of other processes, watches it
 }
 
 TEST_CASE("command space: says what is in a space of another user who lets others read it") {
-  if (geteuid() != 0) {
-    WARN("only root can be another user");
-    return;
-  }
+  if (geteuid() != 0) return test_support::skip("another user (root)");
   const std::string name = "commands-of-" + std::to_string(getpid());
   const auto number = *pastset::Template::parse("u64");
   test_support::Forked owner([&](runtime::Runtime& runtime) {

@@ -6,6 +6,7 @@
 
 #include "eventspace/export/otf2.hpp"
 #include "tests/eventspace/export_sample.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -75,6 +76,7 @@ bool has_otf2(const TraceDirectory& trace, const fs::path& directory) {
   const std::string why = refusal([&] { export_otf2(trace, directory, own_clocks(trace)); });
   if (why.empty()) return true;
   CHECK_THAT(why, Catch::Contains("built without OTF2"));
+  test_support::skip("otf2 (library)");
   return false;
 }
 
@@ -87,10 +89,7 @@ TEST_CASE("otf2: its own tool finds every record, nested and in order, and messa
   if (!has_otf2(trace, folder.path() / "archive")) return;
   const std::string archive = (folder.path() / "archive" / "traces.otf2").string();
   const std::string events = output_of("otf2-print", "-Werror " + archive);
-  if (events.empty()) {
-    WARN("otf2-print is not installed");
-    return;
-  }
+  if (events.empty()) return test_support::skip("otf2 (otf2-print)");
   const Printed printed = read(output_of("otf2-print", "-G -Werror " + archive) + events);
   CHECK(printed.is_nested);
   CHECK(printed.is_in_order);
@@ -116,10 +115,7 @@ TEST_CASE("otf2: each host is a process, also one that recorded nothing") {
   if (!has_otf2(trace, folder.path() / "archive")) return;
   const std::string printed =
       output_of("otf2-print", "-G -Werror " + (folder.path() / "archive" / "traces.otf2").string());
-  if (printed.empty()) {
-    WARN("otf2-print is not installed");
-    return;
-  }
+  if (printed.empty()) return test_support::skip("otf2 (otf2-print)");
   std::set<int> groups;
   for (const auto& [location, group] : read(printed).group_of_location) groups.insert(group);
   CHECK(groups == std::set<int>{0, 1, 2, 3, 4, 5});

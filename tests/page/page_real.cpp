@@ -11,6 +11,7 @@
 #include "eventspace/transfer_record.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -80,10 +81,7 @@ bool has_browser() {
 TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,000 threads too") {
   const char* driver = PATHS_SOURCE_DIR "/tests/page/drive.mjs";
   const std::string packages = PATHS_PAGE_TEST_PACKAGES;
-  if (!has_browser()) {
-    WARN("not tried: needs Node.js, the packages of tests/page and Chromium");
-    return;
-  }
+  if (!has_browser()) return test_support::skip("page (Node.js, Chromium)");
   const trace_sample::Folder folder;
   std::filesystem::create_directories(folder.path());
   const std::filesystem::path few = folder.path() / "threads-140.html";
@@ -99,10 +97,7 @@ TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,0
 }
 
 TEST_CASE("page: no edge is drawn as late by chance, and a slow host's is") {
-  if (!has_browser()) {
-    WARN("not tried: needs Node.js, the packages of tests/page and Chromium");
-    return;
-  }
+  if (!has_browser()) return test_support::skip("page (Node.js, Chromium)");
   const trace_sample::Folder folder;
   std::filesystem::create_directories(folder.path());
   eventspace::sample::Options options;
