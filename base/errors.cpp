@@ -32,10 +32,33 @@ std::string who_was_running() {
   return line != nullptr ? line() + ": " : std::string();
 }
 
+struct KeptName {
+  const std::string text;
+  const KeptName* next;
+};
+std::atomic<const KeptName*> kept_names{nullptr};
+
 }  // namespace
 
+const std::string& FileName::text() const {
+  static const std::string none;
+  return kept_ != nullptr ? *kept_ : none;
+}
+
+const std::string* FileName::keep(std::string_view name) {
+  if (name.empty()) return nullptr;
+  const KeptName* const first = kept_names.load(std::memory_order_acquire);
+  for (const KeptName* kept = first; kept != nullptr; kept = kept->next)
+    if (kept->text == name) return &kept->text;
+  auto* const added = new KeptName{std::string(name), first};
+  // Two threads that add the same name at once keep two copies, which are equal.
+  while (!kept_names.compare_exchange_weak(added->next, added, std::memory_order_acq_rel)) {
+  }
+  return &added->text;
+}
+
 std::string Position::text() const {
-  std::string text = file;
+  std::string text = file.text();
   for (const int number : {line, column}) {
     if (number == 0) break;
     if (!text.empty()) text += ':';

@@ -11,9 +11,30 @@
 
 namespace base {
 
+/// The name of a file, of which a process keeps one copy: a config has very many positions.
+class FileName {
+ public:
+  constexpr FileName() = default;  ///< none
+  FileName(std::string_view name) : kept_(keep(name)) {}
+  FileName(const std::string& name) : kept_(keep(name)) {}
+  FileName(const char* name) : kept_(keep(name)) {}
+
+  const std::string& text() const;
+  operator const std::string&() const { return text(); }
+  bool empty() const { return text().empty(); }
+  friend bool operator==(FileName a, FileName b) {
+    return a.kept_ == b.kept_ || a.text() == b.text();
+  }
+  friend auto operator<=>(FileName a, FileName b) { return a.text() <=> b.text(); }
+
+ private:
+  static const std::string* keep(std::string_view name);
+  const std::string* kept_ = nullptr;  ///< nullptr for none
+};
+
 /// A place in a text that a person wrote; line and column count from 1, 0 where there is none.
 struct Position {
-  std::string file;
+  FileName file;
   int line = 0;
   int column = 0;
   std::string text() const;  ///< "file:line:column", as compilers print it

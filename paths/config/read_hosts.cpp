@@ -148,7 +148,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   generated.port = static_cast<std::uint16_t>(reader.integer("port", generated.port, 1, port_max));
   generated.says_port = reader.has("port") || overrides.port;
   generated.position = reader.position_of("port");
-  generated.directory = reader.word("directory", stem(section.position().file));
+  generated.directory = reader.word("directory", stem(section.position().file.text()));
   if (reader.has("directory") && generated.directory.empty())
     reader.mistake("directory", "expected a folder of sockets, found ''");
   reader.finish();

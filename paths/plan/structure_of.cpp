@@ -60,7 +60,7 @@ std::vector<std::uint32_t> combined_clusters(const Plan& plan, const Plan::PlanW
 }
 
 std::string without_folder(base::Position position) {
-  position.file = std::filesystem::path(position.file).filename().string();
+  position.file = std::filesystem::path(position.file.text()).filename().string();
   return position.text();
 }
 

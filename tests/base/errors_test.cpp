@@ -23,6 +23,19 @@ TEST_CASE("errors: a position prints as compilers print it, without what is unkn
   CHECK(base::Position{}.text().empty());
 }
 
+TEST_CASE("errors: positions in one file share its name, and compare by it") {
+  const std::string text = "folder/a.yaml";
+  const base::Position one{text, 3, 7}, other{"folder/a.yaml", 4, 1};
+  CHECK(&one.file.text() == &other.file.text());
+  CHECK(one.file == other.file);
+  CHECK(one.file.text() == text);
+  CHECK(base::FileName("b.yaml") != one.file);
+  CHECK(base::FileName("b.yaml") < one.file);
+  CHECK(base::FileName() == base::FileName(""));
+  CHECK(base::FileName().empty());
+  CHECK(sizeof(base::Position) <= 16);
+}
+
 TEST_CASE("errors: a config error has a line for each mistake") {
   const base::ConfigError error({{{"a.yaml", 1, 2}, "first"}, {{}, "second"}});
   CHECK(std::string(error.what()) == "a.yaml:1:2: first\nsecond");
