@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/settings_print.cpp — settings as YAML text.
-#include <algorithm>
+#include "base/settings_print.hpp"
 
-#include "base/settings.hpp"
+#include <algorithm>
+#include <array>
+#include <cstdint>
 
 namespace base {
 namespace {
@@ -23,23 +25,44 @@ bool is_plain_start(std::string_view text) {
          (byte >= 0xC2 && byte != 0xEF);
 }
 
+/// What a character of a word says of quotes.
+enum class Letter : std::uint8_t {
+  plain,
+  neighbour,  ///< quotes, behind a certain one
+  quoted,     ///< flow style takes it for its own
+};
+constexpr std::array<Letter, 256> letters = [] {
+  std::array<Letter, 256> found{};
+  for (std::size_t control = 0; control < 0x20; ++control) found[control] = Letter::quoted;
+  for (const char letter : std::string_view(",?[]{}\"'\x7F"))
+    found[static_cast<unsigned char>(letter)] = Letter::quoted;
+  found[' '] = found['#'] = Letter::neighbour;
+  return found;
+}();
+
+constexpr std::array<std::string_view, 5> words_for_null = {"~", "null", "Null", "NULL", "<<"};
+
 /// Whether YAML reads `text` without quotes as just these characters, inside flow style too.
 bool is_plain(std::string_view text) {
-  for (const std::string_view special : {"", "~", "null", "Null", "NULL", "<<"}) {
-    if (text == special) return false;
-  }
-  if (!is_plain_start(text) || text.starts_with("...")) return false;
+  if (text.empty() || !is_plain_start(text)) return false;
+  if (text[0] == '.' && text.starts_with("...")) return false;
+  if (text.size() <= 4)
+    for (const std::string_view special : words_for_null)
+      if (text == special) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
-  if (text.find(": ") != std::string_view::npos) return false;
-  if (text.find(" #") != std::string_view::npos) return false;
-  return std::none_of(text.begin(), text.end(), [](char letter) {
-    const bool control = static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F;
-    return control || std::string_view(",?[]{}\"'").find(letter) != std::string_view::npos;
-  });
+  char before = '\0';
+  for (const char character : text) {
+    if (letters[static_cast<unsigned char>(character)] != Letter::plain) {
+      if (letters[static_cast<unsigned char>(character)] == Letter::quoted) return false;
+      if (before == (character == ' ' ? ':' : ' ')) return false;
+    }
+    before = character;
+  }
+  return true;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
+void add_quoted(std::string& out, std::string_view text) {
+  out += '"';
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') {
       out += '\\';
@@ -54,95 +77,156 @@ std::string quoted(std::string_view text) {
       out += letter;
     }
   }
-  return out + '"';
-}
-
-/// What stands on one line: a scalar, or null.
-std::string leaf_text(const Settings& leaf) {
-  if (leaf.is_null()) return "~";
-  return is_plain(leaf.text()) ? leaf.text() : quoted(leaf.text());
+  out += '"';
 }
 
 bool is_leaf(const Settings& settings) { return settings.is_null() || settings.is_scalar(); }
 
-/// "[a, b]" or "{a: 1, b: 2}" when that is what the settings are and it fits in `room` columns;
-/// "" when it is not.
-std::string flow_text(const Settings& settings, std::size_t room) {
-  std::string text;
-  for (const Settings& item : settings.items()) {
-    if (!is_leaf(item) || text.size() > room) return "";
-    text += (text.empty() ? "" : ", ") + leaf_text(item);
-  }
-  for (const auto& [key, value] : settings.entries()) {
-    if (!is_leaf(value) || text.size() > room) return "";
-    text += (text.empty() ? "" : ", ") + leaf_text(key) + ": " + leaf_text(value);
-  }
-  text = settings.is_list() ? "[" + text + "]" : "{" + text + "}";
-  return text.size() <= room ? text : "";
-}
-
 class Printer {
  public:
-  /// Every line of a list or map, the first of which starts where the cursor stands.
-  void block(const Settings& settings, std::size_t indent) {
+  explicit Printer(std::string& text) : text_(text) {}
+
+  void word(std::string_view word) {
+    if (is_plain(word))
+      text_ += word;
+    else
+      add_quoted(text_, word);
+  }
+
+  /// Every line of a list or map, the first of which starts where the cursor stands. `words` are
+  /// entries before those of the settings.
+  void block(std::span<const PrintedWord> words, const Settings& settings, std::size_t indent) {
     bool first = true;
     const auto next_line = [&] {
       if (!first) text_.append(indent, ' ');
       first = false;
     };
+    for (const auto& [key, value] : words) {
+      next_line();
+      word_entry(key, value);
+      text_ += '\n';
+    }
     for (const Settings& item : settings.items()) {
       next_line();
       text_ += "- ";
-      after_dash(item, indent + indent_step);
+      after_dash({}, item, indent + indent_step);
     }
     for (const auto& [key, value] : settings.entries()) {
       next_line();
-      entry(leaf_text(key), value, indent);
+      entry(key.text(), {}, value, indent);
     }
   }
 
-  std::string text_;
+  void after_dash(std::span<const PrintedWord> words, const Settings& item, std::size_t indent) {
+    if (!rest_of_line(words, item, indent)) block(words, item, indent);
+  }
+
+  void entry(std::string_view key, std::span<const PrintedWord> words, const Settings& value,
+             std::size_t indent) {
+    const std::size_t begin = text_.size();
+    word(key);
+    const std::size_t key_bytes = text_.size() - begin;
+    if (key_bytes > short_key_max) {
+      text_.insert(begin, "? ");
+      text_ += '\n';
+      text_.append(indent, ' ');
+      text_ += ": ";
+      after_dash(words, value, indent + indent_step);
+      return;
+    }
+    text_ += ": ";
+    if (rest_of_line(words, value, indent + key_bytes + 2)) return;
+    text_.back() = '\n';
+    text_.append(indent + indent_step, ' ');
+    block(words, value, indent + indent_step);
+  }
 
  private:
+  void leaf(const Settings& leaf) {
+    if (leaf.is_null())
+      text_ += '~';
+    else
+      word(leaf.text());
+  }
+
+  void word_entry(std::string_view key, std::string_view value) {
+    word(key);
+    text_ += ": ";
+    word(value);
+  }
+
   /// Writes what fits behind the cursor and ends the line, or says that it does not fit.
-  bool rest_of_line(const Settings& value, std::size_t column) {
-    const std::size_t room = columns_max - std::min(column, columns_max);
-    const bool empty = value.items().empty() && value.entries().empty();
-    const std::string text = is_leaf(value) ? leaf_text(value) : flow_text(value, room);
-    if (text.empty() && !empty) return false;
-    text_ += !text.empty() ? text : value.is_list() ? "[]" : "{}";
+  bool rest_of_line(std::span<const PrintedWord> words, const Settings& value, std::size_t column) {
+    if (words.empty() && is_leaf(value)) {
+      leaf(value);
+    } else {
+      const std::size_t begin = text_.size();
+      const bool is_empty = words.empty() && value.items().empty() && value.entries().empty();
+      const std::size_t room = columns_max - std::min(column, columns_max);
+      if (!flow(words, value, begin + room) && !is_empty) {
+        text_.resize(begin);
+        return false;
+      }
+    }
     text_ += '\n';
     return true;
   }
 
-  void after_dash(const Settings& item, std::size_t indent) {
-    if (!rest_of_line(item, indent)) block(item, indent);
+  /// Writes "[a, b]" or "{a: 1, b: 2}" when that is what the settings are and the text then ends
+  /// at most at `end`; otherwise a beginning of it.
+  bool flow(std::span<const PrintedWord> words, const Settings& settings, std::size_t end) {
+    text_ += settings.is_list() ? '[' : '{';
+    bool first = true;
+    const auto separate = [&] {
+      if (!first) text_ += ", ";
+      first = false;
+    };
+    for (const auto& [key, value] : words) {
+      separate();
+      word_entry(key, value);
+    }
+    for (const Settings& item : settings.items()) {
+      if (!is_leaf(item) || text_.size() > end) return false;
+      separate();
+      leaf(item);
+    }
+    for (const auto& [key, value] : settings.entries()) {
+      if (!is_leaf(value) || text_.size() > end) return false;
+      separate();
+      word(key.text());
+      text_ += ": ";
+      leaf(value);
+    }
+    text_ += settings.is_list() ? ']' : '}';
+    return text_.size() <= end;
   }
 
-  void entry(const std::string& key, const Settings& value, std::size_t indent) {
-    if (key.size() > short_key_max) {
-      text_ += "? " + key + "\n" + std::string(indent, ' ') + ": ";
-      after_dash(value, indent + indent_step);
-      return;
-    }
-    text_ += key + ": ";
-    if (rest_of_line(value, indent + key.size() + 2)) return;
-    text_.back() = '\n';
-    text_.append(indent + indent_step, ' ');
-    block(value, indent + indent_step);
-  }
+  std::string& text_;
 };
 
 }  // namespace
 
+void print_word(std::string& text, std::string_view word) { Printer(text).word(word); }
+
+void print_entry(std::string& text, std::string_view key, std::span<const PrintedWord> words,
+                 const Settings& value, std::size_t indent) {
+  Printer(text).entry(key, words, value, indent);
+}
+
+void print_item(std::string& text, std::span<const PrintedWord> words, const Settings& item,
+                std::size_t indent) {
+  text += "- ";
+  Printer(text).after_dash(words, item, indent + indent_step);
+}
+
 std::string print_settings(const Settings& settings) {
-  if (is_leaf(settings)) return leaf_text(settings) + "\n";
-  if (settings.items().empty() && settings.entries().empty()) {
-    return settings.is_list() ? "[]\n" : "{}\n";
-  }
-  Printer printer;
-  printer.block(settings, 0);
-  return std::move(printer.text_);
+  std::string text;
+  const bool is_empty = settings.items().empty() && settings.entries().empty();
+  if (is_leaf(settings) || is_empty)
+    Printer(text).after_dash({}, settings, 0);
+  else
+    Printer(text).block({}, settings, 0);
+  return text;
 }
 
 }  // namespace base

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "commands/commands.hpp"
 #include "paths/plan/print_plan.hpp"
@@ -26,8 +27,8 @@ void add_expand_command(CLI::App& app, int& exit_code) {
                "  paths run magpie.yaml -- noise_allreduce\n");
   command->callback([options, &exit_code] {
     const paths::WrapperKinds& kinds = wrappers::all_kinds();
-    std::cout << paths::print_plan(paths::load_plan(options->file, kinds, options->overrides),
-                                   kinds);
+    paths::print_plan(paths::load_plan(options->file, kinds, options->overrides), kinds,
+                      [](std::string_view piece) { std::cout << piece; });
     exit_code = succeeded;
   });
 }

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <string_view>
+
 #include "base/errors.hpp"
 #include "paths/plan/check_plan.hpp"
 #include "paths/plan/names.hpp"
@@ -26,7 +29,11 @@ void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
   mistakes.throw_if_any();
   ENSURE(text.whole);
   share_plan(plan, kinds);
-  plan.digest = base::digest_of(print_plan(plan, kinds));
+  base::RunningDigest digest;
+  print_plan(plan, kinds, [&digest](std::string_view piece) {
+    digest.add(std::as_bytes(std::span(piece)));
+  });
+  plan.digest = digest.value();
 }
 
 void finish_plan(Plan& plan, const WrapperKinds& kinds) {

@@ -5,8 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <span>
+#include <unordered_map>
 #include <utility>
 
+#include "base/settings_print.hpp"
 #include "base/units.hpp"
 
 namespace paths {
@@ -32,18 +37,8 @@ class Map {
   std::vector<Settings::Entry> entries_;
 };
 
-Settings print_hosts(const Plan& plan) {
-  Map hosts;
-  for (const Plan::PlanHost& host : plan.hosts) {
-    Map map;
-    map.add("cluster", plan.clusters[host.cluster]);
-    if (host.threads > 0) map.add("threads", std::to_string(host.threads));
-    if (host.speed != 1.0) map.add("speed", fmt::format("{}", host.speed));
-    map.add("address", host.address);
-    if (!host.groups.empty()) map.add("groups", fmt::format("{}", fmt::join(host.groups, "/")));
-    hosts.add(host.name, map.done());
-  }
-  return hosts.done();
+Settings map_of(const Plan::PlanWrapper& wrapper) {
+  return wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
 }
 
 Settings print_shared_spaces(const Plan& plan) {
@@ -63,74 +58,6 @@ Settings print_sizes(const pastset::SharedSizes& sizes) {
   map.add("memory", base::format_bytes(sizes.arena_bytes));
   if (sizes.line != pastset::SharedSizes().line) map.add("line", std::to_string(sizes.line));
   return map.done();
-}
-
-Settings print_elements(const Plan& plan) {
-  Map elements;
-  for (const Plan::PlanElement& element : plan.elements) {
-    Map map;
-    map.add("host", plan.hosts[element.host].name);
-    map.add("template", element.tuple_template.text());
-    if (element.delta > 0) map.add("delta", std::to_string(element.delta));
-    if (element.keep_newest > 0) map.add("keep_newest", std::to_string(element.keep_newest));
-    if (element.shared) map.add("shared", print_sizes(*element.shared));
-    elements.add(element.name, map.done());
-  }
-  return elements.done();
-}
-
-Settings print_wrappers(const Plan& plan) {
-  Map wrappers;
-  for (const Plan::PlanWrapper& wrapper : plan.wrappers) {
-    if (wrapper.name.empty()) continue;
-    Map map;
-    map.add("kind", wrapper.kind);
-    map.add("host", plan.hosts[wrapper.host].name);
-    for (const auto& [key, value] : wrapper.settings.entries()) map.add(key.text(), value);
-    wrappers.add(wrapper.name, map.done());
-  }
-  return wrappers.done();
-}
-
-/// Those of which something is known.
-Settings print_graphs(const Plan& plan) {
-  Map graphs;
-  for (const Plan::PlanGraph& graph : plan.graphs) {
-    if (graph.kind.empty()) continue;
-    Map map;
-    map.add("kind", graph.kind);
-    if (graph.of != graph.name) map.add("of", graph.of);
-    if (!graph.algorithm.empty()) map.add("algorithm", graph.algorithm);
-    for (const auto& [key, value] : graph.settings.entries()) map.add(key.text(), value);
-    if (!graph.condition.is_null()) map.add("condition", graph.condition);
-    graphs.add(graph.name, map.done());
-  }
-  return graphs.done();
-}
-
-Settings print_stage(const Plan& plan, const WrapperKinds& kinds, StageId id) {
-  const Plan::PlanStage& stage = plan.stages[id];
-  const Plan::PlanWrapper& wrapper = plan.wrappers[stage.wrapper];
-  if (wrapper.name.empty()) {
-    const Settings settings = wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
-    return Map().add(wrapper.kind, settings).done();
-  }
-  const WrapperKind* kind = kinds.find(wrapper.kind);
-  if (kind == nullptr || kind->roles.empty()) return word(wrapper.name);
-  return Map().add(wrapper.name, kind->roles.at(stage.role)).done();
-}
-
-Settings print_path(const Plan& plan, const WrapperKinds& kinds, const Plan::PlanPath& path) {
-  Map map;
-  map.add("graph", path.graph);
-  map.add("host", plan.hosts[path.host].name);
-  const std::uint32_t last = path.first_thread + path.threads - 1;
-  if (path.threads == 1) map.add("threads", std::to_string(path.first_thread));
-  if (path.threads > 1) map.add("threads", fmt::format("{}-{}", path.first_thread, last));
-  std::vector<Settings> through;
-  for (StageId stage = path.stage; stage != no_stage; stage = plan.stages[stage].below)
-    through.push_back(print_stage(plan, kinds, stage));
-  return map.add("through", Settings::list(std::move(through))).done();
 }
 
 Settings print_lanes(const Plan& plan) {
@@ -185,35 +112,257 @@ Settings print_ways(const Plan& plan) {
   return ways.done();
 }
 
+/// Prints section by section, and of those that may be large one entry after the other.
+class PlanPrinter {
+ public:
+  PlanPrinter(const Plan& plan, const WrapperKinds& kinds, const TextReader& read)
+      : plan_(plan), kinds_(kinds), read_(read) {}
+
+  void run() {
+    print_run();
+    print_hosts();
+    if (plan_.lanes.is_written && plan_.ways) add("ways", print_ways(plan_));
+    if (!plan_.groups.empty()) add("groups", print_groups(plan_));
+    print_elements();
+    print_wrappers();
+    print_graphs();
+    print_paths();
+    read_(text_);
+  }
+
+ private:
+  using Words = std::vector<base::PrintedWord>;
+  using SomeWords = std::span<const base::PrintedWord>;
+
+  void print_run();
+  void print_hosts();
+  void print_elements();
+  void print_wrappers();
+  void print_graphs();
+  void print_paths();
+  void print_path(const Plan::PlanPath& path);
+  void print_way(StageId stage);
+  void print_stage(StageId id);
+  bool is_list_of_words(StageId stage);
+  const std::string* role_of(const Plan::PlanStage& stage);
+  void find_meetings();
+
+  void add(std::string_view key, const Settings& value) {
+    base::print_entry(text_, key, {}, value, 0);
+  }
+  void add(std::string_view key, const std::string& value) { add(key, word(value)); }
+
+  /// An entry of a section, whose line is the first if nothing was printed since `begin`.
+  void add_to(std::string_view section, bool& is_first, std::string_view key, SomeWords words,
+              const Settings& value) {
+    if (is_first) text_.append(section).append(":\n");
+    is_first = false;
+    text_ += "  ";
+    base::print_entry(text_, key, words, value, 2);
+    hand_over();
+  }
+
+  /// Gives the reader what is printed once it is worth a call.
+  void hand_over() {
+    constexpr std::size_t read_bytes = 64 << 10;
+    if (text_.size() < read_bytes) return;
+    read_(text_);
+    text_.clear();
+  }
+
+  const Plan& plan_;
+  const WrapperKinds& kinds_;
+  const TextReader& read_;
+  std::string text_;
+  const WrapperKind* last_kind_ = nullptr;
+  const Plan::PlanWrapper* last_in_place_ = nullptr;
+  std::string in_place_text_;     ///< printed for last_in_place_
+  std::vector<bool> is_meeting_;  ///< whether a stage is entered from several others
+  std::unordered_map<StageId, std::string> ways_below_;  ///< text from a meeting on
+};
+
+void PlanPrinter::print_run() {
+  add("network",
+      Map()
+          .add("transport", std::string(plan_.transport_word()))
+          .add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared")
+          .add("security", plan_.security_plain ? "plain" : "loopback")
+          .done());
+  if (plan_.deadline_written) add("deadline", base::format_time(plan_.deadline));
+  if (plan_.stack_bytes != 0) add("stack", base::format_bytes(plan_.stack_bytes));
+  if (plan_.waiting == runtime::Waiting::sleep) add("waiting", "sleep");
+  if (!plan_.shared_memory) add("shared_memory", "false");
+  if (plan_.requires_shared_memory) add("shared_memory", "true");
+  if (const Settings spaces = print_shared_spaces(plan_); !spaces.entries().empty())
+    add("shared_spaces", spaces);
+  if (plan_.lanes.is_written) add("lanes", print_lanes(plan_));
+}
+
+void PlanPrinter::print_hosts() {
+  bool is_first = true;
+  for (const Plan::PlanHost& host : plan_.hosts) {
+    const std::string threads = std::to_string(host.threads);
+    const std::string speed = fmt::format("{}", host.speed);
+    const std::string groups = fmt::format("{}", fmt::join(host.groups, "/"));
+    Words words = {{"cluster", plan_.clusters[host.cluster]}};
+    if (host.threads > 0) words.emplace_back("threads", threads);
+    if (host.speed != 1.0) words.emplace_back("speed", speed);
+    words.emplace_back("address", host.address);
+    if (!host.groups.empty()) words.emplace_back("groups", groups);
+    add_to("hosts", is_first, host.name, words, Settings());
+  }
+  if (is_first) add("hosts", Settings::map({}));
+}
+
+void PlanPrinter::print_elements() {
+  bool is_first = true;
+  for (const Plan::PlanElement& element : plan_.elements) {
+    const std::string tuple = element.tuple_template.text();
+    const std::string delta = std::to_string(element.delta);
+    const std::string keep_newest = std::to_string(element.keep_newest);
+    Words words = {{"host", plan_.hosts[element.host].name}, {"template", tuple}};
+    if (element.delta > 0) words.emplace_back("delta", delta);
+    if (element.keep_newest > 0) words.emplace_back("keep_newest", keep_newest);
+    Map more;
+    if (element.shared) more.add("shared", print_sizes(*element.shared));
+    add_to("elements", is_first, element.name, words, more.done());
+  }
+  if (is_first) add("elements", Settings::map({}));
+}
+
+void PlanPrinter::print_wrappers() {
+  bool is_first = true;
+  for (const Plan::PlanWrapper& wrapper : plan_.wrappers) {
+    if (wrapper.name.empty()) continue;
+    const std::array<base::PrintedWord, 2> words = {
+        {{"kind", wrapper.kind}, {"host", plan_.hosts[wrapper.host].name}}};
+    add_to("wrappers", is_first, wrapper.name, words, map_of(wrapper));
+  }
+  if (is_first) add("wrappers", Settings::map({}));
+}
+
+/// Those of which something is known.
+void PlanPrinter::print_graphs() {
+  bool is_first = true;
+  for (const Plan::PlanGraph& graph : plan_.graphs) {
+    if (graph.kind.empty()) continue;
+    Words words = {{"kind", graph.kind}};
+    if (graph.of != graph.name) words.emplace_back("of", graph.of);
+    if (!graph.algorithm.empty()) words.emplace_back("algorithm", graph.algorithm);
+    Map more;
+    for (const auto& [key, value] : graph.settings.entries()) more.add(key.text(), value);
+    if (!graph.condition.is_null()) more.add("condition", graph.condition);
+    add_to("graphs", is_first, graph.name, words, more.done());
+  }
+}
+
+void PlanPrinter::print_paths() {
+  if (plan_.paths.empty()) return add("paths", Settings::list({}));
+  find_meetings();
+  text_ += "paths:\n";
+  for (const Plan::PlanPath& path : plan_.paths) {
+    print_path(path);
+    hand_over();
+  }
+}
+
+/// Paths that meet go on alike, which is most of the text.
+void PlanPrinter::find_meetings() {
+  std::vector<bool> is_entered(plan_.stages.size());
+  is_meeting_.assign(plan_.stages.size(), false);
+  const auto enter = [&](StageId stage) {
+    if (stage == no_stage) return;
+    if (is_entered[stage]) is_meeting_[stage] = true;
+    is_entered[stage] = true;
+  };
+  for (const Plan::PlanPath& path : plan_.paths) enter(path.stage);
+  for (const Plan::PlanStage& stage : plan_.stages) enter(stage.below);
+}
+
+void PlanPrinter::print_path(const Plan::PlanPath& path) {
+  text_ += "  - graph: ";
+  base::print_word(text_, path.graph);
+  text_ += "\n    host: ";
+  base::print_word(text_, plan_.hosts[path.host].name);
+  if (path.threads > 0) text_ += "\n    threads: " + std::to_string(path.first_thread);
+  if (path.threads > 1) text_ += "-" + std::to_string(path.first_thread + path.threads - 1);
+  text_ += "\n    ";
+  if (is_list_of_words(path.stage)) {
+    std::vector<Settings> through;
+    for (StageId stage = path.stage; stage != no_stage; stage = plan_.stages[stage].below)
+      through.push_back(word(plan_.wrappers[plan_.stages[stage].wrapper].name));
+    base::print_entry(text_, "through", {}, Settings::list(std::move(through)), 4);
+  } else {
+    text_ += "through:\n";
+    print_way(path.stage);
+  }
+}
+
+/// Whether it may fit in one line.
+bool PlanPrinter::is_list_of_words(StageId stage) {
+  for (; stage != no_stage; stage = plan_.stages[stage].below)
+    if (plan_.wrappers[plan_.stages[stage].wrapper].name.empty() || role_of(plan_.stages[stage]))
+      return false;
+  return true;
+}
+
+void PlanPrinter::print_way(StageId stage) {
+  for (; stage != no_stage; stage = plan_.stages[stage].below) {
+    if (!is_meeting_[stage]) {
+      print_stage(stage);
+      continue;
+    }
+    auto below = ways_below_.find(stage);
+    if (below == ways_below_.end()) {
+      std::string above = std::exchange(text_, {});
+      print_stage(stage);
+      print_way(plan_.stages[stage].below);
+      below = ways_below_.emplace(stage, std::exchange(text_, std::move(above))).first;
+    }
+    text_ += below->second;
+    return;
+  }
+}
+
+/// nullptr for none.
+const std::string* PlanPrinter::role_of(const Plan::PlanStage& stage) {
+  const std::string& kind = plan_.wrappers[stage.wrapper].kind;
+  if (last_kind_ == nullptr || last_kind_->name != kind) last_kind_ = kinds_.find(kind);
+  const bool has_roles = last_kind_ != nullptr && !last_kind_->roles.empty();
+  return has_roles ? &last_kind_->roles.at(stage.role) : nullptr;
+}
+
+void PlanPrinter::print_stage(StageId id) {
+  const Plan::PlanStage& stage = plan_.stages[id];
+  const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
+  text_ += "      ";
+  if (wrapper.name.empty()) {
+    // Ways of neighbours often lead to the same host.
+    if (last_in_place_ == nullptr || last_in_place_->kind != wrapper.kind ||
+        last_in_place_->settings.identity() != wrapper.settings.identity()) {
+      last_in_place_ = &wrapper;
+      in_place_text_ = "- ";
+      base::print_entry(in_place_text_, wrapper.kind, {}, map_of(wrapper), 8);
+    }
+    text_ += in_place_text_;
+  } else if (const std::string* role = role_of(stage)) {
+    const base::PrintedWord entry(wrapper.name, *role);
+    base::print_item(text_, {&entry, 1}, Settings(), 6);
+  } else {
+    base::print_item(text_, {}, word(wrapper.name), 6);
+  }
+}
+
 }  // namespace
 
+void print_plan(const Plan& plan, const WrapperKinds& kinds, const TextReader& read) {
+  PlanPrinter(plan, kinds, read).run();
+}
+
 std::string print_plan(const Plan& plan, const WrapperKinds& kinds) {
-  Map all;
-  all.add("network", Map()
-                         .add("transport", std::string(plan.transport_word()))
-                         .add("connection",
-                              plan.connection == Plan::Connection::per_path ? "per_path" : "shared")
-                         .add("security", plan.security_plain ? "plain" : "loopback")
-                         .done());
-  if (plan.deadline_written) all.add("deadline", base::format_time(plan.deadline));
-  if (plan.stack_bytes != 0) all.add("stack", base::format_bytes(plan.stack_bytes));
-  if (plan.waiting == runtime::Waiting::sleep) all.add("waiting", "sleep");
-  if (!plan.shared_memory) all.add("shared_memory", "false");
-  if (plan.requires_shared_memory) all.add("shared_memory", "true");
-  if (const Settings spaces = print_shared_spaces(plan); !spaces.entries().empty())
-    all.add("shared_spaces", spaces);
-  if (plan.lanes.is_written) all.add("lanes", print_lanes(plan));
-  all.add("hosts", print_hosts(plan));
-  if (plan.lanes.is_written && plan.ways) all.add("ways", print_ways(plan));
-  if (!plan.groups.empty()) all.add("groups", print_groups(plan));
-  all.add("elements", print_elements(plan));
-  all.add("wrappers", print_wrappers(plan));
-  if (const Settings graphs = print_graphs(plan); !graphs.entries().empty())
-    all.add("graphs", graphs);
-  std::vector<Settings> paths;
-  for (const Plan::PlanPath& path : plan.paths) paths.push_back(print_path(plan, kinds, path));
-  all.add("paths", Settings::list(std::move(paths)));
-  return base::print_settings(all.done());
+  std::string text;
+  print_plan(plan, kinds, [&text](std::string_view piece) { text += piece; });
+  return text;
 }
 
 }  // namespace paths

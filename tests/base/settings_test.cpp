@@ -7,6 +7,8 @@
 #include <fstream>
 #include <random>
 
+#include "base/settings_print.hpp"
+
 using base::ConfigError;
 using base::Position;
 using base::Settings;
@@ -62,9 +64,6 @@ class Trees {
     return pick == 3 ? Settings::list(std::move(items)) : Settings::map(std::move(entries));
   }
 
- private:
-  std::size_t below(std::size_t bound) { return random_() % bound; }
-
   std::string word() {
     static const std::vector<std::string> hard = {
         "",     "~",    "null", "Null", "true",  "12",   "-",    "- a",    "-5",
@@ -81,6 +80,9 @@ class Trees {
     for (std::size_t i = below(8); i > 0; --i) text += letters[below(letters.size())];
     return text;
   }
+
+ private:
+  std::size_t below(std::size_t bound) { return random_() % bound; }
 
   std::mt19937_64 random_;
 };
@@ -340,6 +342,36 @@ TEST_CASE("settings: what is printed reads back to the same settings") {
       CAPTURE(printed);
       REQUIRE(same(parse(printed), settings));
     }
+  }
+}
+
+TEST_CASE("settings: entries and items print alone as they print in the whole") {
+  const std::uint64_t seed = Catch::rngSeed();
+  CAPTURE(seed);
+  Trees trees(seed);
+  for (int i = 0; i < 1000; ++i) {
+    std::vector<Settings> items = {trees.tree(4), trees.tree(2)};
+    // The first entries of a map may be given as words.
+    std::vector<std::string> texts = {"kind", trees.word(), "host", trees.word()};
+    const std::vector<base::PrintedWord> words = {{texts[0], texts[1]}, {texts[2], texts[3]}};
+    std::vector<Settings::Entry> entries, rest = {{Settings::scalar("more"), trees.tree(1)}};
+    if (i % 3 == 0) rest.clear();
+    for (const auto& [key, value] : words)
+      entries.emplace_back(Settings::scalar(std::string(key)),
+                           Settings::scalar(std::string(value)));
+    entries.insert(entries.end(), rest.begin(), rest.end());
+    const Settings whole = Settings::map(
+        {{Settings::scalar("map"), Settings::map(entries)},
+         {Settings::scalar("list"), Settings::list({items[0], items[1], Settings::map(entries)})}});
+    std::string pieces;
+    base::print_entry(pieces, "map", words, Settings::map(rest), 0);
+    pieces += "list:\n  ";
+    base::print_item(pieces, {}, items[0], 2);
+    pieces += "  ";
+    base::print_item(pieces, {}, items[1], 2);
+    pieces += "  ";
+    base::print_item(pieces, words, Settings::map(rest), 2);
+    REQUIRE(pieces == base::print_settings(whole));
   }
 }
 
