@@ -39,6 +39,8 @@ class Settings {
   const std::vector<Entry>& entries() const;         ///< of a map; none otherwise
   const Settings* find(std::string_view key) const;  ///< of a map; null when absent
   const Position& position() const;
+  /// The same for copies of one value; two values with different ones may be equal all the same.
+  const void* identity() const { return node_.get(); }
   /// "'fast'", "a list of 3", "a map", "nothing": what an error message says it found.
   std::string describe() const;
 

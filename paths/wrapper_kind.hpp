@@ -42,12 +42,25 @@ struct CollectiveKind {
   base::Settings own_settings(const base::Settings& map) const;
 };
 
-/// What the reader of a wrapper's settings may know about its surroundings.
-struct WrapperPlace {
-  const Plan& plan;
-  std::uint32_t wrapper;  ///< its index in the plan
-  std::uint32_t host;
-  std::uint32_t slots;  ///< how many contributors enter it
+/// The surroundings of a wrapper, for the reader of its settings.
+class WrapperPlace {
+ public:
+  /// `plan` outlives it.
+  WrapperPlace(const Plan& plan, std::uint32_t wrapper, std::uint32_t host, std::uint32_t slots)
+      : plan_(plan), wrapper_(wrapper), host_(host), slots_(slots) {}
+
+  const Plan& plan() const { return was_asked_ = true, plan_; }
+  std::uint32_t host() const { return was_asked_ = true, host_; }
+  std::uint32_t slots() const { return was_asked_ = true, slots_; }  ///< contributors that enter it
+  /// Index in the plan. The wrapper that is made needs it; settings are right or wrong without it.
+  std::uint32_t wrapper() const { return wrapper_; }
+  /// False while only the settings have decided what was read.
+  bool was_asked() const { return was_asked_; }
+
+ private:
+  const Plan& plan_;
+  std::uint32_t wrapper_, host_, slots_;
+  mutable bool was_asked_ = false;
 };
 
 using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Wiring&)>;

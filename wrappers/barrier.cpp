@@ -24,7 +24,7 @@ paths::WrapperKind barrier_kind() {
   kind.job = paths::Job::join;
   kind.collective = {.help = "Nobody returns before all threads have come."};
   kind.read = [](base::MapReader&, const paths::WrapperPlace& place) -> paths::MakeWrapper {
-    return [wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [wrapper = place.wrapper()](paths::Wiring& wiring) {
       return std::make_unique<Barrier>(wiring, wrapper);
     };
   };

@@ -82,12 +82,12 @@ paths::WrapperKind broadcast_kind() {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {
       // Of a plan with mistakes they have not been counted.
-      const std::int64_t most = place.slots > 0 ? std::int64_t{place.slots} - 1
-                                                : std::numeric_limits<std::uint32_t>::max();
+      const std::int64_t most = place.slots() > 0 ? std::int64_t{place.slots()} - 1
+                                                  : std::numeric_limits<std::uint32_t>::max();
       from = static_cast<std::uint32_t>(reader.integer("from", 0, 0, most));
     }
     const std::optional<pastset::Template> value = read_template(reader);
-    return [from, value, wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [from, value, wrapper = place.wrapper()](paths::Wiring& wiring) {
       return std::make_unique<Broadcast>(wiring, wrapper, from, value);
     };
   };

@@ -376,7 +376,7 @@ paths::WrapperKind condition_check_kind() {
     settings.elements = paths::read_cluster_elements(
         reader, place, paths::partial_template(value.value_or(pastset::Template())));
     read_asks(reader, place, settings);
-    return [settings, wrapper = place.wrapper](Wiring& wiring) {
+    return [settings, wrapper = place.wrapper()](Wiring& wiring) {
       return std::make_unique<ConditionCheck>(wiring, wrapper, settings);
     };
   };

@@ -216,7 +216,7 @@ paths::WrapperKind emulate_link_kind() {
   kind.roles = {"down", "up"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const tuning::LinkModel model = tuning::read_link_model(reader);
-    return [model, wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [model, wrapper = place.wrapper()](paths::Wiring& wiring) {
       const std::string& name = wiring.plan().wrappers[wrapper].name;
       return std::make_unique<EmulateLink>(wiring, wiring.host().links().named(name, model));
     };

@@ -21,14 +21,14 @@ namespace {
 std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& place) {
   const std::string name = reader.required_word("to", "the name of a host");
   if (name.empty()) return 0;  // reported
-  if (const std::optional<std::uint32_t> host = place.plan.host_named(name)) {
-    if (*host == place.host) {
+  if (const std::optional<std::uint32_t> host = place.plan().host_named(name)) {
+    if (*host == place.host()) {
       reader.mistake("to", fmt::format("expected another host, found '{}', its own", name));
     }
     return *host;
   }
   std::vector<std::string_view> names;
-  for (const auto& host : place.plan.hosts) names.push_back(host.name);
+  for (const auto& host : place.plan().hosts) names.push_back(host.name);
   const auto near = base::near_match(name, names);
   reader.mistake("to", fmt::format("expected the name of a host, found '{}'{}", name,
                                    near ? fmt::format("; did you mean '{}'?", *near) : ""));

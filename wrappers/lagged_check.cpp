@@ -188,7 +188,7 @@ paths::WrapperKind lagged_check_kind() {
     settings.elements = paths::read_cluster_elements(reader, place, paths::batch_template());
     if (settings.elements.all.empty())
       reader.mistake("combine", "missing, expected the batches of all clusters");
-    return [settings, wrapper = place.wrapper](Wiring& wiring) {
+    return [settings, wrapper = place.wrapper()](Wiring& wiring) {
       return std::make_unique<LaggedCheck>(wiring, wrapper, settings);
     };
   };

@@ -19,13 +19,13 @@ namespace {
 std::string read_shared_element(base::MapReader& reader, const paths::WrapperPlace& place) {
   const std::string name = reader.required_word("element", "the name of a shared element");
   if (name.empty()) return name;  // reported
-  const paths::Plan& plan = place.plan;
+  const paths::Plan& plan = place.plan();
   const auto index = plan.element_named(name);
-  const auto& here = plan.hosts[place.host];
+  const auto& here = plan.hosts[place.host()];
   if (!index) {
     std::vector<std::string_view> shared;
     for (const auto& one : plan.elements)
-      if (one.shared && one.host != place.host) shared.push_back(one.name);
+      if (one.shared && one.host != place.host()) shared.push_back(one.name);
     const auto near = base::near_match(name, shared);
     reader.mistake("element",
                    fmt::format("expected a shared element of another host, found '{}'{}", name,
@@ -34,7 +34,7 @@ std::string read_shared_element(base::MapReader& reader, const paths::WrapperPla
   }
   const auto& element = plan.elements[*index];
   const auto& there = plan.hosts[element.host];
-  if (element.host == place.host)
+  if (element.host == place.host())
     reader.mistake("element", fmt::format("'{}' is on this host, {}, which needs not map it", name,
                                           here.name));
   else if (!element.shared)

@@ -98,7 +98,7 @@ paths::WrapperKind prefetch_kind() {
   kind.fetches_into = "into";
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string into = paths::read_element(reader, "into", place);
-    return [into, wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [into, wrapper = place.wrapper()](paths::Wiring& wiring) {
       return std::make_unique<Prefetch>(wiring, wrapper, wiring.element(into));
     };
   };

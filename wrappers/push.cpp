@@ -136,7 +136,7 @@ paths::WrapperKind push_kind() {
     const bool every = reader.flag("every", false);
     if (every && !asks.empty())
       reader.mistake("every", "expected either asks or every, found both");
-    return [=, wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [=, wrapper = place.wrapper()](paths::Wiring& wiring) {
       PushSettings settings{wiring.element(from), asks.empty() ? nullptr : wiring.element(asks),
                             every};
       return std::make_unique<Push>(wiring, wrapper, std::move(settings));

@@ -33,7 +33,7 @@ paths::WrapperKind reduce_kind() {
       .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const paths::Reduction reduction = paths::read_reduction(reader);
-    return [reduction, wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [reduction, wrapper = place.wrapper()](paths::Wiring& wiring) {
       return std::make_unique<Reduce>(wiring, wrapper, reduction);
     };
   };

@@ -71,14 +71,14 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
 /// What keeps the hosts of one collective from doing it together: each with threads has it once,
 /// and all say the same. Told at the first of them, or at the one that differs.
 std::string disagreement(const paths::WrapperPlace& place, const std::string& collective) {
-  const paths::Plan& plan = place.plan;
+  const paths::Plan& plan = place.plan();
   const auto is_of_it = [&](const paths::Plan::PlanWrapper& one) {
     const base::Settings* const name = one.settings.find("collective");
     return one.kind == "schedule" && name != nullptr && name->text() == collective;
   };
   const auto first = std::find_if(plan.wrappers.begin(), plan.wrappers.end(), is_of_it);
   if (first == plan.wrappers.end()) return {};
-  const auto& here = plan.wrappers[place.wrapper];
+  const auto& here = plan.wrappers[place.wrapper()];
   if (&here != &*first)
     return base::print_settings(here.settings) == base::print_settings(first->settings)
                ? ""
@@ -175,13 +175,13 @@ paths::WrapperKind schedule_kind() {
       reader.mistake("collective", why);
       return {};
     }
-    const auto participants = groups::participants_of(place.plan);
+    const auto participants = groups::participants_of(place.plan());
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
-                          !participants.empty() && participants.front() == place.host;  // once
-    if (const std::string why = is_asked ? why_not(place.plan, call_of(reduction, by)) : "";
+                          !participants.empty() && participants.front() == place.host();  // once
+    if (const std::string why = is_asked ? why_not(place.plan(), call_of(reduction, by)) : "";
         !why.empty())
       reader.mistakes().add(reader.position_of("by"), why);
-    return [=, wrapper = place.wrapper](paths::Wiring& wiring) {
+    return [=, wrapper = place.wrapper()](paths::Wiring& wiring) {
       return std::make_unique<Schedule>(wiring, wrapper, collective, by, reduction);
     };
   };

@@ -17,14 +17,14 @@ namespace {
 /// drivers keep going alone.
 class DriverCheck {
  public:
-  DriverCheck(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+  DriverCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
               base::Mistakes& mistakes)
       : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {}
 
   void run() {
-    const bool drives = std::any_of(
-        plan_.paths.begin(), plan_.paths.end(),
-        [this](const auto& one) { return kinds_.find(wrapper_of(one.stage).kind)->begins(); });
+    const bool drives =
+        std::any_of(plan_.paths.begin(), plan_.paths.end(),
+                    [this](const auto& one) { return kind_of(one.stage).begins(); });
     if (!drives) return;
     element_node_ = add(plan_.elements.size(), false);
     stage_node_ = add(plan_.stages.size(), true);
@@ -60,11 +60,14 @@ class DriverCheck {
   const Plan::PlanWrapper& wrapper_of(StageId stage) const {
     return plan_.wrappers[plan_.stages[stage].wrapper];
   }
+  const WrapperKind& kind_of(StageId stage) const {
+    return *kinds_.of_wrapper[plan_.stages[stage].wrapper];
+  }
 
   /// The elements that the wrapper's settings name, those of `key` alone when it is given.
   std::vector<NodeId> elements_of(StageId stage, std::string_view key = {}) const {
     std::vector<NodeId> found;
-    for (const SettingHelp& setting : kinds_.find(wrapper_of(stage).kind)->settings) {
+    for (const SettingHelp& setting : kind_of(stage).settings) {
       if (!setting.type.starts_with("element") || (!key.empty() && setting.name != key)) continue;
       const base::Settings* name = wrapper_of(stage).settings.find(setting.name);
       const auto element = name != nullptr ? plan_.element_named(name->text()) : std::nullopt;
@@ -75,7 +78,7 @@ class DriverCheck {
 
   void add_path(std::uint32_t path) {
     const StageId stage = plan_.paths[path].stage;
-    const WrapperKind& kind = *kinds_.find(wrapper_of(stage).kind);
+    const WrapperKind& kind = kind_of(stage);
     if (!kind.begins()) return feed(path_node_ + path, stage_node_ + stage);
     if (kind.job == Job::push) {
       for (const NodeId element : elements_of(stage)) feed(element, path_node_ + path);
@@ -91,7 +94,7 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    if (kinds_.find(wrapper_of(stage).kind)->begins()) return;  // its settings are about its path
+    if (kind_of(stage).begins()) return;  // its settings are about its path
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 
@@ -141,7 +144,7 @@ class DriverCheck {
   }
 
   const Plan& plan_;
-  const WrapperKinds& kinds_;
+  const PlanKinds& kinds_;
   const PlanText& text_;
   base::Mistakes& mistakes_;
   std::vector<Node> nodes_;
@@ -150,7 +153,7 @@ class DriverCheck {
 
 }  // namespace
 
-void check_drivers(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+void check_drivers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                    base::Mistakes& mistakes) {
   DriverCheck(plan, kinds, text, mistakes).run();
 }

@@ -5,19 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <functional>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/near_match.hpp"
 
 namespace paths {
 namespace {
-
-const WrapperKind& kind_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t wrapper) {
-  const WrapperKind* kind = kinds.find(plan.wrappers[wrapper].kind);
-  ENSURE(kind != nullptr);
-  return *kind;
-}
 
 std::string described(const Plan& plan, std::uint32_t wrapper) {
   const Plan::PlanWrapper& it = plan.wrappers[wrapper];
@@ -27,12 +25,9 @@ std::string described(const Plan& plan, std::uint32_t wrapper) {
 /// Says what is wrong with single stages and with their neighbours.
 class StructureCheck {
  public:
-  StructureCheck(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+  StructureCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes)
-      : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {
-    for (const Plan::PlanWrapper& wrapper : plan.wrappers)
-      kind_of_.push_back(kinds.find(wrapper.kind));
-  }
+      : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {}
 
   void run() {
     entered_by_.assign(plan_.stages.size(), nothing);
@@ -50,7 +45,9 @@ class StructureCheck {
  private:
   static constexpr std::uint32_t nothing = ~std::uint32_t{0};
 
-  const WrapperKind& kind(StageId stage) const { return *kind_of_[plan_.stages[stage].wrapper]; }
+  const WrapperKind& kind(StageId stage) const {
+    return *kinds_.of_wrapper[plan_.stages[stage].wrapper];
+  }
 
   void check_stage(StageId id) {
     const Plan::PlanStage& stage = plan_.stages[id];
@@ -58,7 +55,7 @@ class StructureCheck {
     const bool at_end = stage.below == no_stage;
     if (at_end && !kind(id).ends()) {
       std::vector<std::string_view> ends;
-      for (const WrapperKind& one : kinds_.all())
+      for (const WrapperKind& one : kinds_.all.all())
         if (one.ends()) ends.emplace_back(one.name);
       mistakes_.add(text_.of_stage(id),
                     fmt::format("the path never reaches an element: it ends in "
@@ -172,27 +169,44 @@ class StructureCheck {
   }
 
   const Plan& plan_;
-  const WrapperKinds& kinds_;
+  const PlanKinds& kinds_;
   const PlanText& text_;
   base::Mistakes& mistakes_;
-  std::vector<const WrapperKind*> kind_of_;
   std::vector<std::uint32_t> entered_by_;  ///< path that came last to each stage
   std::vector<StageId> stage_of_join_;
   std::vector<bool> used_;
+};
+
+/// Settings that very many wrappers may share, and what else decides whether they are right.
+struct SettingsUse {
+  const WrapperKind* kind = nullptr;
+  const void* settings = nullptr;
+  std::uint32_t host = 0, slots = 0;
+  friend bool operator==(const SettingsUse&, const SettingsUse&) = default;
+};
+
+struct SettingsUseHash {
+  std::size_t operator()(const SettingsUse& use) const {
+    std::size_t hash = std::hash<const void*>()(use.settings);
+    for (const std::uint64_t part : {std::uint64_t{std::hash<const void*>()(use.kind)},
+                                     std::uint64_t{use.host}, std::uint64_t{use.slots}})
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+  }
 };
 
 /// Follows the tuples of every path down: what each wrapper and element expects must be what
 /// arrives.
 class TemplateCheck {
  public:
-  TemplateCheck(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+  TemplateCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                 base::Mistakes& mistakes)
       : plan_(plan), kinds_(kinds), text_(text), mistakes_(mistakes) {}
 
   void run() {
     std::vector<bool> visited(plan_.stages.size());
     for (const Plan::PlanPath& path : plan_.paths) {
-      std::optional<pastset::Template> arriving;
+      const pastset::Template* arriving = nullptr;
       for (StageId stage = path.stage; stage != no_stage; stage = plan_.stages[stage].below) {
         arriving = pass(stage, arriving);
         if (visited[stage]) break;
@@ -202,58 +216,87 @@ class TemplateCheck {
   }
 
  private:
-  using Known = std::optional<pastset::Template>;
+  /// Each nullptr when the settings name none, or none that is known.
+  struct Expected {
+    const pastset::Template* value = nullptr;
+    const pastset::Template* stored = nullptr;
+    std::string element;
+  };
 
-  Known pass(StageId id, Known arriving) {
-    const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[id].wrapper];
-    const WrapperKind& kind = kind_of(plan_, kinds_, plan_.stages[id].wrapper);
-    const base::Settings* value = nullptr;
-    const base::Settings* element = nullptr;
-    for (const SettingHelp& setting : kind.settings) {
-      if (setting.type == "template") value = wrapper.settings.find(setting.name);
-      if (setting.type == "element") element = wrapper.settings.find(setting.name);
+  const pastset::Template* pass(StageId id, const pastset::Template* arriving) {
+    const std::uint32_t index = plan_.stages[id].wrapper;
+    const base::Settings& settings = plan_.wrappers[index].settings;
+    const WrapperKind& kind = *kinds_.of_wrapper[index];
+    const auto [found, is_new] = expected_.try_emplace({&kind, settings.identity()});
+    Expected& expected = found->second;
+    if (is_new) expected = expected_of(kind, settings);
+    if (expected.value != nullptr) {
+      compare(id, arriving, *expected.value, "");
+      arriving = expected.value;
     }
-    if (value != nullptr) {
-      const Known expected = parse(value->text());
-      compare(id, arriving, expected, described(plan_, plan_.stages[id].wrapper));
-      if (expected) arriving = expected;
-    }
-    if (kind.template_below != nullptr && arriving)
-      arriving = kind.template_below(wrapper.settings, *arriving);
-    if (element != nullptr) {
-      if (const auto index = plan_.element_named(element->text())) {
-        const Known expected = plan_.elements[*index].tuple_template;
-        compare(id, arriving, expected, "element " + element->text());
-        arriving = expected;
-      }
+    if (kind.template_below != nullptr && arriving != nullptr)
+      arriving = &made_.emplace_back(kind.template_below(settings, *arriving));
+    if (expected.stored != nullptr) {
+      compare(id, arriving, *expected.stored, expected.element);
+      arriving = expected.stored;
     }
     return arriving;
   }
 
-  void compare(StageId stage, const Known& arriving, const Known& expected,
-               const std::string& what) {
-    if (!arriving || !expected || *arriving == *expected) return;
-    mistakes_.add(text_.of_stage(stage),
-                  fmt::format("template mismatch: {} takes '{}', but '{}' comes down the path",
-                              what, expected->text(), arriving->text()));
+  Expected expected_of(const WrapperKind& kind, const base::Settings& settings) {
+    Expected expected;
+    const base::Settings* value = nullptr;
+    const base::Settings* element = nullptr;
+    for (const SettingHelp& setting : kind.settings) {
+      if (setting.type == "template") value = settings.find(setting.name);
+      if (setting.type == "element") element = settings.find(setting.name);
+    }
+    if (value != nullptr) expected.value = parse(value->text());
+    if (element == nullptr) return expected;
+    expected.element = element->text();
+    if (const auto index = plan_.element_named(expected.element))
+      expected.stored = &plan_.elements[*index].tuple_template;
+    return expected;
   }
 
-  const Known& parse(const std::string& text) {
+  /// `element` is "" for the wrapper itself.
+  void compare(StageId stage, const pastset::Template* arriving, const pastset::Template& expected,
+               const std::string& element) {
+    if (arriving == nullptr || *arriving == expected) return;
+    const std::string what =
+        element.empty() ? described(plan_, plan_.stages[stage].wrapper) : "element " + element;
+    mistakes_.add(text_.of_stage(stage),
+                  fmt::format("template mismatch: {} takes '{}', but '{}' comes down the path",
+                              what, expected.text(), arriving->text()));
+  }
+
+  const pastset::Template* parse(const std::string& text) {
     const auto [found, is_new] = parsed_.try_emplace(text);
     if (is_new) found->second = pastset::Template::parse(text);
-    return found->second;
+    return found->second ? &*found->second : nullptr;
   }
 
   const Plan& plan_;
-  const WrapperKinds& kinds_;
+  const PlanKinds& kinds_;
   const PlanText& text_;
   base::Mistakes& mistakes_;
-  std::map<std::string, Known> parsed_;
+  std::map<std::string, std::optional<pastset::Template>> parsed_;
+  std::deque<pastset::Template> made_;  // where they stay
+  std::unordered_map<SettingsUse, Expected, SettingsUseHash> expected_;
 };
 
 }  // namespace
 
-void count_slots(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+PlanKinds::PlanKinds(const Plan& plan, const WrapperKinds& kinds) : all(kinds) {
+  of_wrapper.reserve(plan.wrappers.size());
+  for (const Plan::PlanWrapper& wrapper : plan.wrappers) {
+    const bool is_as_before = !of_wrapper.empty() && of_wrapper.back()->name == wrapper.kind;
+    of_wrapper.push_back(is_as_before ? of_wrapper.back() : kinds.find(wrapper.kind));
+    ENSURE(of_wrapper.back() != nullptr);
+  }
+}
+
+void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
   std::vector<std::uint32_t> entered(plan.stages.size());  // by how many, per stage
   std::vector<bool> visited(plan.stages.size());
@@ -268,7 +311,7 @@ void count_slots(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
     for (StageId id = path.stage; !visited[id];) {
       visited[id] = true;
       Plan::PlanStage& stage = plan.stages[id];
-      if (kind_of(plan, kinds, stage.wrapper).joins()) width = 1;
+      if (kinds.of_wrapper[stage.wrapper]->joins()) width = 1;
       if (stage.below == no_stage) break;
       stage.slot = enter(stage.below, width);
       id = stage.below;
@@ -285,25 +328,35 @@ void count_slots(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
   }
 }
 
-void check_structure(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+void check_structure(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes) {
   StructureCheck(plan, kinds, text, mistakes).run();
 }
 
-void check_templates(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes) {
   TemplateCheck(plan, kinds, text, mistakes).run();
 }
 
-void check_wrappers(const Plan& plan, const WrapperKinds& kinds, const PlanText& text,
+void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes) {
+  // Settings that were right once are right again: for every wrapper if the reader looked at
+  // nothing but them, otherwise for wrappers of the same host with as many contributors.
+  std::unordered_set<SettingsUse, SettingsUseHash> right;
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     const Plan::PlanWrapper& it = plan.wrappers[wrapper];
-    base::MapReader reader(it.settings, mistakes, described(plan, wrapper));
+    const WrapperKind* const kind = kinds.of_wrapper[wrapper];
     // Without all paths the count says nothing; that no wrapper of a real plan has none is known.
     const std::uint32_t slots = text.whole ? it.slots : std::max(1u, it.slots);
-    kind_of(plan, kinds, wrapper).read(reader, {plan, wrapper, it.host, slots});
+    const SettingsUse anywhere{kind, it.settings.identity(), ~0u, 0};
+    const SettingsUse here{kind, it.settings.identity(), it.host, slots};
+    if (right.contains(anywhere) || right.contains(here)) continue;
+    const std::size_t before = mistakes.size();
+    base::MapReader reader(it.settings, mistakes, described(plan, wrapper));
+    const WrapperPlace place(plan, wrapper, it.host, slots);
+    kind->read(reader, place);
     reader.finish();
+    if (mistakes.size() == before) right.insert(place.was_asked() ? here : anywhere);
   }
 }
 

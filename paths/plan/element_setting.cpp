@@ -14,33 +14,33 @@ namespace paths {
 std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place) {
   const std::string name = reader.required_word(key, "the name of an element of this host");
   if (name.empty()) return name;  // reported
-  const Plan& plan = place.plan;
+  const Plan& plan = place.plan();
   const auto index = plan.element_named(name);
-  if (index && plan.elements[*index].host == place.host) return name;
+  if (index && plan.elements[*index].host == place.host()) return name;
   std::string hint;
   if (index) {
     hint = fmt::format(", which is on host '{}'", plan.hosts[plan.elements[*index].host].name);
   } else {
     std::vector<std::string_view> here;
     for (const Plan::PlanElement& element : plan.elements) {
-      if (element.host == place.host) here.push_back(element.name);
+      if (element.host == place.host()) here.push_back(element.name);
     }
     if (const auto near = base::near_match(name, here)) {
       hint = fmt::format("; did you mean '{}'?", *near);
     }
   }
   reader.mistake(key, fmt::format("expected an element of host '{}', found '{}'{}",
-                                  plan.hosts[place.host].name, name, hint));
+                                  plan.hosts[place.host()].name, name, hint));
   return name;
 }
 
 void check_element(base::MapReader& reader, std::string_view key, const std::string& name,
                    const WrapperPlace& place, const pastset::Template& expected) {
-  const Plan& plan = place.plan;
+  const Plan& plan = place.plan();
   const auto index = plan.element_named(name);
-  if (!index || plan.elements[*index].host != place.host) {
+  if (!index || plan.elements[*index].host != place.host()) {
     return reader.mistake(key, fmt::format("expected elements of host '{}', found '{}'",
-                                           plan.hosts[place.host].name, name));
+                                           plan.hosts[place.host()].name, name));
   }
   const pastset::Template& found = plan.elements[*index].tuple_template;
   if (found == expected) return;

@@ -17,22 +17,22 @@ namespace paths {
 
 void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
+  const PlanKinds known(plan, kinds);
   if (text.whole) {
-    check_structure(plan, kinds, text, mistakes);
+    check_structure(plan, known, text, mistakes);
     if (mistakes.empty()) {
-      count_slots(plan, kinds, text, mistakes);
-      check_templates(plan, kinds, text, mistakes);
-      check_drivers(plan, kinds, text, mistakes);
+      count_slots(plan, known, text, mistakes);
+      check_templates(plan, known, text, mistakes);
+      check_drivers(plan, known, text, mistakes);
     }
   }
-  check_wrappers(plan, kinds, text, mistakes);
+  check_wrappers(plan, known, text, mistakes);
   mistakes.throw_if_any();
   ENSURE(text.whole);
-  share_plan(plan, kinds);
+  share_plan(plan, known);
   base::RunningDigest digest;
-  print_plan(plan, kinds, [&digest](std::string_view piece) {
-    digest.add(std::as_bytes(std::span(piece)));
-  });
+  print_plan(plan, kinds,
+             [&digest](std::string_view piece) { digest.add(std::as_bytes(std::span(piece))); });
   plan.digest = digest.value();
 }
 

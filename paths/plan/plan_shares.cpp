@@ -20,8 +20,7 @@ struct Flow {
 };
 
 // A release passes every stage once for each thread, or, below a join, once for all of them.
-void expect_releases(const Plan& plan, const WrapperKinds& kinds,
-                     std::vector<Plan::Share>& shares) {
+void expect_releases(const Plan& plan, const PlanKinds& kinds, std::vector<Plan::Share>& shares) {
   std::vector<Flow> flows(plan.stages.size());
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);  // stages above, not yet added
   for (const auto& stage : plan.stages)
@@ -40,10 +39,8 @@ void expect_releases(const Plan& plan, const WrapperKinds& kinds,
     const StageId id = ready[next];
     const StageId below = plan.stages[id].below;
     if (below == no_stage) continue;
-    const WrapperKind* kind = kinds.find(plan.wrappers[plan.stages[id].wrapper].kind);
-    ENSURE(kind != nullptr);
     Flow flow = flows[id];
-    if (kind->joins() && flow.threads > 0) flow.threads = 1;
+    if (kinds.of_wrapper[plan.stages[id].wrapper]->joins() && flow.threads > 0) flow.threads = 1;
     flows[below].threads += flow.threads;
     flows[below].background += flow.background;
     flows[below].path = flow.path;
@@ -67,6 +64,11 @@ void number_graphs(Plan& plan) {
   std::unordered_map<std::string_view, std::uint32_t> numbers;
   plan.graphs.clear();
   for (auto& path : plan.paths) {
+    if (!plan.graphs.empty() && plan.graphs.back().name == path.graph) {
+      path.graph_number = static_cast<std::uint32_t>(plan.graphs.size() - 1);
+      plan.graphs.back().threads += path.threads;
+      continue;
+    }
     const auto [known, is_new] =
         numbers.emplace(path.graph, static_cast<std::uint32_t>(numbers.size()));
     path.graph_number = known->second;
@@ -83,7 +85,7 @@ void number_graphs(Plan& plan) {
 
 }  // namespace
 
-void share_plan(Plan& plan, const WrapperKinds& kinds) {
+void share_plan(Plan& plan, const PlanKinds& kinds) {
   std::vector<Plan::Share> shares(plan.hosts.size());
   for (std::uint32_t i = 0; i < plan.elements.size(); ++i)
     shares[plan.elements[i].host].elements.push_back(i);

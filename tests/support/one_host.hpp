@@ -56,7 +56,7 @@ class PlanBuilder {
   paths::Plan& plan() { return *plan_; }
   std::shared_ptr<const paths::Plan> finished() {
     plan_->index_names();
-    paths::share_plan(*plan_, kinds_);
+    paths::share_plan(*plan_, paths::PlanKinds(*plan_, kinds_));
     return plan_;
   }
   const paths::WrapperKinds& kinds() const { return kinds_; }
