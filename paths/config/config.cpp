@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/near_match.hpp"
 #include "paths/config/expand/expand.hpp"
 #include "paths/config/instrument.hpp"
@@ -48,20 +50,20 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
                              settings.describe()));
     mistakes.throw_if_any();
   }
-  base::Settings low_level = settings;
+  Expansion config{.written = settings};
   if (is_high_level(settings)) {
-    low_level = expand(settings, kinds, overrides, mistakes);
+    config = expand(settings, kinds, overrides, mistakes);
     if (!mistakes.empty()) check_network(settings, overrides, mistakes);
     mistakes.throw_if_any();
   } else {
     refuse_high_level_overrides(overrides, mistakes);
-    if (overrides.traced) low_level = with_collectors(settings);
+    if (overrides.traced) config.written = with_collectors(settings);
     if (settings.find("ways") != nullptr && settings.find("lanes") == nullptr)
       mistakes.add(settings.find("ways")->position(),
                    "ways: expected the key lanes beside them, for which they are");
   }
   PlanText text;
-  Plan plan = read_low_level(low_level, kinds, overrides, text, mistakes);
+  Plan plan = read_low_level(std::move(config), kinds, overrides, text, mistakes);
   finish_plan(plan, kinds, text, mistakes);
   return plan;
 }

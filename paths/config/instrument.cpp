@@ -28,13 +28,16 @@ Settings replaced(const Settings& map, std::string_view key, Settings value) {
 
 }  // namespace
 
+const std::string& name_in_way(const Settings& item) {
+  return item.entries().empty() ? item.text() : item.entries().front().first.text();
+}
+
 std::string kind_in_way(const Settings& item, const Settings& wrappers) {
-  const bool is_map = item.is_map() && !item.entries().empty();
-  const std::string& name = is_map ? item.entries().front().first.text() : item.text();
+  const std::string& name = name_in_way(item);
   const Settings* wrapper = wrappers.find(name);
   const Settings* kind = wrapper != nullptr ? wrapper->find("kind") : nullptr;
   if (kind != nullptr) return kind->text();
-  return is_map ? name : "";
+  return item.entries().empty() ? "" : name;
 }
 
 std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has_threads,

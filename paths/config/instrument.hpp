@@ -21,6 +21,8 @@ std::vector<base::Settings> with_collectors(
 /// has any already.
 base::Settings with_collectors(const base::Settings& low_level);
 
+/// The first word of what stands in a `through` list: the name of a wrapper, or a kind.
+const std::string& name_in_way(const base::Settings& item);
 /// The kind of what stands in a `through` list: a name in `wrappers`, alone or with a role, or a
 /// kind written in place; "" when there is no such.
 std::string kind_in_way(const base::Settings& item, const base::Settings& wrappers);

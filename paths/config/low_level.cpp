@@ -54,6 +54,23 @@ void read_elements(const base::Settings& section, Plan& plan, base::Mistakes& mi
     if (check_name(name, "an element", mistakes)) read_element(name, value, plan, mistakes);
 }
 
+/// A text cannot repeat a key, but a name in it may also be one that the expansion has made.
+void refuse_second(std::string_view what, const base::Settings& name, const base::Settings& first,
+                   PlanText& text, base::Mistakes& mistakes) {
+  mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
+                                            also_at(first.position())));
+  text.whole = false;
+}
+
+void refuse_repeated(const base::Settings& section, std::string_view what, PlanText& text,
+                     base::Mistakes& mistakes) {
+  std::unordered_map<std::string_view, const base::Settings*> first;
+  for (const auto& [name, value] : section.entries()) {
+    const auto [found, is_new] = first.try_emplace(name.text(), &name);
+    if (!is_new) refuse_second(what, name, *found->second, text, mistakes);
+  }
+}
+
 /// The settings without the keys that are the same for every kind.
 base::Settings own_settings(const base::Settings& map) {
   std::vector<base::Settings::Entry> own;
@@ -90,23 +107,49 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
   if (!known || !host) return false;
   wrapper.host = *host;
   wrapper.settings = own_settings(value);
+  if (const base::Settings* contributors = value.find("contributors"))
+    text.contributors.emplace_back(static_cast<std::uint32_t>(plan.wrappers.size()), *contributors);
   plan.wrappers.push_back(std::move(wrapper));
-  const base::Settings* contributors = value.find("contributors");
-  text.contributors.push_back(contributors != nullptr ? *contributors : base::Settings());
   text.wrappers.push_back(name);
   return true;
 }
 
-/// A text cannot repeat a key, but what was expanded can meet what was written beside it.
-void refuse_repeated(const base::Settings& section, std::string_view what, PlanText& text,
-                     base::Mistakes& mistakes) {
-  std::unordered_map<std::string_view, const base::Settings*> first;
-  for (const auto& [name, value] : section.entries()) {
-    const auto [found, is_new] = first.try_emplace(name.text(), &name);
-    if (is_new) continue;
-    mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
-                                              also_at(found->second->position())));
+/// Numbers are the places in the plan, of those that are in it.
+void read_wrappers(Expansion& config, const base::Settings& section, const WrapperKinds& kinds,
+                   Plan& plan, PlanText& text, base::Mistakes& mistakes) {
+  const auto leave_out = [&](const base::Settings& name) {
+    text.broken.insert(name.text());
     text.whole = false;
+  };
+  auto& numbers = config.wrapper_numbers;
+  for (const auto& [name, value] : section.entries()) {
+    const auto found = numbers.find(name.text());
+    if (found == numbers.end()) continue;
+    refuse_second("wrapper", name, config.wrappers[found->second].name, text, mistakes);
+  }
+  plan.wrappers.reserve(config.wrappers.size());
+  for (Expansion::Wrapper& made : config.wrappers) {
+    const auto number = static_cast<std::uint32_t>(plan.wrappers.size());
+    const bool is_name = check_name(made.name, "a wrapper", mistakes);
+    const auto host =
+        is_name ? find_host(config, made.host, plan, made.name.position(), mistakes) : std::nullopt;
+    if (!host) {
+      numbers.erase(made.name.text());
+      leave_out(made.name);
+      continue;
+    }
+    if (!text.whole) numbers[made.name.text()] = number;  // fewer are before it
+    plan.wrappers.push_back(
+        {made.name.text(), std::move(made.kind), *host, std::move(made.settings), 0});
+    text.wrappers.push_back(std::move(made.name));
+  }
+  for (const auto& [name, value] : section.entries()) {
+    const auto number = static_cast<std::uint32_t>(plan.wrappers.size());
+    if (check_name(name, "a wrapper", mistakes) &&
+        read_wrapper(name, value, kinds, plan, text, mistakes))
+      numbers.try_emplace(name.text(), number);
+    else
+      leave_out(name);
   }
 }
 
@@ -172,8 +215,20 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
   if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
 }
 
-Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
-                    const Overrides& overrides, PlanText& text, base::Mistakes& mistakes) {
+std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t host,
+                                       const Plan& plan, const base::Position& position,
+                                       base::Mistakes& mistakes) {
+  const base::Settings& name = config.hosts[host];
+  if (host < plan.hosts.size() && plan.hosts[host].name == name.text()) return host;
+  const auto found = plan.host_named(name.text());
+  if (!found)
+    mistakes.add(position, "host: " + not_named("the name of a host", name, names_of(plan.hosts)));
+  return found;
+}
+
+Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
+                    PlanText& text, base::Mistakes& mistakes) {
+  const base::Settings settings = config.written;
   Plan plan;
   base::MapReader reader(settings, mistakes, "the config");
   // Without the section, what it would say still depends on the config's name.
@@ -202,7 +257,6 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
                  "hosts: missing in the config, expected a map of hosts "
                  "(or of clusters, at the high level)");
   refuse_repeated(elements, "element", text, mistakes);
-  refuse_repeated(wrappers, "wrapper", text, mistakes);
   refuse_repeated(graphs, "graph", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
   read_ways(reader, plan, mistakes);
@@ -210,14 +264,8 @@ Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
   read_groups(groups, plan, mistakes);
   read_elements(elements, plan, mistakes);
   plan.index_names();
-  for (const auto& [name, value] : wrappers.entries()) {
-    if (check_name(name, "a wrapper", mistakes) &&
-        read_wrapper(name, value, kinds, plan, text, mistakes))
-      continue;
-    text.broken.insert(name.text());
-    text.whole = false;
-  }
-  read_paths(paths, kinds, plan, text, mistakes);
+  read_wrappers(config, wrappers, kinds, plan, text, mistakes);
+  read_paths(std::move(config), paths, kinds, plan, text, mistakes);
   read_graphs(graphs, kinds, plan, text, mistakes);
   give_movers_room(plan);
   return plan;

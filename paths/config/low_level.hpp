@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/low_level.hpp — the readers of the parts of the low level.
 #pragma once
+#include <cstdint>
+#include <optional>
 
 #include "base/settings.hpp"
+#include "paths/config/expansion.hpp"
 #include "paths/config/overrides.hpp"
 #include "paths/plan/names.hpp"
 #include "paths/plan/plan.hpp"
@@ -12,12 +15,18 @@
 namespace paths {
 
 /// Reads the low level as far as each part can be understood by itself.
-Plan read_low_level(const base::Settings& settings, const WrapperKinds& kinds,
-                    const Overrides& overrides, PlanText& text, base::Mistakes& mistakes);
+Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
+                    PlanText& text, base::Mistakes& mistakes);
 
 /// Only what both levels have in common: network and deadline.
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes);
+
+/// The host of a wrapper or path that was made of clusters; one that could not be read is a mistake
+/// at `position`.
+std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t host,
+                                       const Plan& plan, const base::Position& position,
+                                       base::Mistakes& mistakes);
 
 /// Sections of it. Each adds to `plan`; paths need hosts and wrappers, those
 /// need hosts, graphs need paths.
@@ -29,7 +38,8 @@ void read_ways(base::MapReader& reader, Plan& plan, base::Mistakes& mistakes);
 void read_groups(const base::Settings& section, Plan& plan, base::Mistakes& mistakes);
 void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                  PlanText& text, base::Mistakes& mistakes);
-void read_paths(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
-                PlanText& text, base::Mistakes& mistakes);
+/// Those of `config` that were made of clusters, and the section with those that are written.
+void read_paths(Expansion config, const base::Settings& section, const WrapperKinds& kinds,
+                Plan& plan, PlanText& text, base::Mistakes& mistakes);
 
 }  // namespace paths

@@ -72,8 +72,10 @@ struct MultiCluster {
   std::vector<Exchange> exchanges;
   std::vector<Element> elements;
 
-  std::string host_name(std::uint32_t host) const { return hosts[host].name.text(); }
-  std::string cluster_name(std::uint32_t cluster) const { return clusters[cluster].name.text(); }
+  const std::string& host_name(std::uint32_t host) const { return hosts[host].name.text(); }
+  const std::string& cluster_name(std::uint32_t cluster) const {
+    return clusters[cluster].name.text();
+  }
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> cluster_named(std::string_view name) const;
   std::uint64_t thread_count() const;

@@ -4,8 +4,8 @@
 
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/near_match.hpp"
 #include "paths/config/algorithm.hpp"
@@ -55,11 +55,21 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
   return graph;
 }
 
-/// What is said of a collective must be what its joins and checks do, or whoever believes it is
-/// misled.
-void check_what_is_done(const Plan::PlanPath& path, const Plan::PlanGraph& graph,
-                        const WrapperKinds& kinds, const Plan& plan, base::Mistakes& mistakes) {
+/// State of a graph while its paths are compared with it.
+struct CheckedGraph {
+  const Plan::PlanGraph* graph = nullptr;
+  bool has_paths = false;
+  const void* right_settings = nullptr;  ///< equal to the graph's; nullptr until some are
+};
+
+/// A collective must be declared as its joins and checks work; otherwise the declaration misleads.
+/// `checked` has for each stage the graph that was compared there last.
+void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
+                        std::vector<const Plan::PlanGraph*>& checked, const WrapperKinds& kinds,
+                        const Plan& plan, base::Mistakes& mistakes) {
+  const Plan::PlanGraph& graph = *known.graph;
   for (StageId id = path.stage; id != no_stage; id = plan.stages[id].below) {
+    if (std::exchange(checked[id], &graph) == &graph) return;  // and so was all below
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[id].wrapper];
     const WrapperKind& kind = *kinds.find(wrapper.kind);
     if (!kind.joins() && kind.job != Job::check) continue;
@@ -69,6 +79,7 @@ void check_what_is_done(const Plan::PlanPath& path, const Plan::PlanGraph& graph
                                                graph.name, graph.kind, wrapper.name, wrapper.kind));
       return;
     }
+    if (wrapper.settings.identity() == known.right_settings) continue;
     for (const auto& [key, value] : graph.settings.entries()) {
       const base::Settings* found = wrapper.settings.find(key.text());
       if (found == nullptr || found->text() == value.text()) continue;
@@ -78,6 +89,7 @@ void check_what_is_done(const Plan::PlanPath& path, const Plan::PlanGraph& graph
                                wrapper.name.empty() ? wrapper.kind : wrapper.name, found->text()));
       return;
     }
+    known.right_settings = wrapper.settings.identity();
   }
 }
 
@@ -89,18 +101,18 @@ void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan&
     if (check_name(name, "a graph", mistakes))
       plan.graphs.push_back(read_graph(name, value, kinds, mistakes));
   if (!text.whole || !mistakes.empty()) return;
-  std::unordered_map<std::string_view, const Plan::PlanGraph*> graphs;
-  for (const Plan::PlanGraph& graph : plan.graphs) graphs.emplace(graph.name, &graph);
-  std::unordered_set<std::string_view> with_paths;
+  std::unordered_map<std::string_view, CheckedGraph> graphs;
+  for (const Plan::PlanGraph& graph : plan.graphs) graphs[graph.name].graph = &graph;
+  std::vector<const Plan::PlanGraph*> checked(plan.stages.size());
   for (const Plan::PlanPath& path : plan.paths) {
     const auto found = graphs.find(path.graph);
     if (found == graphs.end()) continue;
-    with_paths.insert(found->first);
-    if (found->second->kind != exchange)
-      check_what_is_done(path, *found->second, kinds, plan, mistakes);
+    found->second.has_paths = true;
+    if (found->second.graph->kind != exchange)
+      check_what_is_done(path, found->second, checked, kinds, plan, mistakes);
   }
   for (const Plan::PlanGraph& graph : plan.graphs)
-    if (!with_paths.contains(graph.name))
+    if (!graphs.at(graph.name).has_paths)
       mistakes.add(graph.position, fmt::format("graph {}: no path is of it", graph.name));
 }
 

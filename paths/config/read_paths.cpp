@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "paths/config/low_level.hpp"
 
@@ -33,7 +38,7 @@ const base::Position& place_of(const base::Settings& item) { return item.positio
 
 /// One item of a path, understood.
 struct Item {
-  base::Settings written;
+  base::Settings item, written;  ///< the whole, and the word to point at
   const WrapperKind* kind = nullptr;
   std::optional<std::uint32_t> wrapper;  ///< a named one
   base::Settings settings;               ///< of one written in place
@@ -45,44 +50,68 @@ struct Item {
 /// one stage: the first path makes it, later ones must go on as that one does.
 class PathReader {
  public:
-  PathReader(const WrapperKinds& kinds, Plan& plan, PlanText& text, base::Mistakes& mistakes)
-      : kinds_(kinds), plan_(plan), text_(text), mistakes_(mistakes) {
-    for (std::uint32_t index = 0; index < plan.wrappers.size(); ++index)
-      wrappers_.emplace(plan.wrappers[index].name, index);
-  }
+  using Numbers = std::unordered_map<std::string_view, std::uint32_t>;
+  PathReader(const Numbers& wrappers, const WrapperKinds& kinds, Plan& plan, PlanText& text,
+             base::Mistakes& mistakes)
+      : wrappers_(wrappers),
+        kinds_(kinds),
+        plan_(plan),
+        text_(text),
+        mistakes_(mistakes),
+        joins_(plan.wrappers.size(), no_stage) {}
 
   void read(const base::Settings& written);
+  void read(const Expansion::Path& made, const Expansion& config);
   void check_threads_once();
 
  private:
-  using Way = std::vector<Item>;
+  using Items = std::vector<base::Settings>;
+  /// The items of a path, down to a join from which on it is the very same as one before.
+  struct Way {
+    std::vector<Item> items;
+    bool goes_on_alike = false;
+  };
   bool read_threads(base::MapReader& reader, Plan::PlanPath& path);
-  std::optional<Way> read_way(const base::Settings& through, std::uint32_t host);
+  void add_threads(const Plan::PlanPath& path, const base::Settings& written);
+  void add(Plan::PlanPath path, const std::optional<Way>& way, bool whole);
+  std::optional<Way> read_way(const Items& through, const base::Position& position,
+                              std::uint32_t host);
+  bool goes_on_alike(const Item& item, const Items& through, std::size_t place) const;
   std::optional<Item> read_item(const base::Settings& written, std::uint32_t host);
   std::optional<Item> read_named(const base::Settings& written, const std::string& name,
                                  const base::Settings& role);
+  std::optional<std::uint32_t> number_of(const base::Settings& written, const std::string& name);
+  const WrapperKind* kind_named(const std::string& name);
   std::optional<Item> read_in_place(const base::Settings& written, const base::Settings& name,
                                     const base::Settings& settings, std::uint32_t host);
   std::optional<std::uint32_t> host_after(const Item& item) const;
   std::uint32_t wrapper_of(const Item& item);
   std::optional<StageId> make_stages(const Way& way);
-  bool agrees(const Way& way, std::size_t from, StageId stage);
+  bool agrees(const std::vector<Item>& way, std::size_t from, StageId stage);
   bool is(const Item& item, StageId stage) const;
   void mistake(const base::Settings& where, std::string message) {
     mistakes_.add(place_of(where), std::move(message));
   }
 
+  /// Threads of a path, and where they are written.
   struct Range {
-    std::uint64_t first, last;
-    base::Position position;
+    std::uint32_t graph = 0, host = 0, first = 0, last = 0;
+    base::Settings written;
+    auto place() const { return std::tuple(graph, host, first); }
   };
+  const Numbers& wrappers_;
   const WrapperKinds& kinds_;
   Plan& plan_;
   PlanText& text_;
   base::Mistakes& mistakes_;
-  std::unordered_map<std::string, std::uint32_t> wrappers_;
-  std::unordered_map<std::uint32_t, StageId> joins_;  ///< stage of each joining wrapper
-  std::map<std::pair<std::string, std::uint32_t>, std::vector<Range>> threads_;
+  std::uint32_t next_number_ = 0;                    ///< after the highest that was found
+  std::array<std::uint32_t, 4096> numbers_found_{};  ///< by a hash of the item
+  std::array<const WrapperKind*, 2> last_kinds_{};
+  std::vector<StageId> joins_;           ///< stages of joins, by the index of the wrapper
+  std::vector<base::Settings> made_by_;  ///< items of the first paths through the stages
+  std::vector<std::string> graphs_;      ///< that have threads
+  std::unordered_map<std::string, std::uint32_t> graph_numbers_;
+  std::vector<Range> threads_;
 };
 
 /// "0-3" or "2".
@@ -110,8 +139,20 @@ bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
   }
   path.first_thread = static_cast<std::uint32_t>(*first);
   path.threads = static_cast<std::uint32_t>(*last - *first + 1);
-  threads_[{path.graph, path.host}].push_back({*first, *last, written.position()});
+  add_threads(path, written);
   return true;
+}
+
+void PathReader::add_threads(const Plan::PlanPath& path, const base::Settings& written) {
+  if (graphs_.empty() || graphs_.back() != path.graph) {
+    const auto number = static_cast<std::uint32_t>(graphs_.size());
+    if (graph_numbers_.try_emplace(path.graph, number).second) graphs_.push_back(path.graph);
+  }
+  const std::uint32_t graph = graphs_.back() == path.graph
+                                  ? static_cast<std::uint32_t>(graphs_.size() - 1)
+                                  : graph_numbers_.at(path.graph);
+  threads_.push_back(
+      {graph, path.host, path.first_thread, path.first_thread + path.threads - 1, written});
 }
 
 void PathReader::read(const base::Settings& written) {
@@ -136,9 +177,28 @@ void PathReader::read(const base::Settings& written) {
   }
   reader.finish();
   std::optional<Way> way;
-  if (host_index) way = read_way(through, path.host);
+  if (host_index) way = read_way(through.items(), through.position(), path.host);
+  add(std::move(path), way, whole);
+}
+
+void PathReader::read(const Expansion::Path& made, const Expansion& config) {
+  Plan::PlanPath path;
+  path.position = made.graph.position();
+  path.graph = made.graph.text();
+  const auto host = find_host(config, made.host, plan_, path.position, mistakes_);
+  if (!host) return add(std::move(path), std::nullopt, false);
+  path.host = *host;
+  path.first_thread = made.first_thread;
+  path.threads = made.threads;
+  if (path.threads > 0) add_threads(path, made.graph);
+  const auto way = read_way(made.through, path.position, path.host);
+  add(std::move(path), way, true);
+}
+
+/// `whole`: all but its way could be read.
+void PathReader::add(Plan::PlanPath path, const std::optional<Way>& way, bool whole) {
   std::optional<StageId> stage;
-  if (whole && way && !way->empty()) stage = make_stages(*way);
+  if (whole && way && !way->items.empty()) stage = make_stages(*way);
   if (!stage) {
     text_.whole = false;
     return;
@@ -147,23 +207,27 @@ void PathReader::read(const base::Settings& written) {
   plan_.paths.push_back(std::move(path));
 }
 
-std::optional<PathReader::Way> PathReader::read_way(const base::Settings& through,
+std::optional<PathReader::Way> PathReader::read_way(const Items& through,
+                                                    const base::Position& position,
                                                     std::uint32_t host) {
   Way way;
   bool whole = true;
-  if (through.items().size() > path_length_max) {
-    mistake(through, fmt::format("through: a path has at most {} wrappers, found {}",
-                                 path_length_max, through.items().size()));
+  if (through.size() > path_length_max) {
+    mistakes_.add(position, fmt::format("through: a path has at most {} wrappers, found {}",
+                                        path_length_max, through.size()));
     return std::nullopt;
   }
-  for (const base::Settings& written : through.items()) {
-    std::optional<Item> item = read_item(written, host);
+  for (std::size_t place = 0; place < through.size(); ++place) {
+    std::optional<Item> item = read_item(through[place], host);
     if (!item) {
       whole = false;
       continue;
     }
+    item->item = through[place];
     const auto next_host = host_after(*item);
-    way.push_back(std::move(*item));
+    way.goes_on_alike = whole && goes_on_alike(*item, through, place);
+    way.items.push_back(std::move(*item));
+    if (way.goes_on_alike) return way;
     // Where it crosses to is the kind's to read; it says so when that is no host.
     if (!next_host) {
       whole = false;
@@ -173,8 +237,20 @@ std::optional<PathReader::Way> PathReader::read_way(const base::Settings& throug
   }
   if (whole) return way;
   // No path comes of it, but what was written in place can still be checked.
-  for (const Item& item : way) wrapper_of(item);
+  for (const Item& item : way.items) wrapper_of(item);
   return std::nullopt;
+}
+
+/// Whether the same items follow as on the path that made the join's stage, not only equal ones.
+bool PathReader::goes_on_alike(const Item& item, const Items& through, std::size_t place) const {
+  if (!item.wrapper) return false;
+  for (StageId stage = joins_[*item.wrapper]; stage != no_stage;
+       stage = plan_.stages[stage].below, ++place) {
+    if (place == through.size() || made_by_[stage].identity() != through[place].identity())
+      return false;
+    if (plan_.stages[stage].below == no_stage) return place + 1 == through.size();
+  }
+  return false;
 }
 
 std::optional<Item> PathReader::read_item(const base::Settings& written, std::uint32_t host) {
@@ -192,10 +268,34 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
+/// Index of the wrapper with that name. It is mostly the next one, as wrappers are in the order of
+/// the paths, or was found by the same item before.
+std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
+                                                   const std::string& name) {
+  const auto is_named = [&](std::uint32_t number) {
+    return number < joins_.size() && text_.wrappers[number].identity() == written.identity();
+  };
+  if (is_named(next_number_)) return next_number_++;
+  std::uint32_t& guess =
+      numbers_found_[std::hash<const void*>()(written.identity()) / 16 % numbers_found_.size()];
+  if (is_named(guess)) return guess;
+  const auto found = wrappers_.find(name);
+  if (found == wrappers_.end()) return std::nullopt;
+  next_number_ = std::max(next_number_, found->second + 1);
+  return guess = found->second;
+}
+
+const WrapperKind* PathReader::kind_named(const std::string& name) {
+  for (const WrapperKind* const kind : last_kinds_)
+    if (kind != nullptr && kind->name == name) return kind;
+  last_kinds_[0] = std::exchange(last_kinds_[1], kinds_.find(name));
+  return last_kinds_[1];
+}
+
 std::optional<Item> PathReader::read_named(const base::Settings& written, const std::string& name,
                                            const base::Settings& role) {
-  const auto found = wrappers_.find(name);
-  if (found == wrappers_.end()) {
+  const std::optional<std::uint32_t> found = number_of(written, name);
+  if (!found) {
     if (text_.broken.contains(name)) return std::nullopt;
     if (kinds_.find(name) != nullptr)
       mistake(written, fmt::format("'{}' is a kind of wrapper; written in place it takes its "
@@ -207,8 +307,8 @@ std::optional<Item> PathReader::read_named(const base::Settings& written, const 
   }
   Item item;
   item.written = written;
-  item.wrapper = found->second;
-  item.kind = kinds_.find(plan_.wrappers[found->second].kind);
+  item.wrapper = found;
+  item.kind = kind_named(plan_.wrappers[*found].kind);
   const std::vector<std::string>& roles = item.kind->roles;
   if (role.is_null()) return item;
   const auto known = std::find(roles.begin(), roles.end(), role.text());
@@ -230,7 +330,7 @@ std::optional<Item> PathReader::read_in_place(const base::Settings& written,
                                               const base::Settings& name,
                                               const base::Settings& settings, std::uint32_t host) {
   Item item;
-  item.kind = kinds_.find(name.text());
+  item.kind = kind_named(name.text());
   if (item.kind == nullptr) {
     mistake(name, not_named("a kind of wrapper", name, kinds_.names()));
     return std::nullopt;
@@ -263,7 +363,6 @@ std::uint32_t PathReader::wrapper_of(const Item& item) {
   wrapper.settings = item.settings;
   plan_.wrappers.push_back(std::move(wrapper));
   text_.wrappers.push_back(item.written);
-  text_.contributors.emplace_back();
   return static_cast<std::uint32_t>(plan_.wrappers.size() - 1);
 }
 
@@ -272,29 +371,29 @@ std::optional<StageId> PathReader::make_stages(const Way& way) {
   std::optional<StageId> first;
   const auto made_before = static_cast<StageId>(plan_.stages.size());
   StageId above = no_stage;
-  for (std::size_t place = 0; place < way.size(); ++place) {
-    const Item& item = way[place];
+  for (std::size_t place = 0; place < way.items.size(); ++place) {
+    const Item& item = way.items[place];
     const bool is_shared = item.wrapper && item.kind->joins();
-    const auto join = is_shared ? joins_.find(*item.wrapper) : joins_.end();
-    StageId stage = static_cast<StageId>(plan_.stages.size());
-    if (join != joins_.end()) {
-      stage = join->second;
+    const StageId join = is_shared ? joins_[*item.wrapper] : no_stage;
+    const StageId stage = join != no_stage ? join : static_cast<StageId>(plan_.stages.size());
+    if (join != no_stage) {
       if (stage >= made_before) {
         mistake(item.written,
                 fmt::format("a cycle: the path was in {} before{}",
                             plan_.wrappers[*item.wrapper].name, also_at(text_.of_stage(stage))));
         return std::nullopt;
       }
-      if (!agrees(way, place, stage)) return std::nullopt;
+      if (!way.goes_on_alike && !agrees(way.items, place, stage)) return std::nullopt;
     } else {
       plan_.stages.push_back({wrapper_of(item), no_stage, 0, item.role});
       text_.stages.push_back(item.written);
-      if (is_shared) joins_.emplace(*item.wrapper, stage);
+      made_by_.push_back(item.item);
+      if (is_shared) joins_[*item.wrapper] = stage;
     }
     if (above != no_stage) plan_.stages[above].below = stage;
     if (!first) first = stage;
     above = stage;
-    if (join != joins_.end()) break;
+    if (join != no_stage) break;
   }
   return first;
 }
@@ -308,7 +407,7 @@ bool PathReader::is(const Item& item, StageId id) const {
          same(wrapper.settings, item.settings);
 }
 
-bool PathReader::agrees(const Way& way, std::size_t from, StageId stage) {
+bool PathReader::agrees(const std::vector<Item>& way, std::size_t from, StageId stage) {
   const std::string& join = plan_.wrappers[plan_.stages[stage].wrapper].name;
   const auto disagree = [&](const base::Settings& here, StageId there, std::string_view how) {
     const base::Position other = text_.of_stage(there);
@@ -331,24 +430,30 @@ bool PathReader::agrees(const Way& way, std::size_t from, StageId stage) {
 }
 
 void PathReader::check_threads_once() {
-  for (auto& [key, ranges] : threads_) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const Range& a, const Range& b) { return a.first < b.first; });
-    for (std::size_t index = 1; index < ranges.size(); ++index) {
-      if (ranges[index].first > ranges[index - 1].last) continue;
-      mistakes_.add(ranges[index].position,
-                    fmt::format("threads: thread {} of host {} is in graph {} already{}",
-                                ranges[index].first, plan_.hosts[key.second].name, key.first,
-                                also_at(ranges[index - 1].position)));
-    }
+  const auto is_before = [](const Range& a, const Range& b) { return a.place() < b.place(); };
+  if (!std::is_sorted(threads_.begin(), threads_.end(), is_before))
+    std::stable_sort(threads_.begin(), threads_.end(), is_before);
+  for (std::size_t index = 1; index < threads_.size(); ++index) {
+    const Range& before = threads_[index - 1];
+    const Range& range = threads_[index];
+    if (range.graph != before.graph || range.host != before.host || range.first > before.last)
+      continue;
+    mistakes_.add(range.written.position(),
+                  fmt::format("threads: thread {} of host {} is in graph {} already{}", range.first,
+                              plan_.hosts[range.host].name, graphs_[range.graph],
+                              also_at(before.written.position())));
   }
 }
 
 }  // namespace
 
-void read_paths(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
-                PlanText& text, base::Mistakes& mistakes) {
-  PathReader reader(kinds, plan, text, mistakes);
+void read_paths(Expansion config, const base::Settings& section, const WrapperKinds& kinds,
+                Plan& plan, PlanText& text, base::Mistakes& mistakes) {
+  PathReader reader(config.wrapper_numbers, kinds, plan, text, mistakes);
+  for (Expansion::Path& made : config.paths) {
+    reader.read(made, config);
+    made = {};
+  }
   for (const base::Settings& written : section.items()) reader.read(written);
   reader.check_threads_once();
 }

@@ -317,8 +317,7 @@ void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
       id = stage.below;
     }
   }
-  for (std::uint32_t wrapper = 0; wrapper < text.contributors.size(); ++wrapper) {
-    const base::Settings& written = text.contributors[wrapper];
+  for (const auto& [wrapper, written] : text.contributors) {
     if (!written.is_null() && written.text() != std::to_string(plan.wrappers[wrapper].slots))
       mistakes.add(
           written.position(),

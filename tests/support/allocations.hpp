@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/allocations.hpp — how often memory was asked for.
+// tests/support/allocations.hpp — how often memory was asked for, and how much.
 #pragma once
 #include <cstdint>
 
@@ -11,5 +11,6 @@ std::uint64_t allocations();
 /// Whose the calling OS thread's allocations are from now on, besides: 0 or 1; -1 is nobody's.
 void allocate_for(int whose);
 std::uint64_t allocations_for(int whose);
+std::uint64_t allocated_bytes_for(int whose);  ///< in total, whether they were freed or not
 
 }  // namespace test_support

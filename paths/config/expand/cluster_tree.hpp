@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "paths/config/multi_cluster.hpp"
@@ -14,12 +13,18 @@ namespace paths::expansion {
 struct ClusterTree {
   std::vector<std::uint32_t> hosts;  ///< with threads, in the config's order
   std::uint32_t root = 0;
-  std::unordered_map<std::uint32_t, std::uint32_t> parent;
-  std::unordered_map<std::uint32_t, std::uint32_t> children;  ///< how many
 
+  std::uint32_t parent_of(std::uint32_t host) const { return nodes[host - hosts.front()].parent; }
+  bool has_children(std::uint32_t host) const { return nodes[host - hosts.front()].has_children; }
   /// Which contributor of the root's join of hosts the root itself is: slots are counted in the
   /// order in which paths come, those of hosts below other hosts included.
   std::uint32_t root_slot() const;
+
+  struct Node {
+    std::uint32_t parent = 0;  ///< the root is its own
+    bool has_children = false;
+  };
+  std::vector<Node> nodes;  ///< from the first host to the last one, with those between them
 };
 
 /// The hosts of a cluster that has threads as a tree: all below the root, or with a fan-out k,

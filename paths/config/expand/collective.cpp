@@ -20,6 +20,7 @@ CollectiveExpansion::CollectiveExpansion(const MultiCluster& all,
       collective_(collective),
       kind_(kind),
       position_(collective.name.position()),
+      join_settings_(Settings::map(collective.settings.entries(), position_)),
       is_alone_(all.thread_count() == 1),
       writer_(writer),
       routes_(routes) {
@@ -28,11 +29,14 @@ CollectiveExpansion::CollectiveExpansion(const MultiCluster& all,
 }
 
 std::string CollectiveExpansion::name(std::string_view part) const {
-  return fmt::format("{}.{}", collective_.name.text(), part);
+  std::string name = collective_.name.text();
+  name += '.';
+  return name += part;
 }
 
 std::uint32_t CollectiveExpansion::root_of(std::uint32_t cluster) const {
-  return cluster_tree(all_, collective_, cluster).root;
+  return cluster == collective_.root_cluster ? collective_.root_host
+                                             : all_.computing(cluster).front();
 }
 
 void CollectiveExpansion::add_path(std::uint32_t host, std::uint32_t threads, Way way) {
@@ -62,40 +66,40 @@ void CollectiveExpansion::write_graph() {
 
 Settings CollectiveExpansion::join(std::string_view part, std::uint32_t host,
                                    std::optional<std::uint32_t> root_slot) {
-  Settings settings = collective_.settings;
+  Settings settings = join_settings_;
   if (!kind_.root_slot.empty() && root_slot) {
     Entries entries = settings.entries();
     entries.push_back(entry_of(kind_.root_slot, *root_slot));
-    settings = Settings::map(std::move(entries), settings.position());
+    settings = Settings::map(std::move(entries), position_);
   }
-  const std::string shared = name(part);
-  writer_.share(shared, collective_.kind, host, settings, position_);
-  return text(shared);
+  return writer_.share(name(part), collective_.kind, host, settings, position_);
 }
 
-/// From `host` down to the root of its cluster, and on.
-Way CollectiveExpansion::climb(const ClusterTree& tree, std::uint32_t cluster, std::uint32_t host,
-                               const Way& rest) {
-  Way way;
-  for (;;) {
-    const bool combines = tree.children.contains(host);
-    if (host == tree.root) {
-      const bool is_root = host == collective_.root_host;
-      if (combines)
-        way.push_back(join("join." + all_.cluster_name(cluster), host,
-                           is_root ? std::optional(tree.root_slot()) : std::nullopt));
-      append(way, rest);
-      return way;
-    }
-    if (combines) way.push_back(join("fan." + all_.host_name(host), host, std::nullopt));
-    const std::uint32_t parent = tree.parent.at(host);
-    routes_.route(way, host, parent, collective_.name);
-    host = parent;
+/// Adds the way from `host` down to the root of its cluster, and on.
+void CollectiveExpansion::climb(Way& way, const ClusterTree& tree, std::uint32_t host,
+                                const Way& rest, Climbs& known) {
+  const bool combines = tree.has_children(host);
+  if (const auto found = known.find(host); found != known.end()) return append(way, found->second);
+  Way climbed;
+  Way& from_here = combines ? climbed : way;
+  if (host == tree.root) {
+    const bool is_root = host == collective_.root_host;
+    if (combines)
+      climbed.push_back(join("join." + all_.cluster_name(all_.hosts[host].cluster), host,
+                             is_root ? std::optional(tree.root_slot()) : std::nullopt));
+    append(from_here, rest);
+  } else {
+    if (combines) climbed.push_back(join("fan." + all_.host_name(host), host, std::nullopt));
+    const std::uint32_t parent = tree.parent_of(host);
+    routes_.route(from_here, host, parent, collective_.name);
+    climb(from_here, tree, parent, rest, known);
   }
+  if (combines) append(way, known.emplace(host, std::move(climbed)).first->second);
 }
 
 void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) {
   const ClusterTree tree = cluster_tree(all_, collective_, cluster);
+  Climbs known;
   for (const std::uint32_t host : tree.hosts) {
     Way way = above_joins_;
     const std::uint32_t threads = all_.hosts[host].threads;
@@ -103,7 +107,7 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
     if (threads > 1 || is_alone_)
       way.push_back(
           join("join." + all_.host_name(host), host, is_root ? std::optional(0u) : std::nullopt));
-    append(way, climb(tree, cluster, host, rest));
+    climb(way, tree, host, rest, known);
     add_path(host, threads, std::move(way));
   }
 }
@@ -144,6 +148,7 @@ void CollectiveExpansion::write_schedule() {
       entry("collective", collective_.name)};
   const Entries& combining = collective_.settings.entries();
   settings.insert(settings.end(), combining.begin(), combining.end());
+  const Settings schedule = in_place("schedule", std::move(settings));
   for (const std::uint32_t cluster : clusters_)
     for (const std::uint32_t host : all_.computing(cluster)) {
       const std::string result = name("result." + all_.host_name(host));
@@ -154,7 +159,7 @@ void CollectiveExpansion::write_schedule() {
       Way way = above_joins_;
       if (threads > 1 || is_alone_)
         way.push_back(join("join." + all_.host_name(host), host, std::nullopt));
-      way.push_back(in_place("schedule", settings));
+      way.push_back(schedule);
       if (checks()) way.push_back(check({.settings = {}, .tuple = {}}, result, {}, {}));
       way.push_back(store(result, position_));
       add_path(host, threads, std::move(way));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,9 @@ class CollectiveExpansion {
   bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
-  Way climb(const ClusterTree& tree, std::uint32_t cluster, std::uint32_t host, const Way& rest);
+  /// Ways down from hosts in which others meet.
+  using Climbs = std::unordered_map<std::uint32_t, Way>;
+  void climb(Way& way, const ClusterTree& tree, std::uint32_t host, const Way& rest, Climbs& known);
   base::Settings join(std::string_view part, std::uint32_t host,
                       std::optional<std::uint32_t> root_slot);
   base::Settings check(const Telling& telling, const std::string& result, const Way& combine,
@@ -89,6 +92,7 @@ class CollectiveExpansion {
   const MultiCluster::Collective& collective_;
   const CollectiveKind& kind_;
   const base::Position position_;
+  const base::Settings join_settings_;
   const bool is_alone_;  ///< one thread in all: its join is what makes its path a collective's
   Writer& writer_;
   Routes& routes_;

@@ -37,7 +37,7 @@ void write_element(const MultiCluster& all, const MultiCluster::Element& element
 /// Written out, a config may be very much larger than it is: of clusters that all tell each other,
 /// by their square.
 void check_size(const MultiCluster& all, const base::Position& position, base::Mistakes& mistakes) {
-  constexpr std::uint64_t path_bytes_least = 2 << 10;
+  constexpr std::uint64_t path_bytes_least = 512;
   std::uint64_t paths = all.hosts.size();
   for (const MultiCluster::Collective& collective : all.collectives)
     paths +=
@@ -60,11 +60,11 @@ bool is_high_level(const base::Settings& settings) {
   return false;
 }
 
-base::Settings expand(const base::Settings& settings, const WrapperKinds& kinds,
-                      const Overrides& overrides, base::Mistakes& mistakes) {
+Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
+                 const Overrides& overrides, base::Mistakes& mistakes) {
   const MultiCluster all = read_multi_cluster(settings, kinds, overrides, mistakes);
   if (mistakes.empty()) check_size(all, settings.position(), mistakes);
-  if (!mistakes.empty()) return settings;
+  if (!mistakes.empty()) return {};
   expansion::Writer writer(all);
   expansion::Routes routes(all, writer, mistakes);
   for (const MultiCluster::Cluster& cluster : all.clusters)

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/settings.hpp"
 #include "paths/config/config.hpp"
+#include "paths/config/expansion.hpp"
 
 namespace paths {
 
@@ -11,7 +12,7 @@ bool is_high_level(const base::Settings& settings);
 
 /// The low level that the high level stands for; what it makes has the position of what it was
 /// made from. Nothing to use when there were mistakes.
-base::Settings expand(const base::Settings& settings, const WrapperKinds& kinds,
-                      const Overrides& overrides, base::Mistakes& mistakes);
+Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
+                 const Overrides& overrides, base::Mistakes& mistakes);
 
 }  // namespace paths

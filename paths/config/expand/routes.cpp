@@ -21,10 +21,8 @@ Settings Routes::forward(std::uint32_t host) {
 
 Settings Routes::link_stage(const std::string& name, std::uint32_t host, const Settings& settings,
                             std::string_view role) {
-  writer_.share(name, "emulate_link", host, settings, settings.position());
-  return Settings::map(
-      {{word(name, settings.position()), word(std::string(role), settings.position())}},
-      settings.position());
+  const Settings link = writer_.share(name, "emulate_link", host, settings, settings.position());
+  return Settings::map({{link, word(std::string(role), settings.position())}}, settings.position());
 }
 
 /// One hop inside a cluster: out of one host's network, into the other's, and back.
@@ -91,6 +89,12 @@ void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Setting
 }
 
 void Routes::route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
+  const auto [found, is_new] = routes_.try_emplace(std::uint64_t{from} << 32 | to);
+  if (is_new) add_route(found->second, from, to, asker);
+  append(way, found->second);
+}
+
+void Routes::add_route(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
   if (cluster_of(from) == cluster_of(to)) return hop(way, from, to);
   hop(way, from, exit(cluster_of(from)));
   cross(way, cluster_of(from), cluster_of(to), asker);

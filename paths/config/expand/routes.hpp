@@ -34,6 +34,7 @@ class Routes {
                             const base::Settings& settings, std::string_view role);
 
  private:
+  void add_route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
   void hop(Way& way, std::uint32_t from, std::uint32_t to);
   void cross(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
   void refuse_switches(std::uint32_t from, std::uint32_t to, const base::Settings& asker);
@@ -48,6 +49,7 @@ class Routes {
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
   std::set<std::uint32_t> switched_;  // clusters that were refused
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
+  std::unordered_map<std::uint64_t, Way> routes_;  // by both hosts
 };
 
 }  // namespace paths::expansion

@@ -43,6 +43,13 @@ Settings marked_store(const std::string& element, std::string marks,
 
 void append(Way& way, const Way& rest) { way.insert(way.end(), rest.begin(), rest.end()); }
 
+Writer::Writer(const MultiCluster& all) : all_(all) {
+  const std::size_t usual = all.collectives.size() * all.hosts.size();
+  expansion_.wrapper_numbers.reserve(usual);
+  expansion_.wrappers.reserve(usual);
+  expansion_.paths.reserve(usual);
+}
+
 void Writer::host(std::uint32_t index) {
   const MultiCluster::Host& host = all_.hosts[index];
   const base::Position& position = host.name.position();
@@ -54,6 +61,7 @@ void Writer::host(std::uint32_t index) {
     settings.push_back(entry("groups", word(group_path(host.groups), host.groups[0].position())));
   if (!host.space.is_null()) settings.push_back(entry("space", host.space));
   hosts_.emplace_back(host.name, Settings::map(std::move(settings), position));
+  expansion_.hosts.push_back(host.name);
 }
 
 void Writer::element(const Settings& name, const Settings& settings) {
@@ -71,13 +79,14 @@ void Writer::element(const std::string& name, std::uint32_t host, const pastset:
   elements_.push_back(entry(name, Settings::map(std::move(settings), position)));
 }
 
-void Writer::share(const std::string& name, std::string_view kind, std::uint32_t host,
-                   const Settings& settings, const base::Position& position) {
-  if (!shared_.insert(name).second) return;
-  Entries map = {entry("kind", word(std::string(kind), position)),
-                 entry("host", word(all_.host_name(host), position))};
-  map.insert(map.end(), settings.entries().begin(), settings.entries().end());
-  wrappers_.emplace_back(word(name, position), Settings::map(std::move(map), position));
+Settings Writer::share(const std::string& name, std::string_view kind, std::uint32_t host,
+                       const Settings& settings, const base::Position& position) {
+  Settings written = word(name, position);
+  const auto [found, is_new] = expansion_.wrapper_numbers.try_emplace(
+      written.text(), static_cast<std::uint32_t>(expansion_.wrappers.size()));
+  if (!is_new) return expansion_.wrappers[found->second].name;
+  expansion_.wrappers.push_back({written, std::string(kind), host, settings});
+  return written;
 }
 
 void Writer::graph(const Settings& name, Entries is) {
@@ -86,52 +95,47 @@ void Writer::graph(const Settings& name, Entries is) {
 
 void Writer::path(const Settings& graph, const Threads& threads, Way way,
                   const std::vector<std::string>& instrumented) {
-  const base::Position& position = graph.position();
-  Entries path = {entry("graph", graph),
-                  entry("host", word(all_.host_name(threads.host), position))};
-  const std::string first = std::to_string(threads.first);
-  const std::uint32_t last = threads.first + threads.count - 1;
-  if (threads.count > 0)
-    path.push_back(entry(
-        "threads", word(threads.count == 1 ? first : fmt::format("{}-{}", first, last), position)));
   way = instrument(instrumented, threads.count > 0, std::move(way));
-  path.push_back(entry("through", Settings::list(std::move(way), position)));
-  paths_.push_back(Settings::map(std::move(path), position));
+  expansion_.paths.push_back({graph, threads.host, threads.first, threads.count, std::move(way)});
 }
 
 Way Writer::instrument(const std::vector<std::string>& instrumented, bool has_threads,
                        Way way) const {
   if (instrumented.empty()) return way;
   const bool is_all = instrumented.front() == "true";
-  const Settings named = is_all ? Settings() : Settings::map(wrappers_);
-  return with_collectors(way, has_threads, [&](const Settings& wrapper) {
-    const auto is = [&](const std::string& kind) { return kind == kind_in_way(wrapper, named); };
+  const auto& numbers = expansion_.wrapper_numbers;
+  return with_collectors(way, has_threads, [&](const Settings& item) {
+    const auto found = numbers.find(name_in_way(item));
+    const std::string kind =
+        found != numbers.end() ? expansion_.wrappers[found->second].kind : kind_in_way(item, {});
+    const auto is = [&](const std::string& one) { return one == kind; };
     return is_all || std::any_of(instrumented.begin(), instrumented.end(), is);
   });
 }
 
-Settings Writer::finish(const Settings& settings) {
+Expansion Writer::finish(const Settings& settings) {
   Entries low_level;
   for (const std::string_view key : {"network", "deadline", "stack", "waiting", "shared_memory",
                                      "shared_spaces", "lanes", "groups"})
     for (const auto& written : settings.entries())
       if (written.first.text() == key) low_level.push_back(written);
-  if (const Settings* own = settings.find("wrappers"))
-    wrappers_.insert(wrappers_.end(), own->entries().begin(), own->entries().end());
   if (const Settings* own = settings.find("graphs"))
     graphs_.insert(graphs_.end(), own->entries().begin(), own->entries().end());
-  if (const Settings* own = settings.find("paths"))
-    paths_.insert(paths_.end(), own->items().begin(), own->items().end());
   const base::Position& position = settings.position();
+  const Settings* const wrappers = settings.find("wrappers");
+  const Settings* const paths = settings.find("paths");
   if (needs_lanes_ && settings.find("lanes") == nullptr)
     low_level.push_back(entry("lanes", Settings::map({}, position)));
   low_level.push_back(entry("hosts", Settings::map(std::move(hosts_), position)));
   low_level.push_back(entry("ways", write_ways(all_, position)));
   low_level.push_back(entry("elements", Settings::map(std::move(elements_), position)));
-  low_level.push_back(entry("wrappers", Settings::map(std::move(wrappers_), position)));
+  low_level.push_back(entry(
+      "wrappers", Settings::map(wrappers != nullptr ? wrappers->entries() : Entries(), position)));
   low_level.push_back(entry("graphs", Settings::map(std::move(graphs_), position)));
-  low_level.push_back(entry("paths", Settings::list(std::move(paths_), position)));
-  return Settings::map(std::move(low_level), position);
+  low_level.push_back(
+      entry("paths", Settings::list(paths != nullptr ? paths->items() : Way(), position)));
+  expansion_.written = Settings::map(std::move(low_level), position);
+  return std::move(expansion_);
 }
 
 }  // namespace paths::expansion

@@ -2,13 +2,13 @@
 // paths/config/expand/writer.hpp — the low level of a config, while it is written.
 #pragma once
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
+#include "paths/config/expansion.hpp"
 #include "paths/config/multi_cluster.hpp"
 
 /// Inside of paths/config/expand/expand.hpp.
@@ -40,7 +40,7 @@ struct Threads {
 class Writer {
  public:
   /// `all` outlives it.
-  explicit Writer(const MultiCluster& all) : all_(all) {}
+  explicit Writer(const MultiCluster& all);
 
   void host(std::uint32_t host);
   base::Settings hosts() const { return base::Settings::map(hosts_); }
@@ -48,9 +48,9 @@ class Writer {
   /// `keep_newest`: 0 keeps all.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
                std::uint64_t keep_newest, const base::Position& position);
-  /// A wrapper that several paths share; once for each name.
-  void share(const std::string& name, std::string_view kind, std::uint32_t host,
-             const base::Settings& settings, const base::Position& position);
+  /// A wrapper that several paths share, once for each name, which is returned.
+  base::Settings share(const std::string& name, std::string_view kind, std::uint32_t host,
+                       const base::Settings& settings, const base::Position& position);
   /// Hosts send what has no path: the key `lanes` is there, whether the config has it or not.
   void need_lanes() { needs_lanes_ = true; }
   /// What the paths of that name are; `is` has its settings at the low level.
@@ -60,15 +60,14 @@ class Writer {
             const std::vector<std::string>& instrumented);
 
   /// What was written, with what `settings` already say at the low level.
-  base::Settings finish(const base::Settings& settings);
+  Expansion finish(const base::Settings& settings);
 
  private:
   Way instrument(const std::vector<std::string>& instrumented, bool has_threads, Way way) const;
 
   const MultiCluster& all_;
-  Entries hosts_, elements_, wrappers_, graphs_;
-  std::vector<base::Settings> paths_;
-  std::set<std::string> shared_;
+  Entries hosts_, elements_, graphs_;
+  Expansion expansion_;
   bool needs_lanes_ = false;
 };
 
