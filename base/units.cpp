@@ -35,9 +35,10 @@ constexpr std::array<Unit, 7> byte_units = {{{"GiB", 1u << 30},
                                              {"KiB", 1u << 10},
                                              {"KB", 1'000},
                                              {"B", 1}}};
-// What else is read: bytes without a unit, and letters as the tools of GNU have them.
-constexpr std::array<Unit, 4> more_byte_units = {
-    {{"G", 1u << 30}, {"M", 1u << 20}, {"K", 1u << 10}, {"", 1}}};
+// What else is read: the symbol of the SI, letters as the tools of GNU have them, and bytes without
+// a unit.
+constexpr std::array<Unit, 6> more_byte_units = {
+    {{"G", 1u << 30}, {"M", 1u << 20}, {"K", 1u << 10}, {"k", 1u << 10}, {"kB", 1'000}, {"", 1}}};
 
 struct RateUnit {
   std::string_view name;

@@ -23,7 +23,7 @@ std::optional<double> parse_number(std::string_view text);
 
 /// Each parser takes a number with its unit ("30ms", "1.5 s", "64KiB", "100Mbit"). For other text,
 /// a negative number or an overflow it returns nothing. Time: ns us ms s min h, up to time_max.
-/// Bytes: B KB MB GB KiB MiB GiB; K, M and G are KiB, MiB and GiB, and a bare number counts bytes.
+/// Bytes: B kB KB MB GB KiB MiB GiB; k, K, M and G are binary, and a bare number counts bytes.
 /// Rates (bits per second): bit kbit Mbit Gbit, also written with "/s" behind; never 0.
 std::optional<Nanos> parse_time(std::string_view text);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
