@@ -100,7 +100,6 @@ class Evaluation {
   void finish(Rank me, Slot slot);
   void finish_receiving(MessageIndex index);
   void recycle(MessageIndex index);
-  MessageIndex place_message();
   [[noreturn]] void throw_stuck() const;
   // Sending.
   void choose(Rank me);
@@ -182,8 +181,7 @@ class Evaluation {
     return *taken;
   }
   std::vector<std::unique_ptr<Taken>> links_;  // that something passed: of many clusters few
-  std::vector<Message> messages_;
-  std::vector<MessageIndex> vacant_;
+  Messages<Message> messages_;
   std::uint64_t serial_ = 0;
   Meeting meeting_;
   Events events_;
@@ -260,17 +258,6 @@ void Evaluation::admit(Rank me) {
   }
 }
 
-MessageIndex Evaluation::place_message() {
-  if (vacant_.empty()) {
-    messages_.emplace_back();
-    return static_cast<MessageIndex>(messages_.size() - 1);
-  }
-  const MessageIndex index = vacant_.back();
-  vacant_.pop_back();
-  messages_[index] = {};
-  return index;
-}
-
 void Evaluation::begin_message(Rank me, Slot slot) {
   Admitted& step = hosts_[me].admission[slot];
   const bool is_sender = step.action == Action::send;
@@ -278,7 +265,7 @@ void Evaluation::begin_message(Rank me, Slot slot) {
       is_sender ? Stream{me, step.peer, step.channel} : Stream{step.peer, me, step.channel};
   std::optional<MessageIndex> index = meeting_.meet(stream, is_sender);
   if (!index) {
-    index = place_message();
+    index = messages_.add();
     Message& message = messages_[*index];
     message.serial = serial_++;
     message.source = stream.source;
@@ -357,7 +344,7 @@ void Evaluation::finish_receiving(MessageIndex index) {
 }
 
 void Evaluation::recycle(MessageIndex index) {
-  if (messages_[index].is_sent && messages_[index].is_received) vacant_.push_back(index);
+  if (messages_[index].is_sent && messages_[index].is_received) messages_.recycle(index);
 }
 
 // --- sending ---

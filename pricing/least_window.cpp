@@ -110,7 +110,7 @@ class Simulation {
         is_sender ? Stream{me, step.peer, step.channel} : Stream{step.peer, me, step.channel};
     std::optional<MessageIndex> index = meeting_.meet(stream, is_sender);
     if (!index) {
-      index = place_message();
+      index = messages_.add();
       messages_[*index].source = stream.source;
       messages_[*index].target = stream.target;
       meeting_.wait(stream, is_sender, *index);
@@ -119,17 +119,6 @@ class Simulation {
     (is_sender ? messages_[*index].sending : messages_[*index].receiving) = slot;
     if (takes_ports(step.action))
       (is_sender ? host.sending : host.receiving)[class_of(me, step)].steps.push_back(slot);
-  }
-
-  MessageIndex place_message() {
-    if (vacant_.empty()) {
-      messages_.emplace_back();
-      return static_cast<MessageIndex>(messages_.size() - 1);
-    }
-    const MessageIndex index = vacant_.back();
-    vacant_.pop_back();
-    messages_[index] = {};
-    return index;
   }
 
   /// A step that is free of hazards.
@@ -168,7 +157,7 @@ class Simulation {
     if (!message.can_be_sent || !message.can_be_received) return;
     end(message.source, message.sending);
     end(message.target, message.receiving);
-    vacant_.push_back(index);
+    messages_.recycle(index);
   }
 
   void end(Rank me, Slot slot) {
@@ -184,8 +173,7 @@ class Simulation {
   const Ports& ports_;
   std::size_t window_;
   std::vector<WindowedHost> hosts_;
-  std::vector<PendingMessage> messages_;
-  std::vector<MessageIndex> vacant_;
+  Messages<PendingMessage> messages_;
   Meeting meeting_;
   std::vector<Rank> touched_;
 };

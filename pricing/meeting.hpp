@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "collectives/block.hpp"
 
@@ -16,6 +17,31 @@ struct Stream {
   collectives::Rank target = 0;
   collectives::Channel channel = 0;
   friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+/// Unfinished messages by index, in memory that finished ones leave to later ones.
+template <class Message>
+class Messages {
+ public:
+  /// Adds a message with default values.
+  MessageIndex add() {
+    if (vacant_.empty()) {
+      all_.emplace_back();
+      return static_cast<MessageIndex>(all_.size() - 1);
+    }
+    const MessageIndex index = vacant_.back();
+    vacant_.pop_back();
+    all_[index] = {};
+    return index;
+  }
+  /// Frees the index of a finished message for a later one.
+  void recycle(MessageIndex index) { vacant_.push_back(index); }
+  Message& operator[](MessageIndex index) { return all_[index]; }
+  const Message& operator[](MessageIndex index) const { return all_[index]; }
+
+ private:
+  std::vector<Message> all_;
+  std::vector<MessageIndex> vacant_;
 };
 
 /// Messages of which one side is admitted and the other not, first ones first.
