@@ -35,10 +35,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("--root-rank", options.root,
                  "Rank of the thread that has or gets all, or `each` in turn")
       ->capture_default_str();
-  app.add_option(
-         "--window", options.window,
-         "Unfinished steps that a host admits, no fewer than the schedule needs; 0: 256, or as "
-         "many as hosts")
+  app.add_option("--window", options.window,
+                 "Unfinished steps that a host admits; 0: 256, or as many as hosts. Fewer than the "
+                 "schedule needs are refused with --ports, or if the lanes' `inbox` is 0")
       ->capture_default_str();
   app.add_option("--ports", options.ports,
                  "Messages that a host asks for at once, none sent unasked; 0: all")
