@@ -27,18 +27,19 @@ bool has_values(const std::optional<pastset::Template>& known) {
 
 }  // namespace
 
-const PathValues& PathValues::of(std::string path, Templates templates,
-                                 std::uint64_t contributors) {
-  using Key = std::tuple<std::string, std::string, std::string, std::uint64_t>;
+const PathValues& PathValues::of(std::string path, Templates templates, std::uint64_t contributors,
+                                 bool has_rounds) {
+  using Key = std::tuple<std::string, std::string, std::string, std::uint64_t, bool>;
   static runtime::Mutex mutex;
   static auto& known = *new std::map<Key, std::unique_ptr<const PathValues>>;  // never destroyed
-  const Key key(path, text_of(templates.moved), text_of(templates.read), contributors);
+  const Key key(path, text_of(templates.moved), text_of(templates.read), contributors, has_rounds);
   const runtime::Lock lock(mutex);
   std::unique_ptr<const PathValues>& found = known[key];
   if (found) return *found;
   auto made = std::make_unique<PathValues>();
   made->path = std::move(path);
   made->contributors = contributors;
+  made->has_rounds = has_rounds;
   if (templates.moved) {
     made->moved_type = templates.moved->value_type();
     made->moved_bytes = templates.moved->fixed_bytes().value_or(0);
@@ -62,8 +63,7 @@ void PathValues::check_typed(std::string_view what, const base::Payload& payload
       fmt::format("path {}: {} of a value that is no tuple of the path: {}", path, what, mismatch));
 }
 
-void PathValues::check_result_type(std::string_view what, base::ValueType wanted) const {
-  if (!base::is_one_scalar(wanted) || !base::is_one_scalar(moved_type)) return;
+void PathValues::refuse_result(std::string_view what, base::ValueType wanted) const {
   throw base::UsageError(fmt::format(
       "path {}: {} with memory for values of type {}, but results of template \"{}\" "
       "have type {}",

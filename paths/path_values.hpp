@@ -29,11 +29,13 @@ struct PathValues {
   /// Contributions to a complete result of a path whose results may cover fewer; 0: all are
   /// complete.
   std::uint64_t contributors = 0;
+  bool has_rounds = false;  ///< moves are contributions that other threads wait for
   base::ValueType moved_type = base::ValueType::unknown;
   base::ValueType read_type = base::ValueType::unknown;
   std::size_t moved_bytes = 0;  ///< size of each moved tuple; 0 if it varies
 
-  static const PathValues& of(std::string path, Templates templates, std::uint64_t contributors);
+  static const PathValues& of(std::string path, Templates templates, std::uint64_t contributors,
+                              bool has_rounds);
 
   /// Throws UsageError if `payload` has values that are known not to be a tuple of the path: of
   /// another type, too many, too few, or partial. `what` is the operation: "move".
@@ -42,14 +44,15 @@ struct PathValues {
     if (!is_untyped && !(payload.may_be(moved_type) && payload.size() == moved_bytes))
       check_typed(what, payload);
   }
-  /// Throws UsageError if results of the path are not of the type `wanted`. `what`: "move".
-  void check_result(std::string_view what, base::ValueType wanted) const {
-    if (wanted != moved_type) check_result_type(what, wanted);
+  /// Whether results of the path may be read as values of the type `wanted`.
+  bool gives(base::ValueType wanted) const {
+    return wanted == moved_type || !base::is_one_scalar(wanted) || !base::is_one_scalar(moved_type);
   }
+  /// Throws UsageError, because results are not of the type `wanted`. `what`: "move".
+  [[noreturn]] void refuse_result(std::string_view what, base::ValueType wanted) const;
 
  private:
   void check_typed(std::string_view what, const base::Payload& payload) const;
-  void check_result_type(std::string_view what, base::ValueType wanted) const;
 };
 
 }  // namespace paths

@@ -135,6 +135,42 @@ Owner::Use Path::use(std::string_view what) const {
   return {*owner_, what, "path", graph()};
 }
 
+/// Runs a check of a move. A mistake is thrown on, and reaches the other threads of the round.
+template <class Check>
+void Path::check_move(const Check& check) {
+  std::exception_ptr mistake;
+  std::string text;
+  try {
+    check();
+  } catch (const base::UsageError& error) {
+    mistake = std::current_exception();
+    text = error.mistake();
+  }
+  if (!mistake) return;
+  fail_round(text);
+  std::rethrow_exception(mistake);
+}
+
+void Path::check_moved(std::string_view what, const base::Payload& payload) {
+  check_move([&] { values_->check_moved(what, payload); });
+}
+
+void Path::refuse_memory(base::ValueType wanted) {
+  const Owner::Use used = use("move");
+  check_move([&] { values_->refuse_result("move", wanted); });
+  base::report_bug(__FILE__, __LINE__, "memory of another type was not refused");
+}
+
+/// Contributes a failure in place of the tuple that was refused. Does not wait for the round.
+void Path::fail_round(std::string_view mistake) {
+  if (!values_->has_rounds) return;
+  Operation operation = next_operation(OperationKind::move, 0, {});
+  operation.failure = std::make_shared<TravelError>(
+      wiring_->name(), "", "",
+      fmt::format("{}: {}", wiring_->plan().beginner(path_, thread_), mistake));
+  begin(std::move(operation));
+}
+
 Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::Payload payload) {
   Operation operation;
   operation.kind = kind;
@@ -179,7 +215,7 @@ base::Buffer Path::buffer(std::size_t bytes) {
 
 Result Path::move(base::Payload payload) {
   const Owner::Use used = use("move");
-  values_->check_moved("move", payload);
+  check_moved("move", payload);
   Result result = run(next_operation(OperationKind::move, 0, std::move(payload)));
   describe(result, *values_);
   return result;
@@ -203,7 +239,7 @@ Result Path::move(base::Payload payload, std::span<std::byte> into) {
 
 Started Path::start(base::Payload payload) {
   const Owner::Use used = use("start");
-  values_->check_moved("start", payload);
+  check_moved("start", payload);
   return begin(next_operation(OperationKind::move, 0, std::move(payload)));
 }
 
@@ -242,13 +278,13 @@ Started Path::begin(Operation operation) {
 
 void Path::push(base::Payload payload) {
   const Owner::Use used = use("push");
-  values_->check_moved("push", payload);
+  check_moved("push", payload);
   go_one_way(next_operation(OperationKind::move, 0, std::move(payload)));
 }
 
 void Path::send(base::Payload payload) {
   const Owner::Use used = use("send");
-  values_->check_moved("send", payload);
+  check_moved("send", payload);
   Operation operation = next_operation(OperationKind::move, 0, std::move(payload));
   operation.kept = true;
   go_one_way(std::move(operation));

@@ -48,8 +48,9 @@ class Started {
 ///          where they are used.
 /// Sharing: one thread's own, as long as its function runs. Moves are numbered from 0 in the order
 ///          they are started and enter each wrapper in that order.
-/// Throws:  TravelError from everything. UsageError for values of another type or number, before
-///          anything is sent. UsageError from everything after the release, in a process made by
+/// Throws:  TravelError from everything. UsageError for values of another type or number, which are
+///          not sent; threads that wait for this contribution to a round get that as its failure.
+///          UsageError from everything after the release, in a process made by
 ///          fork, for another thread, and inside another operation of the thread, as a reduction or
 ///          an X-function is.
 class Path {
@@ -73,7 +74,7 @@ class Path {
   Result move(base::Payload payload, std::span<std::byte> into);
   template <class T>
   Result move(base::Payload payload, std::span<T> into) {
-    values_->check_result("move", base::value_type_of<T>());
+    if (!values_->gives(base::value_type_of<T>())) refuse_memory(base::value_type_of<T>());
     return move(std::move(payload), std::as_writable_bytes(into));
   }
   template <class T>
@@ -131,6 +132,11 @@ class Path {
   pastset::Stored read(OperationKind kind, std::uint64_t number);
   Result run(Operation&& operation);
   Started begin(Operation operation);
+  template <class Check>
+  void check_move(const Check& check);
+  void check_moved(std::string_view what, const base::Payload& payload);
+  [[noreturn]] void refuse_memory(base::ValueType wanted);
+  void fail_round(std::string_view mistake);
   Owner::Use use(std::string_view what) const;
   void go_one_way(Operation operation);
   void wait_while_started(std::uint64_t at_least);

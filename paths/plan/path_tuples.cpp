@@ -46,12 +46,15 @@ PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, 
 
 const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path) {
   const Plan::PlanPath& begun = plan.paths[path];
-  bool may_be_partial = false;
-  for (StageId at = begun.stage; at != no_stage && !may_be_partial; at = plan.stages[at].below)
-    may_be_partial =
-        kind_of(kinds, plan.wrappers[plan.stages[at].wrapper]).may_answer_partial_values;
+  const Plan::PlanGraph& graph = plan.graphs[begun.graph_number];
+  bool may_be_partial = false, has_rounds = !graph.kind.empty() && graph.kind != "exchange";
+  for (StageId at = begun.stage; at != no_stage; at = plan.stages[at].below) {
+    const WrapperKind& kind = kind_of(kinds, plan.wrappers[plan.stages[at].wrapper]);
+    may_be_partial = may_be_partial || kind.may_answer_partial_values;
+    has_rounds = has_rounds || kind.joins();
+  }
   return PathValues::of(begun.graph, templates_at(plan, kinds, path, begun.stage),
-                        may_be_partial ? plan.graphs[begun.graph_number].threads : 0);
+                        may_be_partial ? graph.threads : 0, has_rounds);
 }
 
 }  // namespace paths

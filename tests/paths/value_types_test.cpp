@@ -5,6 +5,10 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/usage_error.hpp"
 #include "pastset/tuple.hpp"
@@ -14,6 +18,7 @@
 namespace {
 
 using namespace test_support;
+using namespace std::chrono_literals;
 using base::Payload;
 
 const char* const typed_config = R"(
@@ -98,6 +103,67 @@ TEST_CASE("value types: six threads that move an i64 into an f64 sum all get an 
   REQUIRE_FALSE(run.failures.empty());
   CHECK_THAT(run.failures.front(), Catch::Contains("path sum: move of a value") &&
                                        Catch::Contains("type i64") && Catch::Contains("\"f64\""));
+}
+
+TEST_CASE("value types: all that wait for a thread get its value of another type as an error") {
+  enum class Waits { all, for_root, at_root };
+  const std::vector<std::pair<std::string, Waits>> collectives = {
+      {"operation: sum, algorithm: sequential", Waits::all},
+      {"operation: sum, algorithm: magpie", Waits::all},
+      {"operation: sum, algorithm: exact", Waits::all},
+      {"operation: sum, algorithm: best", Waits::all},
+      {"kind: broadcast", Waits::for_root},
+      {"kind: reduce, operation: sum", Waits::at_root},
+  };
+  for (const std::string clusters :
+       {"a: {hosts: 2}", "a: {hosts: 2, threads: 2}", "a: {hosts: 2}, b: {hosts: 1, threads: 2}"})
+    for (const auto& [collective, waits] : collectives) {
+      const Sim sim(
+          fmt::format("deadline: 60s\nclusters: {{{}}}\nlinks: {{all: {{latency: 1ms}}}}\n"
+                      "collectives: {{it: {{{}, template: f64}}}}\nlanes:\n",
+                      clusters, collective));
+      for (std::uint32_t wrong = 0; wrong < sim.plan().thread_count(); ++wrong) {
+        std::map<std::uint32_t, std::string> errors;
+        const SimResult run = sim.run([&](paths::Thread& thread) {
+          try {
+            if (thread.rank() == wrong)
+              thread.path("it").move_value(std::int64_t{1});
+            else
+              thread.path("it").move_value(1.0);
+          } catch (const std::exception& error) {
+            errors[thread.rank()] = error.what();
+          }
+          CHECK(thread.now() < 250ms);
+          thread.sleep_for(1s);  // the end of a thread would be news to the others
+        });
+        INFO(collective << " of " << clusters << ", thread " << wrong << " moves an i64");
+        CHECK(run.ended_well());
+        for (std::uint32_t rank = 0; rank < sim.plan().thread_count(); ++rank) {
+          const bool must_learn = rank == wrong || waits == Waits::all ||
+                                  (waits == Waits::for_root && wrong == 0) ||
+                                  (waits == Waits::at_root && rank == 0);
+          if (!must_learn && errors[rank].empty()) continue;
+          INFO("thread " << rank << ": " << errors[rank]);
+          CHECK_THAT(errors[rank], Catch::Contains("path it: move of a value that is no tuple of "
+                                                   "the path: it has values of type i64, but "
+                                                   "template \"f64\" takes f64"));
+        }
+      }
+    }
+}
+
+TEST_CASE("value types: a round after one that a value of another type spoiled is as any other") {
+  const Sim sim(typed_config);
+  const SimResult run = sim.run([](paths::Thread& thread) {
+    for (std::uint32_t wrong = 0; wrong < thread.threads(); ++wrong) {
+      if (thread.rank() == wrong)
+        CHECK_THROWS_AS(thread.path("sum").move_value(std::int64_t{1}), base::UsageError);
+      else
+        CHECK_THROWS_AS(thread.path("sum").move_value(1.0), paths::TravelError);
+      CHECK(thread.path("sum").move_value(1.0).value<double>() == 6);
+    }
+  });
+  CHECK(run.ended_well());
 }
 
 TEST_CASE("value types: a result is only read as the type of its template") {
