@@ -46,8 +46,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::set<std::uint32_t> silent() const override;
   std::set<std::uint32_t> look_after(std::uint32_t silent_looks_max) override;
   std::uint64_t end_progress(std::uint32_t host) const override;
-  /// It is gone: nothing is waited for from there any more.
-  void forget(std::uint32_t host);
+  void forget(std::uint32_t host) override;
   std::size_t connections() const;
 
   void deliver(ConnectionId connection, Frame&& frame) override;

@@ -38,6 +38,9 @@ class LaneCarrier {
   /// Asks them all for one, also those that gave some before. Returns the hosts that gave none in
   /// `silent_looks_max` of these looks in a row: no wait is for them any more. Steady clock only.
   virtual std::set<std::uint32_t> look_after(std::uint32_t /*silent_looks_max*/) { return {}; }
+  /// A host is gone: waits for nothing more from it, also not at the end. Called with the mutex of
+  /// the lanes held.
+  virtual void forget(std::uint32_t /*host*/) {}
   /// How far a host had got with ending when it last gave one (Lanes::end_progress()).
   virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
 };

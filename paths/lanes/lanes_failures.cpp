@@ -127,6 +127,7 @@ bool Lanes::count_out(std::uint32_t host, const std::string& reason) {
 
 /// The same, and other hosts receive it.
 void Lanes::lose(std::uint32_t host, const std::string& reason) {
+  if (host != host_) carrier_.forget(host);
   if (!count_out(host, reason)) return;
   if (first_loss_.empty())
     first_loss_ = fmt::format("{} is gone: {}", place_text(*plan_, host), reason);

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <functional>
+#include <map>
 #include <random>
+#include <string>
 
 #include "paths/host/host.hpp"
 #include "tests/support/environment.hpp"
@@ -49,9 +52,12 @@ void send_around(paths::Thread& thread, const Say& say) {
 }
 
 /// Each of the others ends with 1 and says so of the culprit.
-void check_others(std::map<std::string, HostProcess>& hosts, const std::string& culprit) {
+void check_others(
+    std::map<std::string, HostProcess>& hosts, const std::string& culprit,
+    const std::function<void(const std::string& name)>& check_end = [](const std::string&) {}) {
   for (auto& [name, host] : hosts) {
     const int code = host.end(patience);
+    check_end(name);
     INFO("host " << name << " where " << culprit << " is missing:\n" << host.text());
     CHECK(code == 1);
     CHECK_THAT(host.text(), Catch::Contains("host " + culprit + " is gone"));
@@ -61,7 +67,7 @@ void check_others(std::map<std::string, HostProcess>& hosts, const std::string& 
 
 }  // namespace
 
-TEST_CASE("lanes of processes: all hosts name one that never comes, in bounded time") {
+TEST_CASE("lanes of processes: all hosts name one that never comes, a deadline after their start") {
   for (const std::uint32_t culprit : {0, 1, 2, 3, 4}) {
     const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
     const std::string missing = sim.plan().hosts[culprit].name;
@@ -70,9 +76,11 @@ TEST_CASE("lanes of processes: all hosts name one that never comes, in bounded t
     for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
       if (host != culprit)
         hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
-    check_others(hosts, missing);
     INFO("without " << missing);
-    CHECK(clock.now() < 3 * deadline);  // one to miss the host, one at most for the end
+    check_others(hosts, missing, [&](const std::string& name) {
+      INFO("host " << name);
+      CHECK(clock.now() < deadline * 3 / 2);  // what is more than one is for a busy machine
+    });
   }
 }
 
