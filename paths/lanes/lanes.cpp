@@ -3,7 +3,6 @@
 #include "paths/lanes/lanes.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <new>
@@ -511,8 +510,9 @@ void Lanes::keep_for_later(LaneFrame frame) {
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;
   if (!is_useful || early_frames_ >= early_frames_max) {
-    spdlog::warn("host {}: host {} sent control for a group that there is not{}{}", name_,
-                 host_text(frame.source), frame.text.empty() ? "" : ": ", frame.text);
+    complaints_.tell(fmt::format("host {}", host_text(frame.source)),
+                     fmt::format("lanes: control for a group that there is not{}{}",
+                                 frame.text.empty() ? "" : ": ", frame.text));
     return;
   }
   ++early_frames_;
@@ -535,9 +535,10 @@ void Lanes::deliver(std::uint32_t from, LaneFrame frame) {
   const bool has_way = frame.source < hosts && frame.target < hosts && frame.source != host_ &&
                        leads_to(frame.target);
   if (!has_way) {
-    spdlog::warn("{}: {} sent a message from {} to {}, which has no way here",
-                 place_text(*plan_, host_), place_text(*plan_, from),
-                 place_text(*plan_, frame.source), place_text(*plan_, frame.target));
+    complaints_.tell(
+        place_text(*plan_, from),
+        fmt::format("lanes: a message from {} to {}, which has no way here",
+                    place_text(*plan_, frame.source), place_text(*plan_, frame.target)));
     return;
   }
   if (frame.target != host_ && frame.kind != LaneKind::lost) tell_of_loss(from, frame);

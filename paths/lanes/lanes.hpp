@@ -16,6 +16,7 @@
 #include "paths/lanes/group.hpp"
 #include "paths/lanes/incoming.hpp"
 #include "paths/lanes/outgoing_lanes.hpp"
+#include "paths/wire/complaints.hpp"
 #include "runtime/process_end.hpp"
 #include "runtime/runtime.hpp"
 
@@ -311,6 +312,7 @@ class Lanes {
   const std::uint32_t host_;
   LaneCarrier& carrier_;
   const std::string name_;
+  Complaints complaints_;
   std::shared_ptr<EmulatedLink> receiving_;           // null: none is emulated
   std::shared_ptr<Lanes> self_{this, [](Lanes*) {}};  // by which handles know that it is there
   mutable runtime::Mutex mutex_;

@@ -91,6 +91,7 @@ Lanes::Lanes(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::u
       host_(host),
       carrier_(carrier),
       name_(place_name(*plan_, host)),
+      complaints_(name_),
       departures_(runtime, *plan_, host, links, agenda_),
       outgoing_(runtime, host, plan_->lanes.frame_bytes, departures_, agenda_),
       inbox_(plan_->lanes.inbox_bytes),

@@ -2,7 +2,6 @@
 // paths/lanes/lanes_failures.cpp — channels that fail, hosts that are lost, frames that are
 // refused.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -191,7 +190,8 @@ void Lanes::fail_as_said(const Waits& waits, const std::string& reason) {
 
 void Lanes::refuse(const LaneFrame& frame, const std::string& wrong) {
   const std::string text = fmt::format("host {} was sent {}", name_, wrong);
-  spdlog::warn("{}, by host {}", text, host_text(frame.source));
+  complaints_.tell(fmt::format("host {}", host_text(frame.source)),
+                   fmt::format("lanes: refused: {}", wrong));
   LaneFrame refused = control(LaneKind::refused, frame.source, frame.group);
   refused.text = text;
   post(std::move(refused));

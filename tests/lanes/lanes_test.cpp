@@ -3,9 +3,13 @@
 // what.
 #include "paths/lanes/lanes.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "base/usage_error.hpp"
+#include "tests/support/as_child.hpp"
 #include "tests/support/lane_hosts.hpp"
 
 namespace {
@@ -300,6 +304,36 @@ TEST_CASE("lanes: several clusters without ways between them are refused in word
                Catch::Contains("no way from host a0 to host b0: the config is at the low level"));
     const auto group = hosts[0].group("near", {0, 1});  // one cluster needs none
   });
+}
+
+TEST_CASE("lanes: a host logs frames that it refuses once for each sender, of 32 senders at most") {
+  const auto log_of = [](LaneKind kind, std::uint32_t source, std::uint64_t id) {
+    return as_child(fmt::format("{} {} {}", static_cast<int>(kind), source, id), [=] {
+      on_virtual_clock([=](runtime::Runtime& runtime) {
+        LaneHosts hosts(runtime, lane_plan({100}, "", ""));
+        for (int time = 0; time < 100; ++time)
+          for (std::uint32_t host = 1; host < 100; ++host) {
+            LaneFrame frame;
+            frame.kind = kind;
+            frame.source = source == 0 ? host : source;
+            frame.group = id;
+            hosts[0].deliver(host, std::move(frame));
+          }
+        runtime.sleep_for(1s);  // until data has had its turn
+      });
+    });
+  };
+  const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),  // no way
+                                  log_of(LaneKind::data, 0, 77),         // no group
+                                  log_of(LaneKind::refused, 0, 77)};
+  for (const Said& said : logs) {
+    CHECK(said.exit_code == 0);
+    CHECK_THAT(said.text, Catch::Contains("from host a1: lanes: "));
+    std::size_t lines = 0;
+    for (std::size_t at = 0; (at = said.text.find("] host a0: ", at)) != std::string::npos; ++at)
+      ++lines;
+    CHECK(lines == paths::Complaints::sources_max + 1);
+  }
 }
 
 TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it") {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/reception_test.cpp — memory of greetings for wirings that a host never makes.
+#include "paths/wire/reception.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "paths/wire/transport_local.hpp"
+#include "runtime/runtime.hpp"
+
+namespace {
+
+using namespace paths;
+
+class Nobody final : public Receiver {
+ public:
+  void deliver(ConnectionId, Frame&&) override {}
+  void connection_lost(ConnectionId, const std::string&) override {}
+};
+
+constexpr base::Digest run{.high = 1, .low = 2};
+
+Frame frame_of(FrameKind kind) {
+  Frame frame;
+  frame.kind = kind;
+  frame.run_high = run.high;
+  frame.run_low = run.low;
+  frame.from_host = 1;
+  frame.text = "peer";
+  return frame;
+}
+
+/// Number of labels that a host remembers after `greetings` of a peer, each for another wiring.
+std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
+  std::size_t labels = 0;
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LocalNetwork network(2);
+    Reception reception("host", 0, run, 1, network.transport(0));
+    reception.start();
+    Nobody nobody;
+    const auto peer = network.transport(1);
+    peer->start(nobody);
+    for (std::size_t number = 0; number < greetings; ++number) {
+      const ConnectionId connection = peer->connect(0, 0);
+      Frame hello = frame_of(FrameKind::hello);
+      hello.wiring = std::make_shared<const WiringCall>(
+          WiringCall{fmt::format("label {}", number), 1, 7, run});
+      peer->send(connection, std::move(hello));
+      if (is_taken_back) peer->send(connection, frame_of(FrameKind::goodbye));
+    }
+    labels = reception.labels();
+    peer->stop();
+    reception.stop();
+  });
+  return labels;
+}
+
+}  // namespace
+
+TEST_CASE("reception: labels of greetings that wait for a wiring are kept, up to a bound") {
+  CHECK(labels_after(100, false) == 100);
+  CHECK(labels_after(20'000, false) == labels_after(10'000, false));
+}
+
+TEST_CASE("reception: labels of greetings that were taken back are kept, up to a lower bound") {
+  CHECK(labels_after(100, true) == 100);
+  CHECK(labels_after(20'000, true) == labels_after(1'000, true));
+  CHECK(labels_after(1'000, true) < labels_after(1'000, false));
+}
