@@ -96,11 +96,18 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
       members_(layout_.digest()),
       meaning_(members_) {
   if (layout_.hosts().size() > 1)
-    lanes_ = wiring.host().lanes().join(name_, {choices_, &hosts_},
-                                        {.channels = std::numeric_limits<std::uint64_t>::max()});
+    lanes_ = wiring.host().lanes().join(
+        name_, {choices_, &hosts_},
+        {.channels = std::numeric_limits<std::uint64_t>::max(),
+         .describe = [this](std::uint64_t number) {
+           const runtime::Lock lock(mutex_);
+           const auto running = running_.find(number);
+           return running == running_.end() ? std::string() : call_text(*running->second);
+         }});
 }
 
-HostGroup::~HostGroup() = default;
+/// Until the lanes are left they may ask what is running.
+HostGroup::~HostGroup() { lanes_.reset(); }
 
 std::string HostGroup::thread_text(std::uint32_t place) const {
   const auto& host = wiring_.plan().hosts[layout_.hosts()[layout_.participant_at(place)]];
@@ -236,12 +243,18 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   if (stop) std::rethrow_exception(stop);
 }
 
-/// With what was called here, unless that is said.
+/// Names the operation and the call of this host's first member.
+std::string HostGroup::call_text(const Running& running) const {
+  return fmt::format("in operation {} of group {} {} calls '{}'", running.name.number, name_,
+                     thread_text(layout_.first_on(me_)), running.prepared->signature);
+}
+
+/// Adds the call of this host, unless the reason has it, or is not about calls.
 paths::Failure HostGroup::told(const Running& running, const paths::TravelError& error) const {
   std::string reason = error.reason();
-  if (reason.find("operation ") == std::string::npos)
-    reason += fmt::format("; in operation {} of group {} {} calls '{}'", running.name.number, name_,
-                          thread_text(layout_.first_on(me_)), running.prepared->signature);
+  const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
+  const std::string mine = call_text(running);
+  if (!says(mine) && (!says("operation ") || says(" calls '"))) reason += "; " + mine;
   return std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
                                               "group " + name_, error.wrapper(), reason);
 }

@@ -127,6 +127,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
   [[noreturn]] void tell(std::uint32_t place, const paths::TravelError& failure) const;
+  std::string call_text(const Running& running) const;
   paths::Failure told(const Running& running, const paths::TravelError& error) const;
   paths::PartTaken part_taken() const;
   void end_if_over(runtime::Lock& lock);

@@ -140,6 +140,9 @@ struct GroupOptions {
   /// Credit to aim at for each source, in bytes; 0: what the way there and back can hold, at least
   /// a frame.
   std::uint64_t window_bytes = 0;
+  /// Returns text about this host's use of a channel, for messages to people; "": none is known.
+  /// Called with the mutex of the lanes held, until this host leaves the group.
+  std::function<std::string(std::uint64_t channel)> describe = {};
 };
 
 /// The lanes between some hosts of a run: a lane is what flows from one of them to another. The
@@ -207,7 +210,8 @@ class LaneGroup {
   /// Leaves without waiting: what was not sent never will be, and who waits for it is told why.
   void abandon(const std::string& why);
   /// The same of a host that has done its part, which hosts that sent each other anything compare:
-  /// where two differ, Lanes::finish() says so on one of them at least.
+  /// where two differ, Lanes::finish() says so on one of them at least. It also says so if another
+  /// host took one of the channels for something else.
   void leave_after(const PartTaken& part);
 
  private:

@@ -298,6 +298,8 @@ void Lanes::leave(std::uint64_t id, const std::string& why, const PartTaken& par
   }
   const Ended& ended = ended_groups_[id] = {group->name, part};
   for (const auto& [peer, its] : group->parts) compare(ended, peer, its);
+  for (const auto& [channel, failed] : group->failed)
+    if (failed.is_mismatch) see_mismatch(ended, channel, failed.why);
   groups_.erase(id);
   issue_to_short();
   settle(lock);
@@ -430,6 +432,8 @@ void Lanes::take_control(LaneFrame frame, base::Nanos moment) {
   if (group == nullptr) {
     const auto ended = ended_groups_.find(frame.group);
     if (ended == ended_groups_.end()) return keep_for_later(std::move(frame));
+    if (frame.kind == LaneKind::failed && frame.meaning != 0)
+      see_mismatch(ended->second, frame.channel, frame.text);
     const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
     const bool differs =
         frame.kind == LaneKind::left && compare(ended->second, frame.source, part_of(frame));
@@ -500,6 +504,12 @@ bool Lanes::compare(const Ended& ended, std::uint32_t peer, const PartTaken& par
       fmt::format("group {}: hosts did not take part in the same: host {} left it {}, host {} {}",
                   ended.name, name_, mine.text, host_text(peer), part.text);
   return true;
+}
+
+/// A channel that ended well here was something else to another host.
+void Lanes::see_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why) {
+  const bool has_taken_part = ended.part.meaning != 0 && channel < ended.part.channels;
+  if (has_taken_part && parted_.empty()) parted_ = fmt::format("group {}: {}", ended.name, why);
 }
 
 void Lanes::keep_for_later(LaneFrame frame) {

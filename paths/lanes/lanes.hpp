@@ -166,6 +166,7 @@ class Lanes {
       std::string why;
       std::set<std::uint32_t> knowing;  // peers that said so
       bool is_told = false;             // to the others, by this host
+      bool is_mismatch = false;         // hosts take the first of the channels for different things
     };
     std::map<std::uint64_t, Failed> failed;  // channels, by the first; apart from each other
     struct Meaning {
@@ -184,6 +185,8 @@ class Lanes {
     std::string text_of_closed(std::uint64_t channel) const;
     /// Those that have not failed yet do: whether there are some.
     bool fail(const Channels& which, const std::string& why);
+    /// The channels that fail from this one on do so because hosts take it for different things.
+    void mark_mismatch(std::uint64_t channel);
   };
   /// A group that this host has left.
   struct Ended {
@@ -263,6 +266,7 @@ class Lanes {
   void take_farewell(Group& group, const LaneFrame& frame);
   LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const PartTaken& part) const;
   bool compare(const Ended& ended, std::uint32_t peer, const PartTaken& part);
+  void see_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why);
   void take_failed(Group& group, const LaneFrame& frame);
   void end_channels(Group& group, const Channels& which, const std::string& why);
   void tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel);

@@ -35,6 +35,11 @@ bool Lanes::Group::fail(const Channels& which, const std::string& why) {
   }
 }
 
+void Lanes::Group::mark_mismatch(std::uint64_t channel) {
+  if (const auto entry = failed.find(channel); entry != failed.end())
+    entry->second.is_mismatch = true;
+}
+
 /// Those that have failed are done with, too, unless nothing comes behind them.
 void Lanes::Group::close(std::uint64_t channel) {
   if (channel == closed_before)
@@ -212,9 +217,12 @@ void Lanes::see_meaning(Group& group, std::uint64_t channel, const Group::Meanin
   if (group.is_closed(channel) || group.why_failed(channel) != nullptr) return;
   const Group::Meaning& known = group.meanings.emplace(channel, said).first->second;
   if (known.meaning == said.meaning) return;
+  std::string what = group.options.describe ? group.options.describe(channel) : "";
+  if (!what.empty()) what.insert(0, "; ");
   end_channels(group, {.first = channel},
-               fmt::format("hosts {} and {} take a message on channel {} for different ones",
-                           host_text(known.host), host_text(said.host), channel));
+               fmt::format("hosts {} and {} take a message on channel {} for different ones{}",
+                           host_text(known.host), host_text(said.host), channel, what));
+  group.mark_mismatch(channel);
   if (known.host != host_) tell_failed(group, known.host, channel);
 }
 
@@ -230,6 +238,7 @@ void Lanes::tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel)
   LaneFrame failed = control(LaneKind::failed, peer, group.id);
   failed.channel = first;
   failed.bytes = entry.last;
+  failed.meaning = entry.is_mismatch ? 1 : 0;
   failed.text = entry.why;
   post(std::move(failed));
 }
@@ -237,6 +246,7 @@ void Lanes::tell_failed(Group& group, std::uint32_t peer, std::uint64_t channel)
 void Lanes::take_failed(Group& group, const LaneFrame& frame) {
   if (frame.bytes < frame.channel) return;
   end_channels(group, {frame.channel, frame.bytes}, frame.text);
+  if (frame.meaning != 0) group.mark_mismatch(frame.channel);
   for (auto entry = group.failed.lower_bound(frame.channel);
        entry != group.failed.end() && entry->first <= frame.bytes; ++entry)
     entry->second.knowing.insert(frame.source);

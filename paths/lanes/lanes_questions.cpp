@@ -63,6 +63,7 @@ void Lanes::take_question(Group& group, const LaneFrame& frame) {
                              "{0} waits for {1}, which is done with it{4}",
                              host_text(frame.source), name_, frame.channel, group.name,
                              is_said ? fmt::format(" after '{}'", *what) : ""));
+    group.mark_mismatch(frame.channel);
   }
   if (group.why_failed(frame.channel) != nullptr) tell_failed(group, frame.source, frame.channel);
 }
