@@ -80,7 +80,7 @@ TEST_CASE("map reader: each getter answers its default when the key is absent") 
 
 TEST_CASE("map reader: a wrong value is a mistake at its place and leaves the default") {
   const std::string mistakes = mistakes_of(
-      "latency: fast\nsize: 64k\nrate: 3\nflag: yes\ncount: 0\nloss: 1.5\nname: [a]\nwords: {}\n",
+      "latency: fast\nsize: 64kb\nrate: 3\nflag: yes\ncount: 0\nloss: 1.5\nname: [a]\nwords: {}\n",
       [](MapReader& reader) {
         CHECK(reader.time("latency", 1ms) == base::Nanos(1ms));
         CHECK(reader.bytes("size", 1) == 1);
@@ -93,7 +93,7 @@ TEST_CASE("map reader: a wrong value is a mistake at its place and leaves the de
       });
   CHECK(mistakes ==
         "f:1:10: latency: expected a time such as 30ms, found 'fast'\n"
-        "f:2:7: size: expected a size such as 64KiB, found '64k'\n"
+        "f:2:7: size: expected a size such as 64KiB, found '64kb'\n"
         "f:3:7: rate: expected a rate above 0 such as 100Mbit, or unlimited, found '3'\n"
         "f:4:7: flag: expected true or false, found 'yes'\n"
         "f:5:8: count: expected an integer of at least 1, found '0'\n"

@@ -100,7 +100,7 @@ TEST_CASE("schedules: every mistake is told, with what was probably meant") {
   check_golden_line("schedule_nothing", "schedule print", 2);
   check_golden_line("schedule_no_command", "schedule", 2);
   check_golden_line("schedule_parameters",
-                    "schedule print --clusters 4,4 --collective allreduce --size 1kB --element 8B "
+                    "schedule print --clusters 4,4 --collective allreduce --size 1kb --element 8B "
                     "--root 3 --algorithm stretched:strech=4,exchange=three",
                     2);
   check_golden_line("schedule_impossible",
