@@ -13,11 +13,6 @@ using base::Settings;
 
 constexpr const char* collector_kind = "event_collector";
 
-Settings collector_at(const base::Position& position) {
-  return Settings::map({{Settings::scalar(collector_kind, position), Settings::map({}, position)}},
-                       position);
-}
-
 /// The map with another value at `key`.
 Settings replaced(const Settings& map, std::string_view key, Settings value) {
   std::vector<Settings::Entry> entries = map.entries();
@@ -27,6 +22,14 @@ Settings replaced(const Settings& map, std::string_view key, Settings value) {
 }
 
 }  // namespace
+
+Settings Collectors::at(const base::Position& position) {
+  const auto [found, is_new] = made_.try_emplace({position.line, position.column, position.file});
+  if (is_new)
+    found->second = Settings::map(
+        {{Settings::scalar(collector_kind, position), Settings::map({}, position)}}, position);
+  return found->second;
+}
 
 const std::string& name_in_way(const Settings& item) {
   return item.entries().empty() ? item.text() : item.entries().front().first.text();
@@ -41,7 +44,8 @@ std::string kind_in_way(const Settings& item, const Settings& wrappers) {
 }
 
 std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has_threads,
-                                      const std::function<bool(const Settings&)>& is_wanted) {
+                                      const std::function<bool(const Settings&)>& is_wanted,
+                                      Collectors& collectors) {
   std::vector<Settings> collected;
   bool is_mapped = false;  // what passes there mostly goes no further down
   for (std::size_t place = 0; place < way.size(); ++place) {
@@ -51,7 +55,7 @@ std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has
     const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check" && !is_mapped;
     const bool is_behind = place > 0 && is_wanted(way[place - 1]);
     if (may_stand_here && (is_behind || is_wanted(way[place])))
-      collected.push_back(collector_at(way[place].position()));
+      collected.push_back(collectors.at(way[place].position()));
     collected.push_back(way[place]);
   }
   return collected;
@@ -63,6 +67,7 @@ Settings with_collectors(const Settings& low_level) {
   const Settings* named = low_level.find("wrappers");
   const Settings wrappers = named != nullptr ? *named : Settings();
   std::vector<Settings> collected;
+  Collectors collectors;
   for (const Settings& path : paths->items()) {
     const Settings* through = path.find("through");
     if (through == nullptr || !through->is_list()) return low_level;  // a mistake, found later
@@ -70,8 +75,9 @@ Settings with_collectors(const Settings& low_level) {
         through->items().begin(), through->items().end(),
         [&](const Settings& item) { return kind_in_way(item, wrappers) == collector_kind; });
     if (has_some) return low_level;
-    auto way = with_collectors(through->items(), path.find("threads") != nullptr,
-                               [](const Settings&) { return true; });
+    auto way = with_collectors(
+        through->items(), path.find("threads") != nullptr, [](const Settings&) { return true; },
+        collectors);
     collected.push_back(
         replaced(path, "through", Settings::list(std::move(way), through->position())));
   }

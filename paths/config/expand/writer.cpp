@@ -99,18 +99,19 @@ void Writer::path(const Settings& graph, const Threads& threads, Way way,
   expansion_.paths.push_back({graph, threads.host, threads.first, threads.count, std::move(way)});
 }
 
-Way Writer::instrument(const std::vector<std::string>& instrumented, bool has_threads,
-                       Way way) const {
+Way Writer::instrument(const std::vector<std::string>& instrumented, bool has_threads, Way way) {
   if (instrumented.empty()) return way;
   const bool is_all = instrumented.front() == "true";
   const auto& numbers = expansion_.wrapper_numbers;
-  return with_collectors(way, has_threads, [&](const Settings& item) {
+  const auto is_wanted = [&](const Settings& item) {
+    if (is_all) return true;
     const auto found = numbers.find(name_in_way(item));
     const std::string kind =
         found != numbers.end() ? expansion_.wrappers[found->second].kind : kind_in_way(item, {});
     const auto is = [&](const std::string& one) { return one == kind; };
-    return is_all || std::any_of(instrumented.begin(), instrumented.end(), is);
-  });
+    return std::any_of(instrumented.begin(), instrumented.end(), is);
+  };
+  return with_collectors(way, has_threads, is_wanted, collectors_);
 }
 
 Expansion Writer::finish(const Settings& settings) {

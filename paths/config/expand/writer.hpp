@@ -9,6 +9,7 @@
 #include "base/settings.hpp"
 #include "pastset/template.hpp"
 #include "paths/config/expansion.hpp"
+#include "paths/config/instrument.hpp"
 #include "paths/config/multi_cluster.hpp"
 
 /// Inside of paths/config/expand/expand.hpp.
@@ -63,11 +64,12 @@ class Writer {
   Expansion finish(const base::Settings& settings);
 
  private:
-  Way instrument(const std::vector<std::string>& instrumented, bool has_threads, Way way) const;
+  Way instrument(const std::vector<std::string>& instrumented, bool has_threads, Way way);
 
   const MultiCluster& all_;
   Entries hosts_, elements_, graphs_;
   Expansion expansion_;
+  Collectors collectors_;
   bool needs_lanes_ = false;
 };
 
