@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/machine.hpp — how much of the machine this process can have.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,6 +25,10 @@ Machine machine();
 std::uint64_t raise_descriptor_limit();
 /// How many are open now.
 std::uint64_t open_descriptors();
+
+/// Throws std::runtime_error, with the limits to look at, if this process cannot begin `count` more
+/// threads with the system's size of stack. Blocks until it has tried.
+void check_threads_can_begin(std::size_t count);
 
 /// Identity of the steady clock that this process reads: processes with the same number read one
 /// clock. Made from the boot of the kernel and the time namespace. 0 = the kernel does not tell.

@@ -7,13 +7,17 @@
 #include <sys/prctl.h>
 
 #include <cerrno>
+#include <exception>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/units.hpp"
+#include "runtime/machine.hpp"
 #include "runtime/stack_guard.hpp"
 
 namespace runtime {
@@ -66,6 +70,27 @@ OsThread::OsThread(std::size_t stack_bytes, std::function<void()> work) {
                     base::format_bytes(stack_bytes), std::generic_category().message(error)));
   [[maybe_unused]] const Given* const is_of_run = given.release();
   joinable_ = true;
+}
+
+/// All are there at one moment, as those that are to begin will be.
+void check_threads_can_begin(std::size_t count) {
+  pthread_attr_t attributes;
+  std::size_t stack_bytes = 0;
+  pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &stack_bytes);
+  pthread_attr_destroy(&attributes);
+  std::promise<void> all_tried;
+  const std::shared_future<void> end = all_tried.get_future().share();
+  std::vector<OsThread> tried;
+  std::exception_ptr failure;
+  try {
+    for (std::size_t i = 0; i < count; ++i) tried.emplace_back(stack_bytes, [end] { end.wait(); });
+  } catch (const std::runtime_error&) {
+    failure = std::current_exception();
+  }
+  all_tried.set_value();
+  for (OsThread& one : tried) one.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 OsThread::OsThread(OsThread&& other) noexcept

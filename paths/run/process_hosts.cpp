@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <exception>
 #include <stdexcept>
 #include <utility>
 
@@ -88,14 +89,35 @@ void ProcessHosts::make_hosts() {
   }
 }
 
-void ProcessHosts::start() {
-  make_hosts();
-  if (!options_.is_one_host) {
-    switches_ = std::make_unique<Switches>(runtime_, plan_);
-    for (auto& host : hosts_) host->join(*switches_);
+/// If the work throws, ends the hosts while the runtime still serves their transports: the end of a
+/// transport waits.
+template <class Work>
+void ProcessHosts::end_hosts_unless(const Work& works) {
+  std::exception_ptr failure;
+  try {
+    works();
+  } catch (...) {
+    failure = std::current_exception();
   }
-  for (auto& host : hosts_) host->start();
-  if (tracing_) tracing_->start();
+  if (!failure) return;
+  if (!runtime_.is_virtual()) {
+    tracing_.reset();
+    switches_.reset();
+    hosts_.clear();
+  }
+  std::rethrow_exception(failure);
+}
+
+void ProcessHosts::start() {
+  end_hosts_unless([this] {
+    make_hosts();
+    if (!options_.is_one_host) {
+      switches_ = std::make_unique<Switches>(runtime_, plan_);
+      for (auto& host : hosts_) host->join(*switches_);
+    }
+    for (auto& host : hosts_) host->start();
+    if (tracing_) tracing_->start();
+  });
 }
 
 void ProcessHosts::await_all() {
@@ -103,11 +125,13 @@ void ProcessHosts::await_all() {
 }
 
 void ProcessHosts::run(const ThreadOfHost& thread) {
-  std::vector<runtime::Task> running;
-  for (auto& host : hosts_) running.push_back(run_host(*host, thread));
-  for (auto& host : running) host.join();
-  if (switches_) switches_->stop();
-  if (tracing_) warn_of(tracing_->finish());
+  end_hosts_unless([&] {
+    std::vector<runtime::Task> running;
+    for (auto& host : hosts_) running.push_back(run_host(*host, thread));
+    for (auto& host : running) host.join();
+    if (switches_) switches_->stop();
+    if (tracing_) warn_of(tracing_->finish());
+  });
 }
 
 runtime::Task ProcessHosts::run_host(Host& host, const ThreadOfHost& thread) {

@@ -61,7 +61,8 @@ class ProcessHosts {
                const WrapperKinds& kinds, const RunOptions& options);
 
   /// Makes them, over sockets where there is one of several, and has them serve and be traced.
-  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
+  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there). There
+  /// are no hosts then.
   void start();
   /// Blocks until all hosts of the run have arrived or are gone (Host::await_all()).
   void await_all();
@@ -76,6 +77,8 @@ class ProcessHosts {
   const std::vector<std::string>& failures() const { return failures_; }  ///< when all is over
 
  private:
+  template <class Work>
+  void end_hosts_unless(const Work& works);
   void make_hosts();
   runtime::Task run_host(Host& host, const ThreadOfHost& thread);
   runtime::Task spawn_thread(Host& host, std::uint32_t index, const ThreadOfHost& thread);

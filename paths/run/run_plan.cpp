@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -128,6 +129,9 @@ class PlanRun {
       return std::make_unique<const Ended>(Ended{error.what(), error});
     } catch (const base::UsageError& error) {
       return std::make_unique<const Ended>(Ended{error.mistake()});
+    } catch (const std::bad_alloc&) {
+      return std::make_unique<const Ended>(
+          Ended{"no memory is left; see ulimit -v and the memory limit of the cgroup"});
     } catch (const std::exception& error) {
       return std::make_unique<const Ended>(Ended{error.what()});
     } catch (...) {

@@ -17,6 +17,7 @@ namespace paths {
 
 namespace {
 
+constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot begin them
 constexpr int sockets_max = 16384;
 constexpr int received_ahead = 1024;  // messages of one peer; then it waits, by its own TCP
 constexpr int linger_ms = 500;
@@ -39,6 +40,12 @@ void Sockets::start(Receiver& receiver) {
   if (const std::string why = unreachable_from_others(self.address, others); !why.empty())
     fail(why);
   runtime::raise_descriptor_limit();
+  try {
+    runtime::check_threads_can_begin(threads_of_zmq);
+  } catch (const std::runtime_error& error) {
+    throw TravelError(self.name, "", "",
+                      fmt::format("its sockets need {} threads: {}", threads_of_zmq, error.what()));
+  }
   receiver_ = &receiver;
   try {
     context_.set(zmq::ctxopt::max_sockets, sockets_max);

@@ -1,14 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes on the steady clock.
 #include <fmt/format.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "bench/noise_allreduce/noise_allreduce.hpp"
+#include "tests/support/as_child.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/sim.hpp"
+
+namespace {
+
+/// From here on memfd_create() fails in this process and in those that it starts.
+void refuse_memory_files(int error) {
+  std::array<sock_filter, 4> filter{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // number of the system call
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  const bool is_set = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  if (!is_set) std::perror("no filter of system calls");
+}
+
+/// A run of two hosts that may not make shared memory; its output ends with "exit code N".
+std::string run_without_memory_files(int error, bool requires_memory) {
+  const std::string name = fmt::format("{} {}", error, requires_memory);
+  return test_support::as_child(
+             name,
+             [&] {
+               refuse_memory_files(error);
+               const test_support::Said said = test_support::run_shell(fmt::format(
+                   "D=$(mktemp -d) && cd $D && printf '%s\\n' 'network: {{transport: ipc}}' '{1}' "
+                   "'clusters: {{a: {{hosts: 2}}}}' 'collectives: {{sum: {{template: f64}}}}' > "
+                   "a.yaml "
+                   "&& {0}/paths run a.yaml -- {0}/noise_allreduce --iterations 3 --compute sleep "
+                   "--compute-time 1us; echo exit code $?; rm -r $D",
+                   PATHS_BUILD_BIN_DIR, requires_memory ? "shared_memory: true" : ""));
+               std::fputs(said.text.c_str(), stdout);
+               std::fflush(stdout);
+             })
+      .text;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "noise_allreduce: hosts that may make no shared memory use sockets, unless it is required") {
+  std::vector<std::string> usual, required;
+  for (const int error : {EPERM, ENOSYS}) {
+    usual.push_back(run_without_memory_files(error, false));
+    required.push_back(run_without_memory_files(error, true));
+  }
+  for (const std::string& text : usual) {
+    INFO(text);
+    CHECK_THAT(text, Catch::Contains("exit code 0"));
+    for (const std::string host : {"host a-0", "host a-1"}) {
+      const std::size_t line = text.find(host + ": no shared memory");
+      CHECK(line != std::string::npos);
+      CHECK(text.find(host + ": no shared memory", line + 1) == std::string::npos);
+    }
+  }
+  for (const std::string& text : required) {
+    INFO(text);
+    CHECK_THAT(text, Catch::Contains("exit code 1"));
+    CHECK_THAT(text, Catch::Contains("no shared memory, which the config requires"));
+  }
+}
 
 TEST_CASE("noise_allreduce: one process that is all hosts claims no processor time for each") {
   const test_support::Sim sim(R"(
@@ -54,3 +123,29 @@ TEST_CASE("noise_allreduce: WAN figures that a process lacks are null, not those
   CHECK_THAT(said.text, Catch::Contains("WAN per iteration           - messages") &&
                             Catch::Contains("no WAN figures of other hosts"));
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need address space
+TEST_CASE(
+    "noise_allreduce: a host that `ulimit -v` leaves too little ends in words, not by a signal") {
+  const std::string folder = test_support::run_shell("mktemp -d").text;
+  const std::string in = folder.substr(0, folder.find('\n'));
+  int refused = 0;
+  for (int kib = 30'000; kib <= 150'000; kib += 6'000) {
+    const test_support::Said said = test_support::run_shell(fmt::format(
+        "cd {0} && printf '%s\\n' 'network: {{transport: ipc}}' 'deadline: 20s' "
+        "'clusters: {{a: {{hosts: 2}}}}' 'collectives: {{sum: {{template: f64}}}}' > a.yaml && "
+        "ulimit -v {2} && {1}/paths run a.yaml -- {1}/noise_allreduce --iterations 3 "
+        "--compute sleep --compute-time 1us",
+        in, PATHS_BUILD_BIN_DIR, kib));
+    INFO(kib << " KiB: " << said.text);
+    CHECK((said.exit_code == 0 || said.exit_code == 1));
+    if (said.exit_code == 0) continue;
+    refused += said.text.find("ulimit") == std::string::npos ? 0 : 1;
+    // The other host may report first that this one is gone, and is then the last that is heard.
+    CHECK_THAT(said.text, Catch::Contains("ulimit") || Catch::Contains("is gone"));
+    CHECK_THAT(said.text, !Catch::Contains("Aborted") && !Catch::Contains("terminate called"));
+  }
+  CHECK(refused > 0);
+  test_support::run_shell("rm -r " + in);
+}
+#endif
