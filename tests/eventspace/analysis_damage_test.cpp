@@ -191,7 +191,54 @@ sample::Options drawn(Random& random) {
   return options;
 }
 
+/// Whether a round is left out as contradictory. It took that long at three collectors, one below
+/// the other: two on host a-0, and one on host b-0, which has a clock of its own.
+bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
+  Structure structure;
+  structure.clusters = {"a"};
+  structure.hosts = {{"a-0", 0, 0, 1}, {"b-0", 0, 1, 0}};
+  structure.wrappers = {{"", "event_collector", 0, 1, "", ""},
+                        {"", "event_collector", 0, 1, "", ""},
+                        {"", "forward", 0, 1, "to: b-0", ""},
+                        {"", "event_collector", 1, 1, "", ""},
+                        {"", "store", 1, 1, "", ""}};
+  for (Structure::Wrapper& wrapper : structure.wrappers) set_job_by_kind(wrapper);
+  for (std::uint32_t stage = 0; stage < 5; ++stage)
+    structure.stages.push_back({stage, stage == 4 ? no_stage : stage + 1, 0, 0});
+  structure.paths = {{"log", 0, 0, 1, 0, 0}};
+  Analysis analysis(structure);
+  const auto add = [&](std::uint32_t stage, std::int64_t begin, std::int64_t span) {
+    EventRecord record;
+    record.place = stage;
+    record.kind = move_operation;
+    record.down_nanos = begin;
+    record.up_nanos = begin + span;
+    analysis.add(structure.host_of(stage), std::span(&record, 1));
+  };
+  add(3, 77'000 * ms, third);
+  add(1, 100 * ms, second);
+  add(0, 100 * ms, first);
+  const Report report = analysis.finish();
+  REQUIRE(report.crossings.size() == 1);
+  CHECK(report.crossings[0].two_way.count + report.coverage.contradictory == 1);
+  return report.coverage.contradictory == 1;
+}
+
 }  // namespace
+
+TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.1%, as clocks do") {
+  // An inner part of an operation seems to take longer than the operation.
+  CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms));
+  CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms + 990 * us));
+  CHECK(is_left_out(2 * ms, 2 * ms, 2 * ms + 1'010 * us));
+  CHECK_FALSE(is_left_out(10'000 * ms, 10'000 * ms, 10'000 * ms + 10'990 * us));
+  CHECK(is_left_out(10'000 * ms, 10'000 * ms, 10'000 * ms + 11'030 * us));
+}
+
+TEST_CASE("analysis: times of one host may not contradict each other, as they are of one clock") {
+  CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 1 * ms));
+  CHECK(is_left_out(2 * ms, 2 * ms + 1, 1 * ms));
+}
 
 TEST_CASE("analysis: what is lost, repeated or out of order leaves right figures and no findings") {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);

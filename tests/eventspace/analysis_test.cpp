@@ -206,6 +206,26 @@ TEST_CASE("analysis: one of many links that is slow both ways is found among tho
   }
 }
 
+TEST_CASE("analysis: links are held against others when the middle half are within 1.1 times") {
+  // Beta, delta and epsilon have two links each. The middle half ends with one of epsilon's.
+  for (const auto& [epsilon, are_alike] : {std::pair{1.09, true}, std::pair{1.11, false}}) {
+    sample::Options options;
+    options.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"};
+    options.slow_links = {{"wan.gamma.alpha", 2.0},
+                          {"wan.alpha.gamma", 2.0},
+                          {"wan.epsilon.alpha", epsilon},
+                          {"wan.alpha.epsilon", epsilon}};
+    sample::Run run(options);
+    for (Structure::Wrapper& wrapper : run.structure.wrappers)
+      if (wrapper.kind == "emulate_link") wrapper.settings = "";  // none is declared
+    const Report report = analyse(run);
+    INFO(to_text(report));
+    CHECK(report.findings.size() == (are_alike ? 2 : 0));
+    for (const Finding& finding : report.findings)
+      CHECK(finding.place.wrapper.find("gamma") != std::string::npos);
+  }
+}
+
 TEST_CASE("analysis: records of a link itself leave out what waited in it") {
   sample::Run run(sample::Options{});
   std::uint32_t stage = 0;
@@ -243,6 +263,27 @@ TEST_CASE("analysis: a slow host is named with its percentage, and its threads a
     const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
     CHECK(finding.cost_nanos == 1000 * more);
     CHECK(thread_of(report, "beta-2/0").outliers == 0);
+  }
+}
+
+TEST_CASE("analysis: a host or a thread is slow from 20 us on, however short its computations") {
+  // Threads 12 and 13 are beta-2's. Both differences are above 3% of the computation.
+  for (const std::uint32_t last : {12u, 13u}) {
+    for (const std::int64_t more : {19 * us, 20 * us}) {
+      sample::Options options;
+      options.computation = 400 * us;
+      options.jitter = [=](std::uint32_t thread, std::uint64_t) {
+        return thread >= 12 && thread <= last ? more : 0;
+      };
+      const Report report = analyse(options);
+      INFO(to_text(report));
+      REQUIRE(report.findings.size() == (more < 20 * us ? 0 : 1));
+      if (report.findings.empty()) continue;
+      CHECK(report.findings[0].kind ==
+            (last == 12 ? FindingKind::slow_thread : FindingKind::slow_host));
+      CHECK(report.findings[0].place.host == "beta-2");
+      CHECK(report.findings[0].figure == Approx(5));
+    }
   }
 }
 

@@ -3,10 +3,12 @@
 // those of other hosts.
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -58,6 +60,7 @@ class Wrongs {
 /// Counts what passes with a context and what without.
 struct Passed {
   std::atomic<int> with{0}, without{0};
+  std::array<std::atomic<int>, 100> last_arrivers{};  ///< results marked so, by round
 };
 class Counter final : public paths::Wrapper {
  public:
@@ -68,6 +71,10 @@ class Counter final : public paths::Wrapper {
   }
   void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override {
     if (!paths::is_housekeeping(operation.kind)) ++passed_.without;
+    ascent.then([this, round = operation.sequence](paths::Ascent up, paths::Outcome&& outcome) {
+      if (outcome.result.last_arriver) ++passed_.last_arrivers.at(round);
+      up.answer(std::move(outcome));
+    });
     next.begin(std::move(operation), std::move(ascent));
   }
   bool begins() const override { return true; }
@@ -82,6 +89,34 @@ paths::WrapperKind counter_kind(Passed& passed) {
   kind.help = "Counts what passes.";
   kind.read = [&passed](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
     return [&passed](paths::Wiring&) { return std::make_unique<Counter>(passed); };
+  };
+  return kind;
+}
+
+/// Marks each result as the last arriver's, as a join further down does.
+class Marker final : public paths::Wrapper {
+ public:
+  paths::Result operate(paths::Operation operation, paths::Next next) override {
+    paths::Result result = next(std::move(operation));
+    result.last_arriver = true;
+    return result;
+  }
+  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override {
+    ascent.then([](paths::Ascent up, paths::Outcome&& outcome) {
+      outcome.result.last_arriver = true;
+      up.answer(std::move(outcome));
+    });
+    next.begin(std::move(operation), std::move(ascent));
+  }
+  bool begins() const override { return true; }
+};
+
+paths::WrapperKind marker_kind() {
+  paths::WrapperKind kind;
+  kind.name = "marker";
+  kind.help = "Marks what comes up.";
+  kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    return [](paths::Wiring&) { return std::make_unique<Marker>(); };
   };
   return kind;
 }
@@ -243,6 +278,43 @@ TEST_CASE("begun: in each kind of join contributions of any host may come first 
     CHECK(result.failures == std::vector<std::string>{});
     CHECK(passed.with == 0);
   }
+}
+
+TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the last arriver's") {
+  struct Case {
+    const char* join;
+    const char* moved;
+    int marked;
+  };
+  // 80 kB take so long to combine that the round is carried in a context.
+  const Case one = GENERATE(
+      Case{"kind: allreduce, operation: max, template: u64", "u64", 1},
+      Case{"kind: allreduce, operation: max, template: \"u64[10000]\"", "u64[10000]", 1},
+      Case{"kind: barrier", "", 1}, Case{"kind: broadcast, from: 2, template: u64", "u64", 0},
+      Case{"kind: broadcast", "", 0},
+      Case{"kind: reduce, operation: max, template: u64", "u64", 0});
+  const std::string below = GENERATE(as<std::string>(), "", ", marker: {}");
+  INFO(one.join << below);
+  constexpr std::uint64_t rounds = 50;
+  Passed passed;
+  const Sim sim(star(4, below, one.join, one.moved), {}, {counter_kind(passed), marker_kind()});
+  const std::size_t values = one.moved == std::string("u64[10000]") ? 10'000 : 1;
+  const SimResult result = run(sim, [&](paths::Thread& thread) {
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      // In every second round another contribution comes before that of this host.
+      while (thread.rank() == 0 && round % 2 == 1 && passed.without <= int(4 * round))
+        thread.host().runtime().sleep_for(50us);
+      const paths::Result got = thread.path("sum").move(
+          base::Payload::of(std::vector<std::uint64_t>(values, round + thread.rank())));
+      if (thread.rank() == 0 && got.last_arriver) ++passed.last_arrivers.at(round);
+    }
+  });
+  CHECK(result.failures == std::vector<std::string>{});
+  CHECK(result.broke == "");
+  CHECK(passed.with == 0);
+  CHECK(passed.without == 4 * rounds);
+  for (const auto& marked : std::span(passed.last_arrivers).first(rounds))
+    CHECK(marked == one.marked);
 }
 
 TEST_CASE("begun: rounds that different threads take down may overtake each other") {

@@ -74,6 +74,20 @@ TEST_CASE("pools: the paper's three sites keep their hosts together, those in Eu
         "((t0 t1 t2 t3 t4 t5 t6 t7) ((u0 u1 u2 u3) (n0 n1 n2 n3 n4 n5 n6 n7)))");
 }
 
+TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to it") {
+  const auto classes_of = [](double second, double third) {
+    return bandwidth_classes(matrix({{0, 100, second}, {100, 0, third}, {second, third, 0}}));
+  };
+  CHECK(classes_of(105, 109) == std::vector<double>{100e6});
+  CHECK(classes_of(105, 111) == std::vector<double>{100e6, 111e6});
+  CHECK(classes_of(109, 119) == std::vector<double>{100e6, 119e6});  // not of the largest, 109
+  // Links of one class part no pool.
+  CHECK(text(pools_by_bandwidth(matrix({{0, 109, 100}, {109, 0, 100}, {100, 100, 0}})),
+             five_names()) == "(A0 A1 B0)");
+  CHECK(text(pools_by_bandwidth(matrix({{0, 111, 100}, {111, 0, 100}, {100, 100, 0}})),
+             five_names()) == "((A0 A1) (B0))");
+}
+
 TEST_CASE("pools: the slower direction of a pair counts") {
   // 0 and 1 hear each other at 100, but what 2 sends to 0 and 1 comes at 1.
   const PairCosts costs = matrix({{0, 100, 100}, {100, 0, 100}, {1, 1, 0}});

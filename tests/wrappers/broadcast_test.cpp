@@ -3,6 +3,11 @@
 #include "wrappers/broadcast.hpp"
 
 #include <catch2/catch.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/joined.hpp"
 
@@ -50,6 +55,57 @@ struct Tree {
   std::vector<Nanos> answered_at;
 };
 
+/// Path 0: four threads whose root does not come. The first stage below their join takes 3 ms to
+/// fetch 42, and only failures go on, to a barrier that the thread of path 1 enters as well.
+struct Fetched {
+  Fetched() {
+    const auto upper = builder.wrapper("broadcast", "upper", Words{});
+    const auto fetch = builder.does("fetch", [this](paths::Operation, paths::Next) {
+      fetched_at.push_back(here->now());
+      here->sleep(3ms);
+      paths::Result result;
+      result.payload = base::Payload::of(42.0);
+      return result;
+    });
+    const auto lower = builder.wrapper("barrier", "lower", Words{});
+    const auto end =
+        builder.does("end", [](paths::Operation, paths::Next) { return paths::Result(); });
+    builder.path("graph", threads, {upper, fetch, lower, end});
+    builder.path("graph", 1, {lower, end});
+    here.emplace(builder);
+  }
+  /// A thread that contributes after `delay`, well or with a failure.
+  runtime::Task fetches(Nanos delay, std::uint32_t thread) { return later(delay, thread, nullptr); }
+  runtime::Task fails(Nanos delay, std::uint32_t thread) {
+    return later(delay, thread,
+                 std::make_shared<const TravelError>("here", "graph", "above", broken(thread)));
+  }
+  static std::string broken(std::uint32_t thread) {
+    return "broken above thread " + std::to_string(thread);
+  }
+
+  static constexpr std::uint32_t threads = 4;
+  PlanBuilder builder;
+  std::optional<OneHost> here;
+  std::vector<Nanos> fetched_at;
+  // By thread of path 0.
+  std::vector<double> values = std::vector<double>(threads);
+  std::vector<std::string> errors = std::vector<std::string>(threads);
+  std::vector<Nanos> answered_at = std::vector<Nanos>(threads);
+
+ private:
+  runtime::Task later(Nanos delay, std::uint32_t thread, paths::Failure failure) {
+    return here->spawn([this, delay, thread, failure = std::move(failure)] {
+      here->sleep(delay);
+      paths::Operation operation = here->operation(0, thread, 0);
+      operation.failure = failure;
+      errors[thread] = thrown<TravelError>(
+          [&] { values[thread] = here->operate(std::move(operation)).payload.read<double>(); });
+      answered_at[thread] = here->now();
+    });
+  }
+};
+
 }  // namespace
 
 TEST_CASE("broadcast: the others wait for the root, who goes on alone") {
@@ -84,6 +140,36 @@ TEST_CASE("broadcast: where the root does not come, the first arriver fetches fo
   CHECK(t.values == std::vector<double>(4, 11.0));
   CHECK(t.answered_at == std::vector<Nanos>{5ms, 5ms, 5ms, 7ms});
   CHECK(t.arrived.size() == 1);
+}
+
+TEST_CASE("broadcast: where the root does not come, the first one that did not fail fetches") {
+  Fetched t;
+  t.here->run([&] {
+    runtime::Task threads[] = {t.fails(0ms, 0), t.fetches(1ms, 1), t.fetches(2ms, 2),
+                               t.fetches(9ms, 3)};
+    join_all(threads);
+  });
+  CHECK_THAT(t.errors[0], Catch::Contains(Fetched::broken(0)));
+  CHECK(t.values == std::vector<double>{0, 42, 42, 42});
+  CHECK(t.fetched_at == std::vector<Nanos>{1ms});
+  CHECK(t.answered_at == std::vector<Nanos>{0ms, 4ms, 4ms, 9ms});
+}
+
+TEST_CASE("broadcast: where the root does not come and all failed, the last failure goes down") {
+  Fetched t;
+  std::string below;
+  t.here->run([&] {
+    runtime::Task other = t.here->spawn(
+        [&] { below = thrown<TravelError>([&] { t.here->move_value(1, 0, 0, 1.0); }); });
+    runtime::Task threads[] = {t.fails(0ms, 0), t.fails(1ms, 1), t.fails(2ms, 2), t.fails(3ms, 3)};
+    join_all(threads);
+    other.join();
+  });
+  for (std::uint32_t thread = 0; thread < Fetched::threads; ++thread)
+    CHECK_THAT(t.errors[thread], Catch::Contains(Fetched::broken(thread)));
+  CHECK_THAT(below, Catch::Contains(Fetched::broken(3)));
+  CHECK(t.fetched_at.empty());
+  CHECK(t.answered_at == std::vector<Nanos>{0ms, 1ms, 2ms, 3ms});
 }
 
 TEST_CASE("broadcast: the root's failure reaches everyone, its store's failure the root alone") {
@@ -138,4 +224,18 @@ TEST_CASE("broadcast: waiting for a root that released its path ends at once") {
     waits.join();
   });
   CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/1 released"));
+}
+
+TEST_CASE("broadcast: a slot that withdrew gets the round before and is refused in that round") {
+  // The withdrawal of a host that died may overtake its contributions.
+  Joined t(3);
+  t.here->run([&] {
+    t.here->operate(t.here->operation(0, 0, 5, paths::OperationKind::withdraw));
+    for (const std::uint64_t round : {4u, 5u}) t.move(1, round, 10.0 * static_cast<double>(round));
+    CHECK(t.move(0, 4, 0.0) == 40.0);
+    CHECK_THAT(thrown<TravelError>([&] { t.move(0, 5, 0.0); }),
+               Catch::Contains("round 5: thread here/0 released its path before"));
+    for (const std::uint64_t round : {4u, 5u})
+      CHECK(t.move(2, round, 0.0) == 10.0 * static_cast<double>(round));
+  });
 }
