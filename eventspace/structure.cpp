@@ -232,6 +232,8 @@ void append_list(std::string& text, std::string_view name, const std::vector<std
 
 Json json_of_stage(std::uint32_t stage) { return stage == no_stage ? Json() : Json(stage); }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 }  // namespace
 
 std::uint32_t Structure::thread_count() const {
@@ -254,9 +256,6 @@ std::string Structure::thread_name(std::uint32_t rank) const {
 
 std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key) {
   const std::string_view settings = wrapper.settings;
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
   for (std::size_t at = settings.find(key); at != std::string_view::npos;
        at = settings.find(key, at + 1)) {
     const std::size_t behind = at + key.size();
@@ -270,6 +269,21 @@ std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view 
     return value;
   }
   return {};
+}
+
+bool names_element(const Structure::Wrapper& wrapper, std::string_view element) {
+  const std::string_view settings = wrapper.settings;
+  if (element.empty()) return false;
+  const auto is_in_name = [](char c) { return is_word(c) || c == '-' || c == '.'; };
+  for (std::size_t at = settings.find(element); at != std::string_view::npos;
+       at = settings.find(element, at + 1)) {
+    const std::size_t behind = at + element.size();
+    if (at > 0 && is_in_name(settings[at - 1])) continue;
+    if (behind == settings.size()) return true;
+    const bool is_key = settings[behind] == ':';
+    if (!is_key && !is_in_name(settings[behind])) return true;
+  }
+  return false;
 }
 
 void set_job_by_kind(Structure::Wrapper& wrapper) {

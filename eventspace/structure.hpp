@@ -79,6 +79,9 @@ struct Structure {
 /// A setting of a wrapper as its config writes it, such as "5ms"; "" when it has none of that key.
 std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key);
 
+/// Whether a value in the wrapper's settings is exactly this name of an element. False if it is "".
+bool names_element(const Structure::Wrapper& wrapper, std::string_view element);
+
 /// Sets the wrapper's job as its kind had it when traces did not say it.
 void set_job_by_kind(Structure::Wrapper& wrapper);
 

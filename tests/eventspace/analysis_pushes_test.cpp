@@ -154,3 +154,12 @@ TEST_CASE(
   CHECK(values.prefetch.count == 5);
   CHECK(values.one_way_half_nanos == 6 * ms);
 }
+
+TEST_CASE("analysis: a check combines elements by their whole names, not by parts of them") {
+  for (const std::string asked : {"sum.cache.b", "sum.cache", "cache.b2", "b2", "um.cache.b2"}) {
+    INFO(asked);
+    const ConditionalReport::Remote values = pushed(asked, 5, 3);
+    CHECK(values.prefetch.count == 5);
+    CHECK(values.one_way_half_nanos == 6 * ms);
+  }
+}

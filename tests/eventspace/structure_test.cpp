@@ -95,6 +95,15 @@ TEST_CASE("structure: a number that refers to nothing is refused, with where it 
              Contains("hosts[2] begins with thread 3, expected 2"));
 }
 
+TEST_CASE("structure: an element is named by a value that is its whole name") {
+  Structure::Wrapper wrapper;
+  wrapper.settings = "result: sum.a\ncombine: [sum.a, sum.b-2, \"null\"]\nlast: sum_c";
+  for (const char* element : {"sum.a", "sum.b-2", "null", "sum_c"})
+    CHECK(names_element(wrapper, element));
+  for (const char* element : {"", "sum", "a", "sum.b", "b-2", "2", "c", "result", "sum.a.b"})
+    CHECK_FALSE(names_element(wrapper, element));
+}
+
 TEST_CASE("structure: stages that never end are refused") {
   CHECK_THAT(refusal([](Structure& s) { s.stages[1].below = 0; }),
              Catch::Contains("is below itself"));

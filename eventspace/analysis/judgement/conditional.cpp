@@ -77,7 +77,7 @@ void Conditional::find_prefetches() {
       if (wrapper.host != reader || !is_graph) continue;
       // Other pushes between the two ask for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
-      if (is_push && wrapper.settings.find(stored) == std::string::npos) continue;
+      if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
       if (place == wrapper.combines.end()) continue;
       const auto slot = static_cast<std::uint32_t>(place - wrapper.combines.begin());
