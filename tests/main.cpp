@@ -20,6 +20,7 @@ void test_support::skip(std::string_view reason) {
 }
 
 int main(int argc, char** argv) {
-  const int failures = Catch::Session().run(argc, argv);
-  return failures == 0 && has_skipped ? skipped_exit_code : failures;
+  // Catch's own result counts failures, and could be the code of a skipped case.
+  if (Catch::Session().run(argc, argv) != 0) return 1;
+  return has_skipped ? skipped_exit_code : 0;
 }
