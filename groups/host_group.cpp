@@ -152,6 +152,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
+      lock.unlock();  // tell() locks all groups of the host, whose making locks the lanes
       tell(place, *failure);
     }
     running = open(number);

@@ -85,7 +85,7 @@ void check_threads_can_begin(std::size_t count) {
   std::exception_ptr failure;
   try {
     for (std::size_t i = 0; i < count; ++i) tried.emplace_back(stack_bytes, [end] { end.wait(); });
-  } catch (const std::runtime_error&) {
+  } catch (...) {
     failure = std::current_exception();
   }
   all_tried.set_value();

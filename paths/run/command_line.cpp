@@ -187,8 +187,8 @@ int run_main(CLI::App& app, int argc, const char* const* argv, const std::functi
   open_standard_streams();
   take_signals_of_writing();
   // The results of a program go to standard output, so its log must not go there.
-  if (!spdlog::get(app.get_name()))
-    spdlog::set_default_logger(spdlog::stderr_color_mt(app.get_name()));
+  const std::string name = app.get_name().empty() ? "paths" : app.get_name();
+  if (!spdlog::get(name)) spdlog::set_default_logger(spdlog::stderr_color_mt(name));
   const int code = run_body(app, argc, argv, body);
   if (flush_output() || code != 0) return code;
   if (is_output_unread()) end_by_sigpipe();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -42,7 +43,7 @@ void Sockets::start(Receiver& receiver) {
   runtime::raise_descriptor_limit();
   try {
     runtime::check_threads_can_begin(threads_of_zmq);
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     throw TravelError(self.name, "", "",
                       fmt::format("its sockets need {} threads: {}", threads_of_zmq, error.what()));
   }
