@@ -289,7 +289,7 @@ std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& c
 }
 
 /// Not meant for the thread sanitizer, which sees one OS thread here.
-constexpr std::uint64_t usual_seeds = test_support::or_fewer(10'000);
+constexpr std::uint64_t usual_seeds = test_support::or_fewer(4'000);
 
 struct Seeds {
   explicit Seeds(std::uint64_t usual) : first(test_support::from_environment("PATHS_SEED", 1)) {
