@@ -130,7 +130,7 @@ TEST_CASE(
   const std::string folder = test_support::run_shell("mktemp -d").text;
   const std::string in = folder.substr(0, folder.find('\n'));
   int refused = 0;
-  for (int kib = 30'000; kib <= 150'000; kib += 6'000) {
+  for (const int kib : {48'000, 54'000, 60'000}) {  // not enough for the threads of ZeroMQ
     const test_support::Said said = test_support::run_shell(fmt::format(
         "cd {0} && printf '%s\\n' 'network: {{transport: ipc}}' 'deadline: 20s' "
         "'clusters: {{a: {{hosts: 2}}}}' 'collectives: {{sum: {{template: f64}}}}' > a.yaml && "
