@@ -39,7 +39,7 @@ class Settings {
   const std::vector<Entry>& entries() const;         ///< of a map; none otherwise
   const Settings* find(std::string_view key) const;  ///< of a map; null when absent
   const Position& position() const;
-  /// The same for copies of one value; two values with different ones may be equal all the same.
+  /// Equal for copies of one value. Two values with different identities may still be equal.
   const void* identity() const { return node_.get(); }
   /// "'fast'", "a list of 3", "a map", "nothing": what an error message says it found.
   std::string describe() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings_print.hpp — YAML text of settings that are larger than anything that holds them.
+// base/settings_print.hpp — prints settings as YAML in pieces, if the whole is too large to hold.
 #pragma once
 #include <cstddef>
 #include <span>

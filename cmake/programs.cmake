@@ -28,11 +28,11 @@ if(command_main AND PATHS_COMMANDS)
 endif()
 
 # paths_programs(<folder> <result>): a program for each .cpp of the folder and for each main.cpp of
-# its folders; benchmarks apart, which stay in the build tree. What else one of its folders holds is
-# a library for the program of that folder; support/ is one for all programs. <folder>_all is all of
-# them, for tests and for programs without a folder. <folder>_precompiled compiles once what most of
-# them include. The program `embedding` is linked as one with a main() of its own would be. Appends
-# the programs to <result>.
+# its folders; benchmarks apart, which stay in the build tree. The other sources of a program's
+# folder become a library for that program. Those of support/ become a library for all programs.
+# <folder>_all is all these libraries, for tests and for programs without a folder.
+# <folder>_precompiled has the headers that most of them include. The program `embedding` is linked
+# as one with a main() of its own would be. Appends the programs to <result>.
 function(paths_programs folder result)
   set(programs ${${result}})
   add_library(${folder}_all INTERFACE)

@@ -268,8 +268,8 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
-/// Index of the wrapper with that name. It is mostly the next one, as wrappers are in the order of
-/// the paths, or was found by the same item before.
+/// Returns the index of the wrapper with that name. Wrappers are in the order of the paths. So it
+/// is mostly the next one, or the one that the same item found before.
 std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
                                                    const std::string& name) {
   const auto is_named = [&](std::uint32_t number) {

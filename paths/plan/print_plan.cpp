@@ -112,7 +112,7 @@ Settings print_ways(const Plan& plan) {
   return ways.done();
 }
 
-/// Prints section by section, and of those that may be large one entry after the other.
+/// Prints a plan section by section. It prints large sections entry by entry.
 class PlanPrinter {
  public:
   PlanPrinter(const Plan& plan, const WrapperKinds& kinds, const TextReader& read)

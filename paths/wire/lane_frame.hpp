@@ -46,7 +46,7 @@ struct LaneFrame {
                               ///< many messages; of failed: the last channel; of lost: the host
   std::uint64_t offset = 0;   ///< of data: where in the message the payload belongs
   std::uint64_t meaning = 0;  ///< of data and grant: what its sender takes the message for; of
-                              ///< left: what it took part in, 0: not said; of failed: 1 if
+                              ///< left: what it took part in, 0: not said. Of failed: 1 if
                               ///< hosts take the first channel for different things
   base::Nanos lag{0};         ///< how long the tail comes behind the head
   base::Nanos late{0};        ///< how long after its head's moment it was written; negative: before

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/socket_folder_test.cpp — where Unix sockets may be, and what is left of them.
 #include "paths/wire/socket_folder.hpp"
-#include "tests/support/skip.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,6 +13,8 @@
 #include <optional>
 #include <stdexcept>
 #include <vector>
+
+#include "tests/support/skip.hpp"
 
 namespace {
 
