@@ -166,7 +166,8 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections say s
   const Folder folder;
   const std::string config =
       folder.file("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
-  for (const int most : {12, 16, 20}) {
+  // The host with the fewest connections needs 17, and more if the shell passes some on.
+  for (const int most : {10, 13, 16}) {
     const auto outcome =
         said(fmt::format("paths run {} -- sh -c 'ulimit -n {}; exec {}'", config, most, noise));
     INFO(outcome.text);
