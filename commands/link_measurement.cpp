@@ -11,8 +11,8 @@
 #include <numeric>
 #include <string>
 
+#include "base/link_model/measurement.hpp"
 #include "paths/host/host.hpp"
-#include "tuning/measurement.hpp"
 
 namespace commands {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/link_model/measured_network.hpp"
 #include "commands/link_measurement.hpp"
 #include "paths/run/run_plan.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace commands {
 

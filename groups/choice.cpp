@@ -14,6 +14,7 @@
 
 #include "base/digest.hpp"
 #include "base/errors.hpp"
+#include "base/link_model/link_model.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
 #include "collectives/algorithms/all.hpp"
@@ -24,7 +25,6 @@
 #include "pricing/evaluator.hpp"
 #include "pricing/least_window.hpp"
 #include "runtime/wait.hpp"
-#include "tuning/link_model.hpp"
 
 namespace groups {
 namespace {

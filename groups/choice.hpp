@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/link_model/measured_network.hpp"
 #include "collectives/algorithm.hpp"
 #include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
 #include "planning/contender.hpp"
 #include "pricing/network.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace groups {
 

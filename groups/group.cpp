@@ -11,12 +11,12 @@
 #include <tuple>
 
 #include "base/errors.hpp"
+#include "base/link_model/measured_network.hpp"
 #include "base/near_match.hpp"
 #include "base/settings.hpp"
 #include "base/text_file.hpp"
 #include "base/usage_error.hpp"
 #include "groups/host_group.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace groups {
 namespace {

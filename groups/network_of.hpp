@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/link_model/measured_network.hpp"
 #include "paths/plan/plan.hpp"
 #include "pricing/network.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace groups {
 

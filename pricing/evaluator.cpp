@@ -13,10 +13,10 @@
 #include <tuple>
 
 #include "base/errors.hpp"
+#include "base/link_model/streams.hpp"
 #include "pricing/admission.hpp"
 #include "pricing/events.hpp"
 #include "pricing/meeting.hpp"
-#include "tuning/streams.hpp"
 
 namespace pricing {
 namespace {

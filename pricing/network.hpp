@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/link_model/link.hpp"
 #include "collectives/topology.hpp"
-#include "tuning/link.hpp"
 
 namespace pricing {
 

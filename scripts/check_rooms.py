@@ -14,6 +14,7 @@ import sys
 # of a room that is named here is a room itself; any other belongs to the room that it is in.
 LIBRARIES = {
     "base": "",
+    "base/link_model": "base",
     "runtime": "base",
     "pastset": "base runtime",
     "eventspace": "base",
@@ -30,23 +31,22 @@ LIBRARIES = {
                        "eventspace/analysis/report eventspace/analysis/input",
     "collectives": "base",
     "collectives/algorithms": "base collectives",
-    "tuning": "base",
-    "pricing": "base collectives collectives/algorithms tuning",
-    "planning": "base collectives collectives/algorithms tuning pricing",
+    "pricing": "base collectives collectives/algorithms base/link_model",
+    "planning": "base collectives collectives/algorithms base/link_model pricing",
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
-    "paths/config": "base runtime pastset collectives collectives/algorithms tuning paths "
-                    "paths/plan paths/rounds",
-    "paths/lanes": "base runtime eventspace tuning paths paths/plan paths/wire",
+    "paths/config": "base runtime pastset collectives collectives/algorithms base/link_model "
+                    "paths paths/plan paths/rounds",
+    "paths/lanes": "base runtime eventspace base/link_model paths paths/plan paths/wire",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/lanes paths/host",
-    "groups": "base runtime pastset eventspace collectives collectives/algorithms tuning pricing "
-              "planning paths paths/plan paths/lanes paths/host",
-    "wrappers": "base runtime pastset eventspace collectives tuning paths paths/plan paths/rounds "
-                "paths/lanes paths/host paths/run groups",
+    "groups": "base runtime pastset eventspace collectives collectives/algorithms base/link_model "
+              "pricing planning paths paths/plan paths/lanes paths/host",
+    "wrappers": "base runtime pastset eventspace collectives base/link_model paths paths/plan "
+                "paths/rounds paths/lanes paths/host paths/run groups",
 }
 # Programs may include every library room; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.

@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/link_model/read_link_model.hpp"
 #include "eventspace/record.hpp"
-#include "tuning/read_link_model.hpp"
 
 namespace wrappers {
 namespace {

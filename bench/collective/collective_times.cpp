@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/link_model/measured_network.hpp"
 #include "base/near_match.hpp"
 #include "base/reduce.hpp"
 #include "base/units.hpp"
@@ -24,7 +25,6 @@
 #include "paths/host/host.hpp"
 #include "pricing/bound.hpp"
 #include "pricing/evaluator.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace bench {
 namespace {

@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/link_model/read_link_model.hpp"
 #include "base/near_match.hpp"
 #include "base/settings.hpp"
-#include "tuning/read_link_model.hpp"
 
 namespace bench {
 namespace {

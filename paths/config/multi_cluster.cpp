@@ -11,11 +11,11 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "base/link_model/measured_network.hpp"
 #include "base/near_match.hpp"
 #include "base/text_file.hpp"
 #include "paths/config/low_level.hpp"
 #include "paths/config/node_list.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace paths {
 namespace {

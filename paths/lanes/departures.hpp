@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/link_model/streams.hpp"
 #include "eventspace/recorder.hpp"
 #include "eventspace/transfer_record.hpp"
 #include "paths/lanes/agenda.hpp"
@@ -18,7 +19,6 @@
 #include "paths/plan/plan.hpp"
 #include "paths/wire/lane_frame.hpp"
 #include "runtime/runtime.hpp"
-#include "tuning/streams.hpp"
 
 namespace paths {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/link_model/read_link_model.hpp"
 #include "base/usage_error.hpp"
 #include "paths/plan/plan.hpp"
-#include "tuning/read_link_model.hpp"
 
 namespace paths {
 

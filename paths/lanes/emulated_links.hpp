@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/link_model/link.hpp"
+#include "base/link_model/link_instance.hpp"
 #include "paths/plan/ways.hpp"
 #include "runtime/wait.hpp"
-#include "tuning/link.hpp"
-#include "tuning/link_instance.hpp"
 
 namespace paths {
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <string>
 
+#include "base/link_model/measured_network.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/shell.hpp"
-#include "tuning/measured_network.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/tuning/link_model_test.cpp — when messages arrive over one direction of a link.
-#include "tuning/link_model.hpp"
+// tests/base/link_model/link_model_test.cpp — when messages arrive over one direction of a link.
+#include "base/link_model/link_model.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/read_link_model.hpp — a link as the config writes it.
+// base/link_model/read_link_model.hpp — a link as the config writes it.
 #pragma once
 #include <optional>
 
+#include "base/link_model/link.hpp"
 #include "base/settings.hpp"
-#include "tuning/link.hpp"
 
 namespace tuning {
 

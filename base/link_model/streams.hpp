@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/streams.hpp — frames that wait for a stream, a slot and a link.
+// base/link_model/streams.hpp — frames that wait for a stream, a slot and a link.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "tuning/link.hpp"
-#include "tuning/link_instance.hpp"
+#include "base/link_model/link.hpp"
+#include "base/link_model/link_instance.hpp"
 
 namespace tuning {
 

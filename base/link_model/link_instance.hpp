@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link_instance.hpp — one direction of a link while messages and frames pass it.
+// base/link_model/link_instance.hpp — one direction of a link while messages and frames pass it.
 #pragma once
 #include <cstdint>
 #include <utility>
 
-#include "tuning/link_model.hpp"
+#include "base/link_model/link_model.hpp"
 
 namespace tuning {
 

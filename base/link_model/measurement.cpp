@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/measurement.cpp — medians, the two lowest of them, and whether these agree.
-#include "tuning/measurement.hpp"
+// base/link_model/measurement.cpp — medians, the two lowest of them, and whether these agree.
+#include "base/link_model/measurement.hpp"
 
 #include <algorithm>
 #include <chrono>

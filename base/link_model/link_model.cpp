@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link_model.cpp — waiting for a link, occupying it, travelling along it.
-#include "tuning/link_model.hpp"
+// base/link_model/link_model.cpp — waiting for a link, occupying it, travelling along it.
+#include "base/link_model/link_model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/tuning/link_instance_test.cpp — frames that share a link with whole messages, and cross
-// several.
-#include "tuning/link_instance.hpp"
+// tests/base/link_model/link_instance_test.cpp — frames that share a link with whole messages, and
+// cross several.
+#include "base/link_model/link_instance.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/measurement.hpp — a figure from times that were taken, how sure it is, and when it is
-// enough.
+// base/link_model/measurement.hpp — a figure from times that were taken, how sure it is, and when
+// it is enough.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/tuning/measured_network_test.cpp — the file of measured links: written, read, compared.
-#include "tuning/measured_network.hpp"
+// tests/base/link_model/measured_network_test.cpp — the file of measured links: written, read,
+// compared.
+#include "base/link_model/measured_network.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>

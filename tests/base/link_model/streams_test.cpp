@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/tuning/streams_test.cpp — what streams carry, however late their owner is told.
-#include "tuning/streams.hpp"
+// tests/base/link_model/streams_test.cpp — what streams carry, however late their owner is told.
+#include "base/link_model/streams.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/read_link_model.cpp — constants, or a recorded trace in a file.
-#include "tuning/read_link_model.hpp"
+// base/link_model/read_link_model.cpp — constants, or a recorded trace in a file.
+#include "base/link_model/read_link_model.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/link_model/link_trace.hpp"
 #include "base/text_file.hpp"
-#include "tuning/link_trace.hpp"
 
 namespace tuning {
 namespace {

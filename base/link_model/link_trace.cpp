@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link_trace.cpp — the lines of a trace, each held to what a link can do.
-#include "tuning/link_trace.hpp"
+// base/link_model/link_trace.cpp — the lines of a trace, each held to what a link can do.
+#include "base/link_model/link_trace.hpp"
 
 #include <fmt/format.h>
 

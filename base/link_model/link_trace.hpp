@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link_trace.hpp — a link's recorded behaviour, read from a text file.
+// base/link_model/link_trace.hpp — a link's recorded behaviour, read from a text file.
 #pragma once
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/link_model/link_model.hpp"
 #include "base/settings.hpp"
-#include "tuning/link_model.hpp"
 
 namespace tuning {
 

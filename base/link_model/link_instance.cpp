@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link_instance.cpp — whole messages, frames and control over one direction of a link.
-#include "tuning/link_instance.hpp"
+// base/link_model/link_instance.cpp — whole messages, frames and control over one direction of a
+// link.
+#include "base/link_model/link_instance.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/tuning/link_trace_test.cpp — recorded traces, good ones and bad ones.
-#include "tuning/link_trace.hpp"
+// tests/base/link_model/link_trace_test.cpp — recorded traces, good ones and bad ones.
+#include "base/link_model/link_trace.hpp"
 
 #include <catch2/catch.hpp>
 

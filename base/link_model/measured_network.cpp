@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/measured_network.cpp — the file of links, read, written and compared.
-#include "tuning/measured_network.hpp"
+// base/link_model/measured_network.cpp — the file of links, read, written and compared.
+#include "base/link_model/measured_network.hpp"
 
 #include <fmt/format.h>
 

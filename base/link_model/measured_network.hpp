@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/measured_network.hpp — what links were found to be, in a file.
+// base/link_model/measured_network.hpp — what links were found to be, in a file.
 #pragma once
 #include <cstddef>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link_model.hpp — how long one direction of a link holds a message.
+// base/link_model/link_model.hpp — how long one direction of a link holds a message.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/tuning/measurement_test.cpp — figures from samples of a machine that is busy at times.
-#include "tuning/measurement.hpp"
+// tests/base/link_model/measurement_test.cpp — figures from samples of a machine that is busy at
+// times.
+#include "base/link_model/measurement.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning/link.hpp — one direction between two clusters, as a config has it.
+// base/link_model/link.hpp — one direction between two clusters, as a config has it.
 #pragma once
 #include <cstddef>
 
-#include "tuning/link_model.hpp"
+#include "base/link_model/link_model.hpp"
 
 namespace tuning {
 
