@@ -11,12 +11,12 @@
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "bench/support/sites.hpp"
+#include "collectives/cost/bound.hpp"
+#include "collectives/planner/min3.hpp"
+#include "collectives/planner/min3_plus.hpp"
 #include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "paths/run/command_line.hpp"
-#include "planning/min3.hpp"
-#include "planning/min3_plus.hpp"
-#include "pricing/bound.hpp"
 #include "wrappers/all.hpp"
 
 using collectives::Counts;

@@ -7,7 +7,7 @@
 
 #include "base/units.hpp"
 #include "collectives/algorithms/all.hpp"
-#include "pricing/best.hpp"
+#include "collectives/cost/best.hpp"
 
 using namespace collectives;
 using namespace pricing;

@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "collectives/algorithms/reference.hpp"
+#include "collectives/planner/planners.hpp"
 #include "commands/commands.hpp"
-#include "planning/planners.hpp"
 
 namespace commands {
 

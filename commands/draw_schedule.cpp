@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/longest_way.hpp"
+#include "collectives/schedule/longest_way.hpp"
 
 namespace commands {
 namespace {

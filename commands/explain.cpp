@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "collectives/algorithms/all.hpp"
+#include "collectives/cost/best.hpp"
 #include "commands/commands.hpp"
 #include "commands/schedule_request.hpp"
-#include "pricing/best.hpp"
 
 namespace commands {
 namespace {

@@ -6,12 +6,12 @@
 #include <iostream>
 #include <memory>
 
+#include "collectives/cost/bound.hpp"
+#include "collectives/planner/min3_plus.hpp"
+#include "collectives/planner/schedule_file.hpp"
 #include "commands/commands.hpp"
 #include "commands/output_file.hpp"
 #include "commands/schedule_request.hpp"
-#include "planning/min3_plus.hpp"
-#include "planning/schedule_file.hpp"
-#include "pricing/bound.hpp"
 
 namespace commands {
 namespace {

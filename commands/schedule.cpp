@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include "collectives/goal.hpp"
+#include "collectives/schedule/goal.hpp"
 #include "commands/commands.hpp"
 #include "commands/schedule_request.hpp"
 #include "commands/verify_schedules.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "collectives/algorithm.hpp"
+#include "collectives/cost/network.hpp"
+#include "collectives/schedule/algorithm.hpp"
 #include "paths/config/overrides.hpp"
-#include "pricing/network.hpp"
 
 namespace commands {
 

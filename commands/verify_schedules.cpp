@@ -10,10 +10,10 @@
 #include <set>
 
 #include "collectives/algorithms/all.hpp"
-#include "collectives/verifier.hpp"
+#include "collectives/cost/best.hpp"
+#include "collectives/schedule/verifier.hpp"
 #include "groups/network_of.hpp"
 #include "paths/rounds/reduction.hpp"
-#include "pricing/best.hpp"
 
 namespace commands {
 namespace {

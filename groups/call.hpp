@@ -11,8 +11,8 @@
 #include "base/buffer.hpp"
 #include "base/payload.hpp"
 #include "base/reduce.hpp"
-#include "collectives/task.hpp"
-#include "pricing/ports.hpp"
+#include "collectives/cost/ports.hpp"
+#include "collectives/schedule/task.hpp"
 
 namespace pastset {
 class Element;

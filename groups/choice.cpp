@@ -18,12 +18,12 @@
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
 #include "collectives/algorithms/all.hpp"
+#include "collectives/cost/best.hpp"
+#include "collectives/cost/evaluator.hpp"
+#include "collectives/cost/least_window.hpp"
+#include "collectives/planner/planners.hpp"
+#include "collectives/planner/schedule_file.hpp"
 #include "groups/network_of.hpp"
-#include "planning/planners.hpp"
-#include "planning/schedule_file.hpp"
-#include "pricing/best.hpp"
-#include "pricing/evaluator.hpp"
-#include "pricing/least_window.hpp"
 #include "runtime/wait.hpp"
 
 namespace groups {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/link_model/measured_network.hpp"
-#include "collectives/algorithm.hpp"
+#include "collectives/cost/network.hpp"
+#include "collectives/planner/contender.hpp"
+#include "collectives/schedule/algorithm.hpp"
 #include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
-#include "planning/contender.hpp"
-#include "pricing/network.hpp"
 
 namespace groups {
 
@@ -78,7 +78,7 @@ class Choices {
 
   std::shared_ptr<const Choice> answer(const Question& question);
   /// The least window, of at least `from` steps, with which a choice of this object's ends with
-  /// those ports (pricing/least_window.hpp). Found once.
+  /// those ports (collectives/cost/least_window.hpp). Found once.
   std::optional<std::size_t> least_window(const Choice& choice, const pricing::Ports& ports,
                                           std::size_t from);
   const pricing::Network& network() const { return network_; }

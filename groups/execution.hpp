@@ -11,14 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithm.hpp"
-#include "collectives/numbering.hpp"
+#include "collectives/cost/admission.hpp"
+#include "collectives/cost/ports.hpp"
+#include "collectives/schedule/algorithm.hpp"
+#include "collectives/schedule/numbering.hpp"
 #include "groups/fold.hpp"
 #include "groups/memory.hpp"
 #include "groups/tracing.hpp"
 #include "paths/lanes/group.hpp"
-#include "pricing/admission.hpp"
-#include "pricing/ports.hpp"
 #include "runtime/completion.hpp"
 
 namespace groups {

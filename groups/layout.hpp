@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/task.hpp"
+#include "collectives/schedule/task.hpp"
 #include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
 

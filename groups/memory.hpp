@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "collectives/block.hpp"
+#include "collectives/schedule/block.hpp"
 
 namespace groups {
 

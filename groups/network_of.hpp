@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/link_model/measured_network.hpp"
+#include "collectives/cost/network.hpp"
 #include "paths/plan/plan.hpp"
-#include "pricing/network.hpp"
 
 namespace groups {
 

@@ -29,24 +29,26 @@ LIBRARIES = {
                          "eventspace/analysis/report eventspace/analysis/input",
     "eventspace/page": "base eventspace eventspace/trace eventspace/analysis eventspace/export "
                        "eventspace/analysis/report eventspace/analysis/input",
-    "collectives": "base",
-    "collectives/algorithms": "base collectives",
-    "pricing": "base collectives collectives/algorithms base/link_model",
-    "planning": "base collectives collectives/algorithms base/link_model pricing",
+    "collectives/schedule": "base",
+    "collectives/algorithms": "base collectives/schedule",
+    "collectives/cost": "base base/link_model collectives/schedule collectives/algorithms",
+    "collectives/planner": "base base/link_model collectives/schedule collectives/algorithms "
+                           "collectives/cost",
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/rounds": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
-    "paths/config": "base runtime pastset collectives collectives/algorithms base/link_model "
-                    "paths paths/plan paths/rounds",
+    "paths/config": "base runtime pastset collectives/schedule collectives/algorithms "
+                    "base/link_model paths paths/plan paths/rounds",
     "paths/lanes": "base runtime eventspace base/link_model paths paths/plan paths/wire",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/lanes paths/host",
-    "groups": "base runtime pastset eventspace collectives collectives/algorithms base/link_model "
-              "pricing planning paths paths/plan paths/lanes paths/host",
-    "wrappers": "base runtime pastset eventspace collectives base/link_model paths paths/plan "
-                "paths/rounds paths/lanes paths/host paths/run groups",
+    "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
+              "base/link_model collectives/cost collectives/planner paths paths/plan paths/lanes "
+              "paths/host",
+    "wrappers": "base runtime pastset eventspace collectives/schedule base/link_model paths "
+                "paths/plan paths/rounds paths/lanes paths/host paths/run groups",
 }
 # Programs may include every library room; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.

@@ -20,11 +20,11 @@
 #include "bench/support/progress.hpp"
 #include "bench/support/provenance.hpp"
 #include "collectives/algorithms/all.hpp"
+#include "collectives/cost/bound.hpp"
+#include "collectives/cost/evaluator.hpp"
 #include "groups/memory.hpp"
 #include "groups/network_of.hpp"
 #include "paths/host/host.hpp"
-#include "pricing/bound.hpp"
-#include "pricing/evaluator.hpp"
 
 namespace bench {
 namespace {

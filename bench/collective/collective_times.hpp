@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "bench/support/progress.hpp"
+#include "collectives/cost/evaluator.hpp"
 #include "groups/choice.hpp"
 #include "groups/group.hpp"
 #include "paths/run/run_plan.hpp"
-#include "pricing/evaluator.hpp"
 #include "runtime/wait.hpp"
 
 namespace bench {

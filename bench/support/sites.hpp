@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "pricing/network.hpp"
+#include "collectives/cost/network.hpp"
 
 namespace bench {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

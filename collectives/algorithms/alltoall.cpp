@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "collectives/team.hpp"
+#include "collectives/schedule/team.hpp"
 
 namespace collectives {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/algorithms/alltoall.hpp — something for everybody from everybody.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

@@ -2,7 +2,7 @@
 // collectives/algorithms/barriers.cpp — sums of one token without bytes.
 #include "collectives/algorithms/barriers.hpp"
 
-#include "collectives/team.hpp"
+#include "collectives/schedule/team.hpp"
 
 namespace collectives {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "collectives/exchange.hpp"
-#include "collectives/fold.hpp"
-#include "collectives/tree.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/fold.hpp"
+#include "collectives/schedule/tree.hpp"
 
 namespace collectives {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/algorithms/clusters.hpp — one host of each cluster speaks for it to all others.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

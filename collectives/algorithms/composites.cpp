@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "collectives/exchange.hpp"
-#include "collectives/exchange_parameters.hpp"
-#include "collectives/fold.hpp"
-#include "collectives/tree_program.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/exchange_parameters.hpp"
+#include "collectives/schedule/fold.hpp"
+#include "collectives/schedule/tree_program.hpp"
 
 namespace collectives {
 namespace {

@@ -2,7 +2,7 @@
 // collectives/algorithms/composites.hpp — collectives made of others (Vadhiyar et al. 2000, table
 // 1).
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

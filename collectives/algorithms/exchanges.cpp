@@ -2,8 +2,8 @@
 // collectives/algorithms/exchanges.cpp — descriptions of what exchange.hpp does.
 #include "collectives/algorithms/exchanges.hpp"
 
-#include "collectives/exchange.hpp"
-#include "collectives/exchange_parameters.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/exchange_parameters.hpp"
 
 namespace collectives {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/algorithms/exchanges.hpp — pieces exchanged among all, whatever groups there are.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

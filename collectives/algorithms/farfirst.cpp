@@ -3,8 +3,8 @@
 #include "collectives/algorithms/farfirst.hpp"
 
 #include "collectives/algorithms/van_de_geijn.hpp"
-#include "collectives/exchange.hpp"
-#include "collectives/exchange_parameters.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/exchange_parameters.hpp"
 
 namespace collectives {
 namespace {

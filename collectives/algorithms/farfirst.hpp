@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/algorithms/farfirst.hpp — the whole vector to other clusters first.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

@@ -2,9 +2,9 @@
 // collectives/algorithms/grid_allgathers.cpp — clusters' first members talk for them.
 #include "collectives/algorithms/grid_allgathers.hpp"
 
-#include "collectives/exchange.hpp"
-#include "collectives/rounds.hpp"
-#include "collectives/tree.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/rounds.hpp"
+#include "collectives/schedule/tree.hpp"
 
 namespace collectives {
 namespace {

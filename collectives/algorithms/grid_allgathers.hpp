@@ -2,7 +2,7 @@
 // collectives/algorithms/grid_allgathers.hpp — allgathers of libraries that were used on grids, as
 // Gupta and Vadhiyar 2007, §6, compare with them; its `simple` is `direct`.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

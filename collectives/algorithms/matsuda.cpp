@@ -10,10 +10,10 @@
 #include <memory>
 #include <set>
 
-#include "collectives/dealing.hpp"
-#include "collectives/exchange.hpp"
-#include "collectives/exchange_parameters.hpp"
-#include "collectives/fold.hpp"
+#include "collectives/schedule/dealing.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/exchange_parameters.hpp"
+#include "collectives/schedule/fold.hpp"
 
 namespace collectives {
 namespace {

@@ -2,7 +2,7 @@
 // collectives/algorithms/matsuda.hpp — broadcast and allreduce with so many senders between
 // clusters.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

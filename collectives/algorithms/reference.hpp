@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

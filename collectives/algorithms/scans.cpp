@@ -2,10 +2,10 @@
 // collectives/algorithms/scans.cpp — chains, of all or of each cluster.
 #include "collectives/algorithms/scans.hpp"
 
-#include "collectives/fold.hpp"
-#include "collectives/stretches.hpp"
-#include "collectives/team.hpp"
-#include "collectives/tree.hpp"
+#include "collectives/schedule/fold.hpp"
+#include "collectives/schedule/stretches.hpp"
+#include "collectives/schedule/team.hpp"
+#include "collectives/schedule/tree.hpp"
 
 namespace collectives {
 namespace {

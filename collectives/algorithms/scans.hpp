@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/algorithms/scans.hpp — sums of all up to me, or before me, in the order of ranks.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

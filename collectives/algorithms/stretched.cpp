@@ -2,9 +2,9 @@
 // collectives/algorithms/stretched.cpp — scatter or reduce-scatter, cross, allgather; and again.
 #include "collectives/algorithms/stretched.hpp"
 
-#include "collectives/dealing.hpp"
-#include "collectives/exchange.hpp"
-#include "collectives/tree.hpp"
+#include "collectives/schedule/dealing.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/tree.hpp"
 
 namespace collectives {
 namespace {

@@ -2,7 +2,7 @@
 // collectives/algorithms/stretched.hpp — two levels, stretch after stretch: the bound for long
 // ones.
 #pragma once
-#include "collectives/algorithm.hpp"
+#include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 

@@ -2,7 +2,7 @@
 // collectives/algorithms/tree_algorithms.cpp — descriptions of what tree_program() does.
 #include "collectives/algorithms/tree_algorithms.hpp"
 
-#include "collectives/tree_program.hpp"
+#include "collectives/schedule/tree_program.hpp"
 
 namespace collectives {
 namespace {

@@ -2,8 +2,8 @@
 // collectives/algorithms/van_de_geijn.cpp — the root first, the others after it going round.
 #include "collectives/algorithms/van_de_geijn.hpp"
 
-#include "collectives/exchange.hpp"
-#include "collectives/exchange_parameters.hpp"
+#include "collectives/schedule/exchange.hpp"
+#include "collectives/schedule/exchange_parameters.hpp"
 
 namespace collectives {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/algorithms/van_de_geijn.hpp — broadcast as scatter and allgather.
 #pragma once
-#include "collectives/algorithm.hpp"
-#include "collectives/team.hpp"
+#include "collectives/schedule/algorithm.hpp"
+#include "collectives/schedule/team.hpp"
 
 namespace collectives {
 

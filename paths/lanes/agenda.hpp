@@ -13,7 +13,7 @@
 namespace paths {
 
 /// What goes first of what happens at one moment, on the virtual clock: prices have the same order
-/// (pricing/evaluator.hpp), so that what is simulated is what was priced.
+/// (collectives/cost/evaluator.hpp), so that what is simulated is what was priced.
 enum class Turn : std::uint8_t {
   events,   ///< what ends or has come
   heads,    ///< of frames at links that hosts share, by where they began

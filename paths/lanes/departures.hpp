@@ -36,9 +36,8 @@ using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 ///
 /// Why:     what a machine takes to hand a frame over passes beside the link's latency, and not on
 ///          top of it.
-/// Time:    moments are ideal: what a machine does late is made good by the next host, which goes
-/// on
-///          from when it should have been. On the virtual clock frames leave when they come.
+/// Time:    moments are ideal: what a machine does late is made good by the next host, which
+///          goes on from when it should have been. On the virtual clock frames leave when they come.
 /// Records: what crosses to another cluster, if it was told where.
 /// Sharing: guarded by its owner's mutex.
 class Departures {

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "base/usage_error.hpp"
+#include "collectives/planner/schedule_file.hpp"
 #include "groups/choice.hpp"
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
-#include "planning/schedule_file.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -4,9 +4,9 @@
 #include <random>
 
 #include "collectives/algorithms/all.hpp"
+#include "collectives/cost/evaluator.hpp"
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
-#include "pricing/evaluator.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

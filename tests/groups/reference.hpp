@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/task.hpp"
+#include "collectives/schedule/task.hpp"
 #include "groups/group.hpp"
 
 namespace test_support {

@@ -7,7 +7,7 @@
 
 #include "base/large_memory.hpp"
 #include "collectives/algorithms/all.hpp"
-#include "collectives/verifier.hpp"
+#include "collectives/schedule/verifier.hpp"
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
 #include "tests/support/sim.hpp"

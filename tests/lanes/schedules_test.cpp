@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "collectives/algorithms/all.hpp"
+#include "collectives/cost/evaluator.hpp"
 #include "groups/execution.hpp"
 #include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
-#include "pricing/evaluator.hpp"
 #include "tests/support/lane_hosts.hpp"
 #include "tests/support/min3_networks.hpp"
 #include "wrappers/all.hpp"

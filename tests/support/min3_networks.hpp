@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/support/sites.hpp"
-#include "pricing/evaluator.hpp"
+#include "collectives/cost/evaluator.hpp"
 
 namespace test_support {
 

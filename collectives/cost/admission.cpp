@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/cost/admission.cpp — hazards between the unfinished steps of a window.
+#include "collectives/cost/admission.hpp"
+
+namespace pricing {
+
+using collectives::Action;
+using collectives::Block;
+
+void Admission::restart(collectives::Program program, std::size_t window) {
+  program_ = std::move(program);
+  window_ = window;
+  portion_ = 0;
+  pulled_.clear();
+  next_ = 0;
+  has_ended_ = false;
+  number_ = 0;
+  uses_.clear();
+}
+
+std::optional<Slot> Admission::admit() {
+  if (is_full() || !pull()) return std::nullopt;
+  const collectives::Step step = pulled_[next_++];
+  const Slot slot = place();
+  Admitted& admitted = steps_[slot];
+  admitted.action = step.action;
+  admitted.is_done = false;
+  admitted.peer = step.peer;
+  admitted.channel = step.channel;
+  admitted.number = number_++;
+  admitted.elements = 0;
+  for (const Block& block : step.blocks) admitted.elements += block.cells.count;
+  add_hazards(slot, step);
+  ++unfinished_;
+  return slot;
+}
+
+/// Whether there is a step, of this portion or of a later one.
+bool Admission::pull() {
+  while (next_ == pulled_.size()) {
+    if (portion_ == program_.portions()) {
+      has_ended_ = true;
+      return false;
+    }
+    pulled_.clear();
+    next_ = 0;
+    program_.append(portion_++, pulled_);
+  }
+  return true;
+}
+
+Slot Admission::place() {
+  if (vacant_.empty()) {
+    steps_.emplace_back();
+    return static_cast<Slot>(steps_.size() - 1);
+  }
+  const Slot slot = vacant_.back();
+  vacant_.pop_back();
+  return slot;
+}
+
+namespace {
+
+bool writes(Action action, std::size_t block) {
+  return action == Action::receive || (action != Action::send && block == 0);
+}
+
+}  // namespace
+
+void Admission::add_hazards(Slot slot, const collectives::Step& step) {
+  Admitted& admitted = steps_[slot];
+  for (std::size_t index = 0; index < step.blocks.size(); ++index)
+    uses_.earlier(step.blocks[index], writes(step.action, index), [&](Uses::User earlier) {
+      if (is_done(earlier)) return;
+      followers_.add(steps_[earlier.slot].followers, slot);
+      ++admitted.waits;
+    });
+  const Uses::User user{slot, static_cast<std::uint32_t>(admitted.number)};
+  for (std::size_t index = 0; index < step.blocks.size(); ++index)
+    uses_.add(step.blocks[index], writes(step.action, index), user,
+              [&](Uses::User other) { return is_done(other); });
+}
+
+void Admission::finish(Slot slot, std::vector<Slot>& freed) {
+  followers_.clear(steps_[slot].followers, [&](Slot follower) {
+    if (--steps_[follower].waits == 0) freed.push_back(follower);
+  });
+  steps_[slot].is_done = true;
+  vacant_.push_back(slot);
+  --unfinished_;
+}
+
+}  // namespace pricing

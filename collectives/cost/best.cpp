@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/cost/best.cpp — trying candidates, cheap guesses first.
+#include "collectives/cost/best.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "collectives/algorithms/all.hpp"
+#include "collectives/cost/outline.hpp"
+#include "collectives/schedule/tree.hpp"
+
+namespace pricing {
+namespace {
+
+using base::Nanos;
+using collectives::Algorithm;
+using collectives::Collective;
+using collectives::Count;
+using collectives::Order;
+using collectives::Parameter;
+using collectives::Parameters;
+using collectives::Rank;
+using collectives::Task;
+
+constexpr Bytes shortest_message = 1024;
+constexpr Count most_parts = 512;
+constexpr Rank very_many = 2048;
+constexpr std::size_t families_of_very_many = 24;
+constexpr std::size_t members_between_guesses = 3;
+constexpr std::size_t members_around_guess = 2;
+/// A family whose guesses cost that many times the best known is looked at no more.
+constexpr double near = 1.3;
+
+/// All of it, then halves of halves.
+std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
+  std::vector<std::string> values{"0"};
+  const Count whole = task.vector().count;
+  for (Count parts = 2; parts <= most_parts; parts *= 2) {
+    const Count length = (whole + parts - 1) / parts;
+    if (length == 0 || length * element_bytes < shortest_message) break;
+    values.push_back(fmt::format("{}", length));
+  }
+  return values;
+}
+
+/// Powers of two, of very many participants of eight; of an element's bytes there is nothing to
+/// try.
+std::vector<std::string> numbers(const Parameter& parameter, const Task& task,
+                                 Bytes element_bytes) {
+  if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
+  std::vector<std::string> values{parameter.fallback};
+  const Count apart = task.size() > very_many ? 8 : 2;
+  for (Count number = 1; number < task.size(); number *= apart)
+    if (const std::string value = fmt::format("{}", number);
+        number >= parameter.least && number <= parameter.most && value != parameter.fallback)
+      values.push_back(value);
+  return values;
+}
+
+/// Lists of words: one for all levels, or an outermost one and one for those below. Trees that
+/// leave levels out are for comparisons.
+std::vector<std::string> words(const Parameter& parameter, const Task& task) {
+  std::vector<std::string> known = parameter.words;
+  std::erase(known, collectives::no_shape);
+  std::vector<std::string> values = known;
+  if (!parameter.is_list || task.group().depth() == 0) return values;
+  for (const std::string& outer : known)
+    for (const std::string& inner : known)
+      if (outer != inner) values.push_back(outer + "/" + inner);
+  return values;
+}
+
+bool matters(const Parameter& parameter, const Task& task, const Parameters& chosen,
+             const Algorithm& algorithm) {
+  const auto& only_for = parameter.only_for;
+  if (!only_for.empty() &&
+      std::find(only_for.begin(), only_for.end(), task.collective) == only_for.end())
+    return false;
+  if (parameter.only_with.empty()) return true;
+  for (const Parameter& other : algorithm.parameters)
+    if (!other.words.empty())
+      for (const std::string& word : chosen.words(other.name))
+        if (std::find(parameter.only_with.begin(), parameter.only_with.end(), word) !=
+            parameter.only_with.end())
+          return true;
+  return false;
+}
+
+class Families {
+ public:
+  Families(const Task& task, Bytes element_bytes, Order worst)
+      : task_(task),
+        element_bytes_(element_bytes),
+        lengths_(lengths(task, element_bytes)),
+        worst_(worst) {}
+
+  std::vector<Family> all() {
+    for (const Algorithm& algorithm : collectives::all_algorithms())
+      if (algorithm.does(task_.collective)) choose(algorithm, 0, algorithm.read(""));
+    return std::move(families_);
+  }
+
+ private:
+  void choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen);
+  void add(const Algorithm& algorithm, const Parameters& chosen);
+
+  const Task& task_;
+  Bytes element_bytes_;
+  std::vector<std::string> lengths_;
+  Order worst_;
+  std::vector<Family> families_;
+};
+
+void Families::choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen) {
+  if (next == algorithm.parameters.size()) return add(algorithm, chosen);
+  const Parameter& parameter = algorithm.parameters[next];
+  if (parameter.is_piece || !matters(parameter, task_, chosen, algorithm))
+    return choose(algorithm, next + 1, chosen);
+  for (const std::string& value : parameter.words.empty()
+                                      ? numbers(parameter, task_, element_bytes_)
+                                      : words(parameter, task_)) {
+    Parameters with = chosen;
+    choose(algorithm, next + 1, with.set(parameter.name, value));
+  }
+}
+
+void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
+  const auto length = std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(),
+                                   [](const Parameter& one) { return one.is_piece; });
+  Family family;
+  for (const std::string& value : lengths_) {
+    Candidate candidate{&algorithm, chosen};
+    if (length != algorithm.parameters.end()) candidate.parameters.set(length->name, value);
+    const bool is_bad = collectives::is_reduction(task_.collective) && algorithm.order &&
+                        algorithm.order(task_, candidate.parameters) > worst_;
+    if (!is_bad && algorithm.why_not(task_, candidate.parameters).empty())
+      family.push_back(std::move(candidate));
+    if (length == algorithm.parameters.end()) break;
+  }
+  if (!family.empty()) families_.push_back(std::move(family));
+}
+
+/// A barrier's token has none.
+Bytes bytes_of(const Task& task, Bytes element_bytes) {
+  return task.collective == Collective::barrier ? 0 : element_bytes;
+}
+
+class Search {
+ public:
+  Search(const Task& task, Bytes element_bytes, const Network& network, const Execution& execution)
+      : task_(task),
+        element_bytes_(bytes_of(task, element_bytes)),
+        network_(network),
+        execution_(execution) {}
+
+  /// What it takes, or time without end if that is more than the limit.
+  Nanos try_out(const Candidate& candidate, Nanos limit) {
+    ++best_.priced;
+    const auto price = evaluate(programs_of(*candidate.algorithm, task_, candidate.parameters),
+                                element_bytes_, network_, execution_, limit);
+    if (!price) return Nanos::max();
+    ++best_.finished;
+    if (best_.candidate.algorithm == nullptr || price->time < best_.price.time) {
+      best_.price = *price;
+      best_.candidate = candidate;
+    }
+    return price->time;
+  }
+  Nanos best_time() const {
+    return best_.candidate.algorithm == nullptr ? Nanos::max() : best_.price.time;
+  }
+  /// What a guess may take before it tells that its family is hopeless.
+  Nanos limit_of_guesses() const {
+    if (best_.candidate.algorithm == nullptr) return Nanos::max();
+    return Nanos(static_cast<Nanos::rep>(static_cast<double>(best_time().count()) * near) + 1);
+  }
+
+  Best answer(std::size_t candidates) {
+    if (best_.candidate.algorithm == nullptr)
+      throw std::invalid_argument(
+          fmt::format("no algorithm can do that {}", name_of(task_.collective)));
+    best_.candidates = candidates;
+    return std::move(best_);
+  }
+
+ private:
+  const Task& task_;
+  Bytes element_bytes_;
+  const Network& network_;
+  const Execution& execution_;
+  Best best_;
+};
+
+std::size_t count_of(const std::vector<Family>& families) {
+  std::size_t count = 0;
+  for (const Family& family : families) count += family.size();
+  return count;
+}
+
+/// A family that may have the best.
+struct Prospect {
+  const Family* family = nullptr;
+  Nanos load{0};
+  std::vector<std::size_t> members;  // without those of too many messages
+  Nanos guess = Nanos::max();        // the best of some members
+  std::size_t guessed = 0;           // which of the members
+};
+
+class Prospects {
+ public:
+  /// Of each, members with so many messages at most: a million take about a second to evaluate.
+  Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+            const Network& network, const Execution& execution, const Effort& effort);
+  /// Prices some members of each.
+  void guess(Search& search, Nanos good_enough);
+  /// Prices those around the best guesses.
+  void refine(Search& search, Nanos good_enough);
+
+ private:
+  std::vector<Prospect> prospects_;  // those that can be fastest first
+};
+
+/// The stretches or segments, at least one.
+Count portions(const Candidate& candidate, const Task& task) {
+  return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
+}
+
+/// Of a schedule by some of its participants, where all would take too long.
+struct Sketch {
+  std::size_t messages = 0;  ///< about
+  Nanos load{0};             ///< of what is busiest beside those participants
+  base::Digest steps;        ///< of theirs
+};
+
+Sketch sketch_of(const Candidate& candidate, const Task& task, Bytes element_bytes,
+                 const Network& network) {
+  constexpr std::size_t asked = 64;
+  Sketch sketch;
+  std::size_t busiest = 0;  // which may be the only one that sends to all, and counts for itself
+  collectives::Steps steps;
+  base::RunningDigest digest;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i <= asked; ++i) {
+    const auto me = i == asked ? task.root : static_cast<Rank>(i * (task.size() / asked) + i % 7);
+    steps.clear();
+    candidate.algorithm->program(task, candidate.parameters, me).append_all(steps);
+    std::size_t sent = 0;
+    std::map<std::pair<Network::Part, std::size_t>, Bytes> passed;
+    numbers.assign({me});
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      append(numbers, steps[step]);
+      if (steps[step].action != collectives::Action::send) continue;
+      ++sent;
+      Bytes bytes = 0;
+      for (const collectives::Block& block : steps[step].blocks)
+        bytes += block.cells.count * element_bytes;
+      network.for_way(me, steps[step].peer, [&](Network::Part part, std::size_t index) {
+        if (part != Network::Part::receiving) passed[{part, index}] += bytes;
+      });
+    }
+    for (const auto& [place, bytes] : passed)
+      sketch.load =
+          std::max(sketch.load, least_time(bytes, place.first == Network::Part::link
+                                                      ? rate_of(network.links[place.second])
+                                                      : rate_of(network.outgoing[place.second])));
+    digest.add(std::as_bytes(std::span(numbers)));
+    sketch.messages += sent;
+    busiest = std::max(busiest, sent);
+  }
+  sketch.messages = (sketch.messages - busiest) * task.size() / asked + busiest;
+  sketch.steps = digest.value();
+  return sketch;
+}
+
+/// What a schedule takes for next to nothing, or as good as never.
+Nanos time_of_little(const Candidate& candidate, const Task& task, Bytes element_bytes,
+                     const Network& network, const Execution& execution, Nanos limit) {
+  const Task little = make_task(task.collective, task.topology, 1, task.root);
+  if (!candidate.algorithm->why_not(little, candidate.parameters).empty()) return Nanos(0);
+  const auto price = evaluate(programs_of(*candidate.algorithm, little, candidate.parameters),
+                              element_bytes, network, execution, limit);
+  return price ? price->time : Nanos::max() / 2;
+}
+
+/// Of very many participants some families alone: not those of too many messages, and of all others
+/// those that may be fastest by what they take for little and what the busiest has to carry, which
+/// is about what they take when messages are cut well.
+std::vector<const Family*> those_to_look_at(const std::vector<Family>& families, const Task& task,
+                                            Bytes element_bytes, const Network& network,
+                                            const Execution& execution, const Effort& effort) {
+  std::vector<const Family*> all;
+  for (const Family& family : families) all.push_back(&family);
+  if (task.size() <= very_many) return all;
+  std::map<const Family*, Sketch> sketches;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  std::erase_if(all, [&](const Family* family) {
+    const Sketch sketch = sketch_of(family->front(), task, element_bytes, network);
+    sketches[family] = sketch;
+    return !seen.emplace(sketch.steps.high, sketch.steps.low).second;
+  });
+  const auto is_too_long = [&](const Family* family) {
+    return sketches[family].messages > effort.messages_most;
+  };
+  if (!std::all_of(all.begin(), all.end(), is_too_long)) std::erase_if(all, is_too_long);
+  std::map<const Family*, Nanos> guesses;
+  Nanos least = Nanos::max() / 4;
+  for (const Family* family : all) {
+    const Nanos little =
+        time_of_little(family->front(), task, element_bytes, network, execution, 4 * least);
+    if (little > Nanos(0)) least = std::min(least, little + sketches[family].load);
+    guesses[family] = little + sketches[family].load;
+  }
+  std::stable_sort(all.begin(), all.end(), [&](const Family* left, const Family* right) {
+    return guesses[left] < guesses[right];
+  });
+  all.resize(std::min(all.size(), families_of_very_many));
+  return all;
+}
+
+/// Words that make no difference on this topology make one and the same schedule: what is the same
+/// in four parts is always the same.
+Prospects::Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+                     const Network& network, const Execution& execution, const Effort& effort) {
+  constexpr std::size_t in_four = 2;
+  const auto outline = [&](const Candidate& candidate) {
+    return outline_of(programs_of(*candidate.algorithm, task, candidate.parameters), element_bytes,
+                      network);
+  };
+  std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen;
+  for (const Family* one :
+       those_to_look_at(families, task, element_bytes, network, execution, effort)) {
+    const Family& family = *one;
+    const Candidate& candidate = family[std::min(in_four, family.size() - 1)];
+    const Outline seen_as = outline(candidate);
+    if (!seen.emplace(seen_as.steps.high, seen_as.steps.low, family.size()).second) continue;
+    const std::size_t for_each = seen_as.messages / portions(candidate, task);
+    prospects_.push_back({&family, outline(family.front()).load, {}});
+    for (std::size_t member = 0; member < family.size(); ++member)
+      if (member == 0 || for_each <= effort.messages_most / portions(family[member], task))
+        prospects_.back().members.push_back(member);
+  }
+  std::stable_sort(
+      prospects_.begin(), prospects_.end(),
+      [](const Prospect& left, const Prospect& right) { return left.load < right.load; });
+}
+
+void Prospects::guess(Search& search, Nanos good_enough) {
+  for (Prospect& prospect : prospects_)
+    for (std::size_t at = 0; at < prospect.members.size(); at += members_between_guesses) {
+      if (search.best_time() <= std::max(good_enough, prospect.load)) return;
+      const Nanos time =
+          search.try_out((*prospect.family)[prospect.members[at]], search.limit_of_guesses());
+      if (time < prospect.guess) {
+        prospect.guess = time;
+        prospect.guessed = at;
+      }
+    }
+}
+
+void Prospects::refine(Search& search, Nanos good_enough) {
+  const Nanos limit = search.limit_of_guesses();
+  for (const Prospect& prospect : prospects_) {
+    if (prospect.guess >= limit) continue;
+    const std::size_t first = prospect.guessed - std::min(prospect.guessed, members_around_guess);
+    const std::size_t last =
+        std::min(prospect.guessed + members_around_guess, prospect.members.size() - 1);
+    for (std::size_t at = first; at <= last; ++at) {
+      if (search.best_time() <= std::max(good_enough, prospect.load)) break;
+      if (at % members_between_guesses != 0)
+        search.try_out((*prospect.family)[prospect.members[at]], search.best_time());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Family> families_of(const Task& task, Bytes element_bytes, Order worst) {
+  return Families(task, element_bytes, worst).all();
+}
+
+Best best_of(const Task& task, Bytes element_bytes, const Network& network,
+             const Execution& execution, Order worst, const Effort& effort) {
+  return best_among(families_of(task, element_bytes, worst), task, element_bytes, network,
+                    execution, effort);
+}
+
+Best best_among(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+                const Network& network, const Execution& execution, const Effort& effort) {
+  const Nanos bound = bound_of(task, element_bytes, network).time;
+  const Nanos good_enough(
+      static_cast<std::int64_t>(static_cast<double>(bound.count()) * (1 + effort.above_bound)));
+  Search search(task, element_bytes, network, execution);
+  Prospects prospects(families, task, bytes_of(task, element_bytes), network, execution, effort);
+  prospects.guess(search, good_enough);
+  prospects.refine(search, good_enough);
+  return search.answer(count_of(families));
+}
+
+Best best_of_all(const Task& task, Bytes element_bytes, const Network& network,
+                 const Execution& execution, Order worst) {
+  const std::vector<Family> families = families_of(task, element_bytes, worst);
+  Search search(task, element_bytes, network, execution);
+  for (const Family& family : families)
+    for (const Candidate& candidate : family) search.try_out(candidate, search.best_time());
+  return search.answer(count_of(families));
+}
+
+}  // namespace pricing

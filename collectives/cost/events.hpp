@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/cost/events.hpp — what is going to happen while a schedule is priced, in order.
+#pragma once
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "base/units.hpp"
+#include "collectives/schedule/block.hpp"
+
+namespace pricing {
+
+enum class Kind : std::uint8_t {
+  prepared,   ///< the source has paid what a message costs it
+  frame_out,  ///< the outgoing side is free again
+  arrived,    ///< a frame's tail
+  taken,      ///< the target has paid what a message costs it
+  folded,     ///< the source has, of its own step
+  granted,
+  credited,
+  port_free,  ///< of the source
+  link_free,
+  stream_free,
+  // A frame's head is somewhere.
+  at_exit,  ///< of the source's cluster
+  at_link,
+  at_entry,  ///< the exit of the target's cluster
+  at_host,   ///< the target
+};
+
+struct Event {
+  base::Nanos time;
+  Kind kind;
+  collectives::Rank source;
+  std::uint32_t item;  // message, target, link or slot
+  std::uint32_t frame;
+  std::uint64_t step;
+  base::Nanos lag{0};
+  std::uint64_t bytes = 0;
+
+  bool is_head() const { return kind >= Kind::at_exit; }
+  auto key() const { return std::tuple(is_head(), source, step, frame, kind, item); }
+};
+
+/// Events in the order of their time; those of one instant in the order of their keys.
+class Events {
+ public:
+  bool empty() const { return order_.empty(); }
+  base::Nanos next_time() const { return order_.front().time; }
+  void push(const Event& event) {
+    order_.push_back({event.time, order_of(event), place(event)});
+    std::push_heap(order_.begin(), order_.end(), Later{events_});
+  }
+  Event pop() {
+    std::pop_heap(order_.begin(), order_.end(), Later{events_});
+    vacant_.push_back(order_.back().place);
+    order_.pop_back();
+    return events_[vacant_.back()];
+  }
+
+ private:
+  struct Entry {  // short, for it is moved often
+    base::Nanos time;
+    std::uint32_t order;  // what its key begins with
+    std::uint32_t place;
+  };
+  static std::uint32_t order_of(const Event& event) {
+    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // more than there are participants
+    return event.source | (event.is_head() ? head : 0);
+  }
+  struct Later {
+    const std::vector<Event>& events;
+    bool operator()(const Entry& left, const Entry& right) const {
+      if (left.time != right.time) return left.time > right.time;
+      if (left.order != right.order) return left.order > right.order;
+      return events[left.place].key() > events[right.place].key();
+    }
+  };
+  std::uint32_t place(const Event& event) {
+    if (vacant_.empty()) {
+      events_.push_back(event);
+      return static_cast<std::uint32_t>(events_.size() - 1);
+    }
+    const std::uint32_t place = vacant_.back();
+    vacant_.pop_back();
+    events_[place] = event;
+    return place;
+  }
+
+  std::vector<Entry> order_;  // a heap
+  std::vector<Event> events_;
+  std::vector<std::uint32_t> vacant_;  // of them
+};
+
+}  // namespace pricing

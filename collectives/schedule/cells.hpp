@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/schedule/cells.hpp — what is known of the elements of a buffer, range by range.
+#pragma once
+#include <iterator>
+#include <map>
+
+#include "collectives/schedule/block.hpp"
+
+namespace collectives {
+
+/// A value for each element, kept once for neighbours that have been touched alike: the memory is
+/// that of the blocks that steps touch, not that of the elements.
+template <class Value>
+class Cells {
+ public:
+  /// The values of a range, each once; elements that nobody has touched have Value().
+  template <class Use>
+  void for_each(Range range, Use&& use) {
+    if (range.count == 0) return;
+    cut_at(range.offset);
+    cut_at(range.end());
+    for (Count at = range.offset; at < range.end();) {
+      auto next = known_.lower_bound(at);
+      if (next == known_.end() || next->first > at) {
+        const Count gap_end =
+            next == known_.end() ? range.end() : std::min(next->first, range.end());
+        next = known_.emplace_hint(next, at, Known{gap_end, Value()});
+      }
+      use(next->second.value);
+      at = next->second.end;
+    }
+  }
+  void assign(Range range, const Value& value) {
+    if (range.count == 0) return;
+    cut_at(range.offset);
+    cut_at(range.end());
+    known_.erase(known_.lower_bound(range.offset), known_.lower_bound(range.end()));
+    known_.emplace(range.offset, Known{range.end(), value});
+  }
+
+ private:
+  struct Known {
+    Count end;
+    Value value;
+  };
+  /// So that no value lies on both sides.
+  void cut_at(Count at) {
+    auto next = known_.lower_bound(at);
+    if (next == known_.begin()) return;
+    const auto before = std::prev(next);
+    if (before->second.end <= at) return;
+    known_.emplace_hint(next, at, before->second);
+    before->second.end = at;
+  }
+
+  std::map<Count, Known> known_;  // by offset, not overlapping
+};
+
+}  // namespace collectives

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/schedule/rounds.cpp — hands, and who talks to whom in which round.
+#include "collectives/schedule/rounds.hpp"
+
+namespace collectives {
+namespace {
+
+constexpr Block sending{{Storage::hand, 0}, {0, 1}};
+constexpr Block receiving{{Storage::hand, 1}, {0, 1}};
+
+Block first_of(const Ref& message) {
+  const Block& first = message.blocks().front();
+  return {first.buffer, {first.cells.offset, 1}};
+}
+
+/// `count` bundles from `first` on, going round.
+Ref bundles_from(Bundles bundles, std::size_t first, std::size_t count) {
+  Ref all;
+  for (std::size_t next = 0; next < count; ++next)
+    all.append(bundles[(first + next) % bundles.size()]);
+  return all;
+}
+
+}  // namespace
+
+const Ref& Rounds::passed(Block hand, const Ref& message) {
+  message_.clear();
+  message_.add(hand);
+  Count left_out = 1;
+  for (const Block& block : message.blocks()) {
+    message_.add({block.buffer, {block.cells.offset + left_out, block.cells.count - left_out}});
+    left_out = 0;
+  }
+  return message_;
+}
+
+/// The element on its way out passes the receiving hand first, which is free when the last message
+/// is in, then the sending one, free when the last is out; and the next comes into the receiving
+/// hand behind it.
+void Rounds::exchange(Rank to, const Ref& what, Rank from, const Ref& into) {
+  if (what.count() > 0) {
+    const Block first = first_of(what);
+    if (came_ != first) steps_.copy(receiving, first);
+    if (came_ != first || went_ != first) steps_.copy(sending, receiving);
+    came_ = went_ = first;
+    steps_.send(to, passed(sending, what));
+  }
+  if (into.count() > 0) {
+    came_ = first_of(into);
+    steps_.receive(from, passed(receiving, into));
+    steps_.copy(came_, receiving);
+  }
+}
+
+void allgather_spreading(Rounds& rounds, const Team& team, Bundles bundles) {
+  for (std::size_t round = 1; round < team.size(); ++round)
+    rounds.exchange(team[team.after(round)], bundles[team.me], team[team.before(round)],
+                    bundles[team.before(round)]);
+}
+
+void allgather_doubling(Rounds& rounds, const Team& team, Bundles bundles) {
+  for (std::size_t distance = 1; distance < team.size(); distance *= 2) {
+    if (is_power_of_two(team.size())) {
+      const std::size_t partner = team.me ^ distance;
+      rounds.exchange(team[partner], bundles_from(bundles, team.me & ~(distance - 1), distance),
+                      team[partner], bundles_from(bundles, partner & ~(distance - 1), distance));
+    } else {
+      const std::size_t count = std::min(distance, team.size() - distance);
+      rounds.exchange(team[team.before(distance)], bundles_from(bundles, team.me, count),
+                      team[team.after(distance)],
+                      bundles_from(bundles, team.after(distance), count));
+    }
+  }
+}
+
+}  // namespace collectives

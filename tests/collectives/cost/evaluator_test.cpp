@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/collectives/cost/evaluator_test.cpp — rules of execution, by schedules that are written by
+// hand.
+#include "collectives/cost/evaluator.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "collectives/algorithms/all.hpp"
+#include "collectives/schedule/verifier.hpp"
+
+using namespace collectives;
+using namespace pricing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Hosts that send a byte in a nanosecond, in frames of 100; 100 ns in a cluster, 1100 between two.
+Network nanoseconds(const std::vector<std::size_t>& clusters) {
+  Network network = uniform_network(std::make_shared<const Topology>(Topology::clustered(clusters)),
+                                    {100ns, 8e9}, {1100ns, 8e9});
+  network.frame = 100;
+  return network;
+}
+
+using Part = std::function<void(Steps&)>;
+
+Program program_of(const Part& part) {
+  return {1, [part](Count, Steps& steps) { part(steps); }};
+}
+void idle(Steps&) {}
+
+std::int64_t time_of(const std::vector<Part>& parts, const Network& network,
+                     const Execution& execution = {}) {
+  std::vector<Program> programs;
+  for (const Part& part : parts) programs.push_back(program_of(part));
+  return evaluate(std::move(programs), 1, network, execution)->time.count();
+}
+
+Block cells(Count from, Count count) { return {out, {from, count}}; }
+Part sends(Rank to, Block what) {
+  return [=](Steps& steps) { steps.send(to, what); };
+}
+Part receives(Rank from, Block what) {
+  return [=](Steps& steps) { steps.receive(from, what); };
+}
+
+}  // namespace
+
+TEST_CASE("evaluator: frames of two senders share the receiving side") {
+  // Heads come after 100 ns, and 800 bytes pass.
+  const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
+                                  steps.receive(0, cells(0, 400));
+                                  steps.receive(1, cells(400, 400));
+                                }};
+  CHECK(time_of(parts, nanoseconds({3})) == 900);
+}
+
+TEST_CASE("evaluator: an older step that can be sent goes before the next frame of a younger one") {
+  // 100 bytes of 1 reach 0 at 200, who hands them on to 2, who hands them on to 1. With one message
+  // under way they wait for the thousand that 0 has begun to send to 3.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(1, cells(0, 100));
+                                  steps.send(2, cells(0, 100));
+                                  steps.send(3, cells(1000, 1000));
+                                },
+                                [](Steps& steps) {
+                                  steps.send(0, cells(0, 100));
+                                  steps.receive(2, cells(500, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.send(1, cells(0, 100));
+                                },
+                                receives(0, cells(1000, 1000))};
+  CHECK(time_of(parts, nanoseconds({4}), {.under_way = 2}) == 1200);
+  CHECK(time_of(parts, nanoseconds({4}), {.under_way = 1}) == 1400);
+}
+
+TEST_CASE("evaluator: steps wait for room in the window, and for the cells of earlier ones") {
+  const auto parts = [](Count from) {
+    return std::vector<Part>{[from](Steps& steps) {
+                               steps.receive(1, cells(0, 100));
+                               steps.send(2, cells(from, 100));
+                             },
+                             sends(0, cells(0, 100)), receives(0, cells(0, 100))};
+  };
+  CHECK(time_of(parts(100), nanoseconds({3})) == 200);
+  CHECK(time_of(parts(100), nanoseconds({3}), {.window = 1}) == 400);
+  CHECK(time_of(parts(50), nanoseconds({3})) == 400);
+}
+
+TEST_CASE("evaluator: without credit a message waits for its grant, one latency") {
+  const std::vector<Part> parts{sends(1, cells(0, 1000)), receives(0, cells(0, 1000))};
+  const Network network = nanoseconds({2});
+  CHECK(time_of(parts, network) == 1100);
+  CHECK(time_of(parts, network, {.credit = 0}) == 1200);
+  // A frame of 100 and its 128; the grant comes when it has left.
+  CHECK(time_of(parts, network, {.credit = 227}) == 1200);
+  CHECK(time_of(parts, network, {.credit = 228}) == 1100);
+  CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);
+}
+
+TEST_CASE("evaluator: credit comes back when a step takes the bytes, not before") {
+  // 1 takes what 0 sends when it has all of 2, and only then grants the rest.
+  const std::vector<Part> parts{sends(1, cells(0, 300)),
+                                [](Steps& steps) {
+                                  steps.receive(2, cells(0, 900));
+                                  steps.receive(0, cells(0, 300));
+                                },
+                                sends(1, cells(0, 900))};
+  const Network network = nanoseconds({3});
+  // All of it waits at 1 and is taken at once.
+  CHECK(time_of(parts, network, {.credit = 10'000}) == 1300);
+  // A frame of 0 passes first, then all of 2's: at 1100 the rest is granted, and comes 400 later.
+  CHECK(time_of(parts, network, {.credit = 228}) == 1100 + 100 + 200 + 100);
+}
+
+TEST_CASE("evaluator: a message without credit leaves its place to one that has a grant") {
+  // 1 takes A of 0 only after C of 2, who sends C only after B of 0.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(1, cells(0, 100));
+                                  steps.send(2, cells(100, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(2, cells(0, 100));
+                                  steps.receive(0, cells(0, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.send(1, cells(0, 100));
+                                }};
+  // A grant and a message: 300 for B, 200 for C, granted long ago, and 300 for A.
+  CHECK(time_of(parts, nanoseconds({3}), {.under_way = 1, .credit = 0}) == 800);
+}
+
+TEST_CASE("evaluator: without any credit a schedule ends with its least window, and sticks below") {
+  const auto check = [](const std::string& name, const std::vector<std::size_t>& clusters) {
+    Network network = nanoseconds(clusters);
+    const Algorithm& algorithm = algorithm_named(name);
+    const Task task = make_task(Collective::allreduce, network.topology, 40);
+    const Parameters parameters = algorithm.read("");
+    const std::size_t least = verify(algorithm, task, parameters).least_window;
+    INFO(name << ", least window " << least);
+    REQUIRE(least > 1);
+    Execution execution{.window = least, .under_way = 1, .credit = 0};
+    CHECK(price(algorithm, task, parameters, 1, network, execution).all.messages > 0);
+    execution.window = least - 1;
+    CHECK_THROWS_AS(price(algorithm, task, parameters, 1, network, execution),
+                    std::invalid_argument);
+  };
+  check("recursive_doubling", {2});
+  check("recursive_doubling", {4, 3});
+  check("stretched", {1, 1, 1, 1, 1, 1});
+  check("stretched", {3, 4});
+}
+
+TEST_CASE("evaluator: frames wait for a stream of their hosts, and streams take turns") {
+  const std::vector<Part> one{sends(1, cells(0, 400)), receives(0, cells(0, 400))};
+  Network network = nanoseconds({1, 1});
+  CHECK(time_of(one, network) == 1500);
+  for (Link& link : network.links) link.stream_rate = 4e9;
+  // Each frame has a stream for 200 ns: they start at 100, 300, 500, 700.
+  CHECK(time_of(one, network) == 700 + 200 + 1000);
+  network.striping = 2;
+  CHECK(time_of(one, network) == 400 + 200 + 1000);
+  // Two hosts with a stream each, which both may send at once, or one.
+  const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
+                              receives(0, cells(0, 200)), receives(1, cells(0, 200))};
+  Network pairs = nanoseconds({2, 2});
+  for (Link& link : pairs.links) link.stream_rate = 4e9;
+  CHECK(time_of(two, pairs) == 400 + 200 + 1000);
+  for (Link& link : pairs.links) link.streams = 1;
+  CHECK(time_of(two, pairs) == 700 + 200 + 1000);
+}
+
+TEST_CASE("evaluator: messages cost their hosts time, one after the other") {
+  Network network = nanoseconds({3});
+  network.message_cost = 10ns;
+  CHECK(time_of({sends(1, cells(0, 1000)), receives(0, cells(0, 1000)), idle}, network) == 1120);
+  // Two that come at 200 + 10 and 300 + 10.
+  network.message_cost = 150ns;
+  const std::vector<Part> parts{sends(2, cells(0, 100)), sends(2, cells(0, 100)), [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.receive(1, cells(100, 100));
+                                }};
+  CHECK(time_of(parts, network) == 150 + 200 + 150 + 150);
+}
+
+TEST_CASE("evaluator: a host folds one thing after the other, if that takes it time") {
+  // 100 bytes of each of two come at 200 and 300; a fold passes over 300 in 30 ns.
+  Network network = nanoseconds({3});
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(1, cells(0, 100));
+                                  steps.receive(2, cells(100, 100));
+                                  steps.reduce(cells(200, 100), cells(0, 100), cells(100, 100));
+                                  steps.reduce(cells(300, 100), cells(100, 100), cells(0, 100));
+                                  steps.send(1, cells(200, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.send(0, cells(0, 100));
+                                  steps.receive(0, cells(0, 100));
+                                },
+                                sends(0, cells(0, 100))};
+  CHECK(time_of(parts, network) == 300 + 200);
+  network.fold_bytes_per_second = 10e9;
+  CHECK(time_of(parts, network) == 300 + 30 + 200);
+  network.fold_bytes_per_second = 1e9;
+  CHECK(time_of(parts, network) == 300 + 300 + 300);  // the second ends behind what came back
+}
+
+TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should") {
+  const Network network = nanoseconds({2});
+  const Algorithm& algorithm = algorithm_named("tree");
+  const Task task = make_task(Collective::barrier, network.topology, 0);
+  CHECK(price(algorithm, task, algorithm.read(""), 8, network).time == 200ns);
+  CHECK_FALSE(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 200ns));
+  CHECK(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 201ns));
+}
+
+TEST_CASE("evaluator: a message of too many frames is refused, not cut short") {
+  const Count huge = Count{100} << 32;
+  CHECK_THROWS_AS(
+      time_of({sends(1, cells(0, huge)), receives(0, cells(0, huge))}, nanoseconds({2})),
+      std::invalid_argument);
+}
+
+TEST_CASE("evaluator: messages and bytes are counted by host and link") {
+  const Network network = nanoseconds({2, 1});
+  const Algorithm& algorithm = algorithm_named("tree");
+  const Task task = make_task(Collective::broadcast, network.topology, 100);
+  const Price price =
+      pricing::price(algorithm, task, algorithm.read("shape=flat,segment=50"), 2, network);
+  CHECK(price.all == pricing::Flow{4, 400});
+  CHECK(price.across == pricing::Flow{2, 200});
+  CHECK(price.sent == std::vector<pricing::Flow>{{4, 400}, {}, {}});
+  CHECK(price.received == std::vector<pricing::Flow>{{}, {2, 200}, {2, 200}});
+  CHECK(price.links == std::vector<pricing::Flow>{{2, 200}, {2, 200}, {}, {}});
+}
+
+TEST_CASE("evaluator: eight senders of Matsuda et al. 2006, beside one and beside stretches") {
+  // 32 MiB between two clusters of 16 hosts at 1 Gbit, 10 Gbit and 10 ms between them.
+  const Network network = uniform_network(
+      std::make_shared<const Topology>(Topology::clustered({16, 16})), {50us, 1e9}, {10ms, 10e9});
+  const auto took = [&](Collective collective, const char* name, const char* parameters) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const Task task = make_task(collective, network.topology, 32 << 20);
+    const Price price = pricing::price(algorithm, task, algorithm.read(parameters), 1, network);
+    return static_cast<double>(price.time.count());
+  };
+  const auto broadcast = Collective::broadcast;
+  const double far_first = took(broadcast, "farfirst", "allgather=doubling");
+  const char* eight = "senders=8,allgather=doubling";
+  CHECK(std::abs(far_first / took(broadcast, "modified_van_de_geijn", eight) - 1.36) <= 0.05);
+  CHECK(far_first / took(broadcast, "stretched", "stretch=524288") >= 2.7);
+  const auto allreduce = Collective::allreduce;
+  const char* halving = "reduce_scatter=halving,allgather=doubling";
+  const char* eight_halving = "senders=8,reduce_scatter=halving,allgather=doubling";
+  const double two_tier = took(allreduce, "two_tier", halving);
+  CHECK(std::abs(two_tier / took(allreduce, "modified_rabenseifner", eight_halving) - 2.30) <=
+        0.07);
+  CHECK(two_tier / took(allreduce, "stretched", "stretch=524288") >= 2.4);
+}
+
+TEST_CASE("evaluator: a receiving port grants one message after the other, in the steps' order") {
+  const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
+                                  steps.receive(0, cells(0, 400));
+                                  steps.receive(1, cells(400, 400));
+                                }};
+  const Network network = nanoseconds({3});
+  CHECK(time_of(parts, network, {.ports = {.receiving = 2}}) == 900);
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
+  // 1 is granted first, and can send only when it has 300 bytes of 0, at 400; then 0 may.
+  const std::vector<Part> late{[](Steps& steps) {
+                                 steps.send(1, cells(0, 300));
+                                 steps.send(2, cells(0, 100));
+                               },
+                               [](Steps& steps) {
+                                 steps.receive(0, cells(0, 300));
+                                 steps.send(2, cells(0, 300));
+                               },
+                               [](Steps& steps) {
+                                 steps.receive(1, cells(0, 300));
+                                 steps.receive(0, cells(300, 100));
+                               }};
+  CHECK(time_of(late, network) == 800);
+  CHECK(time_of(late, network, {.ports = {.receiving = 1}}) == 400 + 400 + 200);
+}
+
+TEST_CASE("evaluator: receiving ports for other clusters leave those of its own alone") {
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(2, cells(0, 100));
+                                  steps.receive(1, cells(100, 100));
+                                },
+                                sends(0, cells(0, 100)), sends(0, cells(0, 100))};
+  const Network network = nanoseconds({2, 1});
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
+  CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
+  // Two of 400 from another cluster, one after the other or, by one receiving side, both at once.
+  const std::vector<Part> far{[](Steps& steps) {
+                                steps.receive(1, cells(0, 400));
+                                steps.receive(2, cells(400, 400));
+                              },
+                              sends(0, cells(0, 400)), sends(0, cells(400, 400))};
+  const Network two = nanoseconds({1, 2});
+  CHECK(time_of(far, two, {.ports = {.receiving = 1, .are_apart = true}}) == 2 * 1500);
+  CHECK(time_of(far, two, {.ports = {.receiving = 1, .are_apart = true, .receiving_across = 2}}) ==
+        1900);
+}
+
+TEST_CASE("evaluator: sending ports for other clusters leave those of its own alone") {
+  // Each port is held for 1000 longer than the message takes to leave.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(2, cells(0, 100));
+                                  steps.send(1, cells(0, 100));
+                                },
+                                receives(0, cells(0, 100)), receives(0, cells(0, 100))};
+  const Network network = nanoseconds({2, 1});
+  Ports ports{.sending = 1, .cost = 1000ns};
+  CHECK(time_of(parts, network, {.ports = ports}) == 1100 + 200);
+  ports.are_apart = true;
+  CHECK(time_of(parts, network, {.ports = ports}) == 1200);
+}
+
+TEST_CASE("evaluator: a sending port is held until the message is sent, and as long as it costs") {
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(1, cells(0, 100));
+                                  steps.send(2, cells(0, 100));
+                                },
+                                receives(0, cells(0, 100)), receives(0, cells(0, 100))};
+  const Network network = nanoseconds({3});
+  CHECK(time_of(parts, network, {.ports = {.sending = 1}}) == 300);
+  CHECK(time_of(parts, network, {.ports = {.sending = 1, .cost = 50ns}}) == 350);
+  CHECK(time_of(parts, network, {.ports = {.sending = 2, .cost = 50ns}}) == 300);
+  // Who blocks waits for the link, which takes the first 100 bytes from 100 to 300.
+  Network far = nanoseconds({1, 1, 1});
+  for (Link& link : far.links) link.model = tuning::LinkModel(1000ns, 4e9);
+  CHECK(time_of(parts, far, {.ports = {.sending = 1}}) == 100 + 100 + 1000 + 200);
+  CHECK(time_of(parts, far, {.ports = {.sending = 1, .blocks = true}}) == 300 + 100 + 1000 + 200);
+}
+
+TEST_CASE("evaluator: with half duplex a host sends or receives") {
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.receive(2, cells(0, 400));
+                                  steps.send(1, cells(400, 400));
+                                },
+                                receives(0, cells(0, 400)), sends(0, cells(0, 400))};
+  const Network network = nanoseconds({3});
+  Ports ports{.sending = 1, .receiving = 1};
+  CHECK(time_of(parts, network, {.ports = ports}) == 500);
+  ports.is_half_duplex = true;
+  CHECK(time_of(parts, network, {.ports = ports}) == 1000);
+  // Two that exchange take turns. In order, both wait to receive first.
+  const std::vector<Part> exchange{[](Steps& steps) {
+                                     steps.receive(1, cells(0, 100));
+                                     steps.send(1, cells(100, 100));
+                                   },
+                                   [](Steps& steps) {
+                                     steps.receive(0, cells(0, 100));
+                                     steps.send(0, cells(100, 100));
+                                   }};
+  CHECK(time_of(exchange, nanoseconds({2}), {.ports = ports}) == 400);
+  ports.are_in_order = true;
+  CHECK_THROWS_AS(time_of(exchange, nanoseconds({2}), {.ports = ports}), std::invalid_argument);
+  CHECK(time_of(parts, network, {.ports = ports}) == 1000);
+}
+
+TEST_CASE("evaluator: in order, a step that cannot move holds up those behind it") {
+  // 2 takes what 1 sends before what 0 does, and 1 sends it behind 300 bytes to 3.
+  const std::vector<Part> parts{[](Steps& steps) {
+                                  steps.send(2, cells(0, 100));
+                                  steps.send(3, cells(0, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.send(3, cells(0, 300));
+                                  steps.send(2, cells(0, 300));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(1, cells(0, 300));
+                                  steps.receive(0, cells(300, 100));
+                                },
+                                [](Steps& steps) {
+                                  steps.receive(0, cells(0, 100));
+                                  steps.receive(1, cells(100, 300));
+                                }};
+  const Network network = nanoseconds({4});
+  Ports ports{.sending = 1, .receiving = 1};
+  // 0 begins with 3 and 1 with 2, who take them first: 200 and 400. What 1 has for 3 leaves at 300.
+  CHECK(time_of(parts, network, {.ports = ports}) == 300 + 400);
+  // 0 waits for 2, which waits for 1, which waits for 3, which waits for 0.
+  ports.are_in_order = true;
+  CHECK_THROWS_AS(time_of(parts, network, {.ports = ports}), std::invalid_argument);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/collectives/planner/reference_golden.cpp — the documentation lists the algorithms and
+// planners there are.
+#include <catch2/catch.hpp>
+
+#include "collectives/algorithms/reference.hpp"
+#include "collectives/planner/planners.hpp"
+#include "tests/support/golden.hpp"
+
+TEST_CASE("algorithms: the reference in the documentation is what their descriptions say") {
+  const std::string found =
+      "# Algorithms of collectives\n\n"
+      "Written by `paths algorithms`; a test compares it. Sums are those over two clusters of "
+      "four\n"
+      "hosts with parameters by themselves; [collectives.md](collectives.md) says what their "
+      "orders\n"
+      "mean.\n\n" +
+      collectives::algorithm_reference() +
+      "# Planners\n\nFor allgathers over a network that is known, see "
+      "[planning.md](planning.md).\n\n" +
+      planning::planner_reference();
+  CHECK(found == test_support::golden("../../docs/algorithms.md", found));
+}
