@@ -9,7 +9,7 @@
 #include "base/payload.hpp"
 #include "base/units.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/lanes/group.hpp"
+#include "paths/messages/group.hpp"
 
 namespace commands {
 

@@ -15,7 +15,7 @@
 #include "base/say.hpp"
 #include "commands/output_file.hpp"
 #include "paths/host/host.hpp"
-#include "paths/lanes/emulated_links.hpp"
+#include "paths/links/emulated_links.hpp"
 #include "paths/plan/identity.hpp"
 
 namespace commands {

@@ -18,7 +18,7 @@
 #include "groups/fold.hpp"
 #include "groups/memory.hpp"
 #include "groups/tracing.hpp"
-#include "paths/lanes/group.hpp"
+#include "paths/messages/group.hpp"
 #include "runtime/completion.hpp"
 
 namespace groups {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/errors.hpp"
-#include "paths/lanes/emulated_links.hpp"
+#include "paths/links/emulated_links.hpp"
 
 namespace groups {
 namespace {

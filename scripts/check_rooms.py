@@ -36,19 +36,21 @@ LIBRARIES = {
                            "collectives/cost",
     "paths": "base runtime pastset eventspace",
     "paths/plan": "base runtime pastset eventspace paths",
-    "paths/rounds": "base runtime pastset eventspace paths paths/plan",
+    "paths/joins": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
-    "paths/config": "base runtime pastset collectives/schedule collectives/algorithms "
-                    "base/link_model paths paths/plan paths/rounds",
-    "paths/lanes": "base runtime eventspace base/link_model paths paths/plan paths/wire",
-    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/lanes",
+    "paths/config": "base runtime pastset collectives/algorithms base/link_model paths paths/plan "
+                    "paths/joins",
+    "paths/links": "base runtime eventspace base/link_model paths/plan paths/wire",
+    "paths/messages": "base runtime paths paths/plan paths/wire paths/links",
+    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/links "
+                  "paths/messages",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
-                 "paths/config paths/lanes paths/host",
+                 "paths/config paths/links paths/messages paths/host",
     "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
-              "base/link_model collectives/cost collectives/planner paths paths/plan paths/lanes "
-              "paths/host",
-    "wrappers": "base runtime pastset eventspace collectives/schedule base/link_model paths "
-                "paths/plan paths/rounds paths/lanes paths/host paths/run groups",
+              "base/link_model collectives/cost collectives/planner paths paths/plan paths/links "
+              "paths/messages paths/host",
+    "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
+                "paths/links paths/host paths/run groups",
 }
 # Programs may include every library room; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // wrappers/allreduce.hpp — joins paths: combines what their threads contribute, answers them all.
 #pragma once
-#include "paths/rounds/reduction.hpp"
-#include "paths/rounds/round.hpp"
+#include "paths/joins/reduction.hpp"
+#include "paths/joins/round.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -13,7 +13,7 @@ namespace wrappers {
 ///
 /// Why:     Bongo et al. 2004, §III-A: the last arriver alone goes on, the others wait for a copy.
 /// Context: the last arriver's is inside `next` for the whole round.
-/// Blocks:  until all have contributed (paths/rounds/round.hpp: deadlines, failures, releases).
+/// Blocks:  until all have contributed (paths/joins/round.hpp: deadlines, failures, releases).
 /// Order:   none within a round; rounds go down as they become complete.
 /// Throws:  TravelError: the round's failure, the same one to all. A NaN, an integer overflow or a
 ///          value outside the declared sign names who contributed it.

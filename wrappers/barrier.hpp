@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "paths/rounds/round.hpp"
+#include "paths/joins/round.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -12,7 +12,7 @@ namespace wrappers {
 /// An allreduce of nothing: what is moved is not looked at and an empty tuple goes down.
 ///
 /// Context: the last arriver's is inside `next` for the whole round.
-/// Blocks:  until all have come (paths/rounds/round.hpp: deadlines, failures, releases).
+/// Blocks:  until all have come (paths/joins/round.hpp: deadlines, failures, releases).
 /// Order:   none within a round; rounds go down as they become complete.
 /// Throws:  TravelError: the round's failure, the same one to all.
 class Barrier final : public paths::Wrapper {

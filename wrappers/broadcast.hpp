@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "pastset/template.hpp"
-#include "paths/rounds/round.hpp"
+#include "paths/joins/round.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -19,7 +19,7 @@ namespace wrappers {
 /// to fetch the value, and the others wait for what it brings.
 ///
 /// Context: the one that goes down is inside `next`.
-/// Blocks:  until the root's value is here (paths/rounds/round.hpp: deadlines, failures, releases).
+/// Blocks:  until the root's value is here (paths/joins/round.hpp: deadlines, failures, releases).
 /// Order:   none within a round; rounds go down as their first arriver or root comes.
 /// Throws:  TravelError: when the root's contribution failed, its failure, to all; the failure of
 ///          any other contribution, to that contributor only, because nobody waits for it.

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/joins/awaited_values.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 #include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/rounds/awaited_values.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
 
 namespace wrappers {
 

@@ -10,9 +10,9 @@
 #include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
 #include "paths/host/wiring.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
-#include "paths/rounds/decision.hpp"
-#include "paths/rounds/root_rounds.hpp"
+#include "paths/joins/cluster_tuples.hpp"
+#include "paths/joins/decision.hpp"
+#include "paths/joins/root_rounds.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -61,7 +61,7 @@ struct ConditionCheckSwitches {
 ///          still bring the proof, it waits for that one.
 /// Throws:  TravelError.
 /// Records: for each round that its own value does not decide, a read of every other cluster's
-///          cache (paths/rounds/awaited_values.hpp).
+///          cache (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.

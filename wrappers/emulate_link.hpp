@@ -11,7 +11,7 @@
 
 #include "paths/host/host.hpp"
 #include "paths/host/wiring.hpp"
-#include "paths/lanes/emulated_links.hpp"
+#include "paths/links/emulated_links.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"
@@ -20,7 +20,7 @@ namespace wrappers {
 
 /// One direction of a link. Stages with the role `down` delay operations before they go on, those
 /// with `up` delay what comes back, failures too. All of them share the link, and lanes do, when it
-/// has a name (paths/lanes/emulated_links.hpp): each message waits until the one before it has
+/// has a name (paths/links/emulated_links.hpp): each message waits until the one before it has
 /// left, and none arrives before an earlier one.
 ///
 /// Why:     Bongo et al. 2004, §V-D, emulated wide-area networks by such wrappers; simulation uses

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/joins/awaited_values.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/rounds/awaited_values.hpp"
 
 namespace wrappers {
 

@@ -9,9 +9,9 @@
 #include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
 #include "paths/host/wiring.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
-#include "paths/rounds/decision.hpp"
-#include "paths/rounds/root_rounds.hpp"
+#include "paths/joins/cluster_tuples.hpp"
+#include "paths/joins/decision.hpp"
+#include "paths/joins/root_rounds.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -39,7 +39,7 @@ struct LaggedCheckSettings {
 ///          before; those fail when they need a value that was never told.
 /// Throws:  TravelError.
 /// Ends:    a batch that is not full is not sent: nobody acts on its rounds.
-/// Records: a read of every other cluster's value for each round (paths/rounds/awaited_values.hpp).
+/// Records: a read of every other cluster's value for each round (paths/joins/awaited_values.hpp).
 class LaggedCheck final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.

@@ -8,7 +8,7 @@
 
 #include "pastset/element.hpp"
 #include "paths/host/wiring.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // wrappers/reduce.hpp — joins paths: combines what their threads contribute, answers one of them.
 #pragma once
-#include "paths/rounds/reduction.hpp"
-#include "paths/rounds/round.hpp"
+#include "paths/joins/reduction.hpp"
+#include "paths/joins/round.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
@@ -13,7 +13,7 @@ namespace wrappers {
 /// accepted here, with an empty result; nothing holds them back from running ahead.
 ///
 /// Context: slot 0's is inside `next`, so that it is always the same one.
-/// Blocks:  slot 0 until all have contributed (paths/rounds/round.hpp); the others never.
+/// Blocks:  slot 0 until all have contributed (paths/joins/round.hpp); the others never.
 /// Order:   none within a round; rounds go down as they become complete.
 /// Throws:  TravelError: to slot 0 the round's failure; to others their own, or that of a round
 ///          that had failed before they came.

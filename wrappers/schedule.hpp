@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "paths/rounds/reduction.hpp"
+#include "paths/joins/reduction.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 

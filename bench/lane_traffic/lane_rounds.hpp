@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paths/host/thread.hpp"
-#include "paths/lanes/group.hpp"
+#include "paths/messages/group.hpp"
 
 namespace bench {
 

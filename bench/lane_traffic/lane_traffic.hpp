@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "paths/host/thread.hpp"
-#include "paths/lanes/group.hpp"
+#include "paths/messages/group.hpp"
 #include "runtime/wait.hpp"
 
 namespace bench {

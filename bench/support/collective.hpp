@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "paths/joins/condition.hpp"
+#include "paths/joins/reduction.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/rounds/condition.hpp"
-#include "paths/rounds/reduction.hpp"
 
 namespace bench {
 

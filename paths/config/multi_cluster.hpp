@@ -15,8 +15,8 @@
 #include "paths/config/algorithm.hpp"
 #include "paths/config/link_text.hpp"
 #include "paths/config/overrides.hpp"
+#include "paths/joins/condition.hpp"
 #include "paths/plan/ways.hpp"
-#include "paths/rounds/condition.hpp"
 
 namespace paths {
 

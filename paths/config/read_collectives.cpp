@@ -8,7 +8,7 @@
 #include "base/near_match.hpp"
 #include "paths/config/low_level.hpp"
 #include "paths/config/multi_cluster.hpp"
-#include "paths/rounds/reduction.hpp"
+#include "paths/joins/reduction.hpp"
 
 namespace paths {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/near_match.hpp"
 #include "paths/config/algorithm.hpp"
 #include "paths/config/low_level.hpp"
-#include "paths/rounds/condition.hpp"
-#include "paths/rounds/reduction.hpp"
+#include "paths/joins/condition.hpp"
+#include "paths/joins/reduction.hpp"
 
 namespace paths {
 namespace {

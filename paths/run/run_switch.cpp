@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "paths/host/peers_of.hpp"
-#include "paths/lanes/emulated_links.hpp"
-#include "paths/lanes/lane_connections.hpp"
-#include "paths/lanes/lanes.hpp"
+#include "paths/links/emulated_links.hpp"
+#include "paths/messages/lane_connections.hpp"
+#include "paths/messages/lanes.hpp"
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/run/launch.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "groups/group.hpp"
-#include "paths/lanes/lanes.hpp"
+#include "paths/messages/lanes.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/session_scene.hpp"
 

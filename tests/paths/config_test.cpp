@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "paths/joins/cluster_tuples.hpp"
+#include "paths/joins/condition.hpp"
 #include "paths/plan/print_plan.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
-#include "paths/rounds/condition.hpp"
 #include "wrappers/all.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "paths/config/config.hpp"
-#include "paths/lanes/emulated_links.hpp"
+#include "paths/links/emulated_links.hpp"
 #include "paths/plan/print_plan.hpp"
 #include "wrappers/all.hpp"
 

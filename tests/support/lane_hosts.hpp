@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "paths/lanes/lanes.hpp"
+#include "paths/messages/lanes.hpp"
 #include "paths/plan/plan.hpp"
 #include "runtime/runtime.hpp"
 

@@ -34,7 +34,7 @@ class CheckRooms(unittest.TestCase):
     TREE = {path: "" for path in ("base/a.hpp", "paths/p.hpp", "tests/support/t.hpp",
                                   "wrappers/delay.hpp", "wrappers/join.hpp", "bench/b.hpp",
                                   "bench/one/o.hpp", "paths/host/h.hpp", "paths/run/r.hpp",
-                                  "paths/rounds/r.hpp", "paths/config/expand/e.hpp")}
+                                  "paths/joins/r.hpp", "paths/config/expand/e.hpp")}
 
     def includes(self, file, *headers):
         lines = "".join(f"#include {header}\n" for header in headers)
@@ -61,8 +61,8 @@ class CheckRooms(unittest.TestCase):
 
     def test_folders_that_are_rooms(self):
         self.assertEqual("", self.includes("paths/host/x.cpp", '"paths/p.hpp"'))
-        self.assertIn("paths/rounds/ may not include paths/host/",
-                      self.includes("paths/rounds/x.cpp", '"paths/host/h.hpp"'))
+        self.assertIn("paths/joins/ may not include paths/host/",
+                      self.includes("paths/joins/x.cpp", '"paths/host/h.hpp"'))
         self.assertIn("paths/ may not include paths/host/",
                       self.includes("paths/x.cpp", '"paths/host/h.hpp"'))
         self.assertIn("paths/host/ may not include paths/config/",

@@ -6,7 +6,7 @@
 
 #include "eventspace/record.hpp"
 #include "pastset/tuple.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 #include "tests/support/one_host.hpp"
 
 namespace {

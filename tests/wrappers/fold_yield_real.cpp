@@ -9,7 +9,7 @@
 
 #include "base/settings.hpp"
 #include "groups/fold.hpp"
-#include "paths/rounds/decision.hpp"
+#include "paths/joins/decision.hpp"
 #include "tests/support/one_host.hpp"
 
 #ifndef PATHS_TSAN  // where services are OS threads, none keeps another

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "eventspace/record.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 #include "tests/support/one_host.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "pastset/errors.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 #include "wrappers/lagged_check.hpp"
 
 namespace relaxation_tests {

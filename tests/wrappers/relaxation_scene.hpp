@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "paths/rounds/decision.hpp"
+#include "paths/joins/decision.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/one_host.hpp"
 #include "wrappers/condition_check.hpp"

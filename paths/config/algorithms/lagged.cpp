@@ -2,7 +2,7 @@
 // paths/config/algorithms/lagged.cpp — exact results of every round that come late: lagged, and
 // budget, which tells several rounds at once.
 #include "paths/config/expand/collective.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 
 namespace paths {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "paths/config/expand/collective.hpp"
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 
 namespace paths::expansion {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "paths/rounds/cluster_tuples.hpp"
+#include "paths/joins/cluster_tuples.hpp"
 
 namespace paths::expansion {
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/joins/root_rounds.cpp — turns, and what a failure ends.
+#include "paths/joins/root_rounds.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "pastset/errors.hpp"
+#include "paths/plan/plan.hpp"
+
+namespace paths {
+
+Result RootRounds::operate(Operation operation, const Next& next, const Decide& decide) {
+  if (is_farewell(operation.kind) && has_others_) note_farewell(operation);
+  if (operation.kind != OperationKind::move) return next(std::move(operation));
+  next.taken();
+  if (operation.failure && !has_others_) throw TravelError(*operation.failure);
+  const Turns::Turn turn(turns_, wrapper_.name(), operation.sequence, operation.failure != nullptr);
+  if (const auto error = result_->error_mark()) fail_as_marked(*error);
+  try {
+    if (operation.failure) throw TravelError(*operation.failure);
+    const std::uint64_t sequence = operation.sequence;
+    Result result = decide(std::move(operation), next);
+    if (has_others_) note_decided(sequence);
+    return result;
+  } catch (const std::exception& error) {
+    if (has_others_) mark(error.what());
+    throw;
+  }
+}
+
+/// A withdrawal may overtake the rounds before; behind a release nothing comes.
+void RootRounds::note_farewell(const Operation& operation) {
+  const std::string why =
+      operation.failure
+          ? operation.failure->what()
+          : site_
+                .failure("", operation.path,
+                         fmt::format("{} released its path before round {}",
+                                     site_.plan().beginner(operation.path, operation.thread),
+                                     operation.sequence))
+                ->what();
+  {
+    runtime::Lock lock(mutex_);
+    const bool is_early = operation.kind == OperationKind::withdraw && next_ < operation.sequence;
+    if (is_early && (!withdrawn_ || operation.sequence < withdrawn_->from))
+      withdrawn_ = {operation.sequence, why};
+    if (is_early) return;
+  }
+  mark(why);
+}
+
+void RootRounds::note_decided(std::uint64_t sequence) {
+  std::optional<Withdrawn> due;
+  {
+    runtime::Lock lock(mutex_);
+    next_ = sequence + 1;
+    if (withdrawn_ && withdrawn_->from <= next_) due.swap(withdrawn_);
+  }
+  if (due) mark(due->why);
+}
+
+void RootRounds::mark(const std::string& error) {
+  try {
+    result_->mark_error(error);
+  } catch (const pastset::Deleted&) {
+    // Everyone who reads it is told so by the element.
+  }
+}
+
+void RootRounds::check(Operation& operation, const Reduction& reduction) const {
+  const base::Sign allowed =
+      reduction.sign_of(site_.plan(), index_, operation.path, operation.contributions);
+  const std::string wrong = reduction.wrong(operation.payload, allowed);
+  if (wrong.empty()) return reduction.normalize(operation);
+  fail(operation, fmt::format("round {}: {}: {}", operation.sequence,
+                              site_.plan().contributor(index_, operation.slot), wrong));
+}
+
+void RootRounds::fail_as_marked(const std::string& mark) { throw TravelError("", "", "", mark); }
+
+void RootRounds::fail(const Operation& operation, const std::string& reason) const {
+  throw TravelError(*site_.failure(wrapper_.name(), operation.path, reason));
+}
+
+}  // namespace paths

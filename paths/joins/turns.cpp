@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/joins/turns.cpp — whose turn it is.
+#include "paths/joins/turns.hpp"
+
+#include "base/errors.hpp"
+
+namespace paths {
+
+Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, bool has_failed)
+    : turns_(turns), sequence_(sequence) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(turns_.mutex_);
+  if (!has_failed) {
+    ENSURE(sequence >= turns_.next_sequence_);
+    turns_.next_sequence_ = sequence + 1;
+  }
+  turns_.entered_.insert(sequence);
+  try {
+    while (*turns_.entered_.begin() != sequence_) {
+      turns_.changed_.wait(lock, runtime::Deadline::never(),
+                           {"decision of the round before", name, sequence_});
+    }
+  } catch (...) {
+    turns_.entered_.erase(sequence_);
+    turns_.changed_.wake_all(wakes);  // it may have been its turn
+    throw;
+  }
+}
+
+Turns::Turn::~Turn() {
+  runtime::Wakes wakes;
+  runtime::Lock lock(turns_.mutex_);
+  turns_.entered_.erase(sequence_);
+  turns_.changed_.wake_all(wakes);
+}
+
+}  // namespace paths

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group.cpp — handles of groups, and of messages under way.
+#include "paths/messages/group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/errors.hpp"
+#include "base/usage_error.hpp"
+#include "paths/messages/lanes.hpp"
+#include "paths/plan/ways.hpp"
+
+namespace paths {
+namespace {
+
+/// Of a handle. Throws UsageError when the host has ended.
+Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view kind, std::string_view name) {
+  // Nobody uses a handle while its host ends: what is there now is there until the call is over.
+  const auto lanes = held.lock();
+  if (lanes == nullptr) throw base::UsageError(fmt::format("{}{}: its host has ended", kind, name));
+  if (!lanes->is_of_this_process())
+    throw base::UsageError(fmt::format("{}{}: this process was made by fork", kind, name));
+  return *lanes;
+}
+
+}  // namespace
+
+std::shared_ptr<Lanes> LaneGroup::lanes_here() const {
+  auto lanes = lanes_.lock();
+  return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
+}
+
+LaneGroup::~LaneGroup() {
+  if (const auto lanes = lanes_here()) lanes->leave(id_);
+}
+
+Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
+                            std::uint64_t channel) const {
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(fmt::format("group {}: {}: {}", name(), what, why));
+  };
+  Lanes& lanes = lanes_of(lanes_, "group ", name());
+  if (peer == lanes.host_) refuse("a host has no lane to itself");
+  if (!std::binary_search(hosts_->begin(), hosts_->end(), peer))
+    refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
+  if (channel >= options_.channels)
+    refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
+  return lanes;
+}
+
+template <class Handle>
+Handle LaneGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent) const {
+  Handle made;
+  made.lanes_ = lanes_;
+  made.group_ = name_;
+  made.peer_ = peer;
+  made.channel_ = channel;
+  made.is_sent_ = std::is_same_v<Handle, Sending>;
+  made.wait_ = std::make_shared<LaneWait>();
+  made.is_lent_ = !lent.empty();
+  made.wait_->lent = std::move(lent);
+  return made;
+}
+
+Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+  message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
+  Lanes& lanes = lanes_for("send", to, channel);
+  auto sending = handle<Sending>(to, channel);
+  lanes.send(id_, to, channel, std::move(message), sending.wait_);
+  return sending;
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
+  Lanes& lanes = lanes_for("receive", from, channel);
+  auto receiving = handle<Receiving>(from, channel);
+  lanes.receive(id_, from, channel, receiving.wait_);
+  return receiving;
+}
+
+Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
+  message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
+  Lanes& lanes = lanes_for("send", to, which.channel);
+  auto sending = handle<Sending>(to, which.channel);
+  lanes.send(id_, to, which, std::move(message), sending.wait_);
+  return sending;
+}
+
+Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, LentMemory message) {
+  Lanes& lanes = lanes_for("send", to, which.channel);
+  auto sending = handle<Sending>(to, which.channel, std::move(message));
+  lanes.send(id_, to, which, {}, sending.wait_);
+  return sending;
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
+  return receive(from, which, LentMemory());
+}
+
+Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which, LentMemory place) {
+  Lanes& lanes = lanes_for("receive", from, which.channel);
+  auto receiving = handle<Receiving>(from, which.channel, std::move(place));
+  lanes.receive(id_, from, which, receiving.wait_);
+  return receiving;
+}
+
+std::string LaneGroup::host_name(std::uint32_t host) const {
+  return lanes_of(lanes_, "group ", name()).host_text(host);
+}
+
+std::string LaneGroup::own_host_name() const { return lanes_of(lanes_, "group ", name()).name_; }
+
+std::string LaneGroup::known_cause_text() const {
+  return lanes_of(lanes_, "group ", name()).known_cause_text();
+}
+
+bool LaneGroup::is_paced(std::uint32_t to) const { return lanes_for("send", to, 0).is_paced(to); }
+
+void LaneGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
+  if (const auto lanes = lanes_here()) lanes->close(id_, channel, std::move(what));
+}
+
+void LaneGroup::fail(const Channels& which, const std::string& why) {
+  if (const auto lanes = lanes_here()) lanes->fail_channels(id_, which, why);
+}
+
+void LaneGroup::ask(const LaneQuestion& question) {
+  if (const auto lanes = lanes_here()) lanes->ask(id_, question);
+}
+
+void LaneGroup::abandon(const std::string& why) {
+  if (const auto lanes = lanes_here()) lanes->leave(id_, why);
+}
+
+void LaneGroup::leave_after(const PartTaken& part) {
+  if (const auto lanes = lanes_here()) lanes->leave(id_, "", part);
+}
+
+void LaneGroup::leave() {
+  Lanes& lanes = lanes_of(lanes_, "group ", name());
+  const auto unsent = lanes.unsent(id_);
+  Failure failure;
+  for (const auto& wait : unsent) {
+    try {
+      lanes.wait(*wait, fmt::format("group {}: the last messages", name()));
+    } catch (const TravelError& error) {
+      failure = std::make_shared<TravelError>(error);
+    }
+  }
+  lanes.leave(id_);
+  if (failure) throw TravelError(*failure);
+}
+
+LaneHandle& LaneHandle::operator=(LaneHandle&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  lanes_ = std::move(other.lanes_);
+  wait_ = std::move(other.wait_);
+  group_ = std::move(other.group_);
+  peer_ = other.peer_;
+  channel_ = other.channel_;
+  is_sent_ = other.is_sent_;
+  is_lent_ = other.is_lent_;
+  return *this;
+}
+
+void LaneHandle::let_go() {
+  if (!is_lent_ || wait_ == nullptr || wait_->completion.done()) return;
+  const auto lanes = lanes_.lock();
+  if (lanes != nullptr && lanes->is_of_this_process()) lanes->let_go(*wait_);
+}
+
+std::string LaneHandle::text() const {
+  if (group_ == nullptr) return "a message of no group";
+  return fmt::format("group {}: a message {} host {} on channel {}", group_->name,
+                     is_sent_ ? "to" : "from", place_name(*group_->plan, peer_), channel_);
+}
+
+void LaneHandle::wait_until_through() {
+  const auto lanes = lanes_.lock();  // is there until this is over, as is said above
+  if (lanes != nullptr && lanes->is_of_this_process() && wait_->completion.done())
+    return lanes->wait(*wait_, "");
+  const std::string what = text();
+  lanes_of(lanes_, "", what).wait(*wait_, what);
+}
+
+base::Payload Receiving::wait() {
+  wait_until_through();
+  return what_came().message;
+}
+
+}  // namespace paths

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/outgoing_lanes.cpp — whose frame is next.
+#include "paths/messages/outgoing_lanes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace paths {
+namespace {
+
+/// Handed over before more is copied, on the steady clock: while it lies in a processor's cache.
+constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
+
+}  // namespace
+
+OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
+  if (const EmulatedLink* link = departures_.link_to(target)) {
+    Outlet& outlet = by_link_[link];
+    outlet.has_link = true;
+    return outlet;
+  }
+  const std::uint32_t next = departures_.next_host(target);
+  Outlet& outlet = by_host_[next];
+  outlet.host = next;
+  return outlet;
+}
+
+bool OutgoingLanes::is_full(const Outlet& outlet) const {
+  return outlet.in_hand >= in_hand_max && !outlet.has_link && !runtime_.is_virtual();
+}
+
+void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
+                         std::shared_ptr<LaneWait> wait) {
+  LaneOut::Channel& channel = lane.channels[number];
+  put(lane, channel,
+      {.name = {number, channel.next_ordinal++},
+       .payload = std::move(payload),
+       .wait = std::move(wait)});
+}
+
+void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
+                         std::shared_ptr<LaneWait> wait) {
+  lane.named.is_named = true;
+  put(lane, lane.named,
+      {.name = {which.channel, which.name},
+       .meaning = which.meaning,
+       .order = which.order,
+       .payload = std::move(payload),
+       .waits_for_grant = which.waits_for_grant,
+       .wait = std::move(wait)});
+}
+
+void OutgoingLanes::put(LaneOut& lane, LaneOut::Channel& channel, LaneOut::Message message) {
+  channel.lane = &lane;
+  message.ready_at = runtime_.now();
+  message.is_granted = lane.window.forget(message.name);
+  channel.put(std::move(message));
+  list(channel);
+  want(outlet_to(lane.target));
+}
+
+bool OutgoingLanes::grant(LaneOut& lane, MessageName name) {
+  LaneOut::Channel& channel = lane.channel_of(name.channel);
+  LaneOut::Message* const message = channel.find(name);
+  if (message == nullptr) return false;
+  channel.grant(*message);
+  return true;
+}
+
+void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
+  lane.for_each([&](LaneOut::Channel& channel) {
+    if (channel.empty() || channel.is_listed) return;
+    channel.ready_at = std::max(channel.ready_at, moment);
+    list(channel);
+  });
+  want(outlet_to(lane.target));
+}
+
+void OutgoingLanes::list(LaneOut::Channel& channel) {
+  if (channel.is_listed || movable(channel) == nullptr) return;
+  channel.is_listed = true;
+  Outlet& outlet = outlet_to(channel.lane->target);
+  (channel.was_idle ? outlet.fresh : outlet.turns).push_back(&channel);
+}
+
+std::uint64_t OutgoingLanes::next_bytes(const LaneOut::Message& message) const {
+  const std::uint64_t rest = message.bytes() - message.sent;
+  return frame_bytes_ == 0 ? rest : std::min(rest, frame_bytes_);
+}
+
+LaneOut::Message* OutgoingLanes::movable(LaneOut::Channel& channel) const {
+  return channel.movable([&](const LaneOut::Message& message) {
+    return channel.lane->window.can_pay(charge_of(next_bytes(message)));
+  });
+}
+
+LaneOut::Channel* OutgoingLanes::choose(Outlet& outlet, LaneOut::Message*& message) {
+  while (LaneOut::Channel* channel = take_first(outlet)) {
+    channel->is_listed = false;
+    if ((message = movable(*channel)) != nullptr) return channel;
+  }
+  return nullptr;
+}
+
+/// Whose turn it is; where that is a group with named messages, the one of its lanes that has the
+/// first of them.
+LaneOut::Channel* OutgoingLanes::take_first(Outlet& outlet) {
+  auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
+  if (turn.empty()) return nullptr;
+  std::deque<LaneOut::Channel*>* from = &turn;
+  auto first = turn.begin();
+  const auto order = [&](LaneOut::Channel& channel) {
+    const LaneOut::Message* const message = movable(channel);
+    return message == nullptr ? std::numeric_limits<std::uint64_t>::max() : message->order;
+  };
+  if (LaneOut::Channel& channel = **first; channel.is_named) {
+    std::uint64_t least = order(channel);
+    for (auto* all : {&outlet.fresh, &outlet.turns})
+      for (auto one = all->begin(); one != all->end(); ++one) {
+        if (!(*one)->is_named || (*one)->lane->group != channel.lane->group) continue;
+        const std::uint64_t its = order(**one);
+        if (its >= least) continue;
+        least = its;
+        first = one;
+        from = all;
+      }
+  }
+  LaneOut::Channel* const chosen = *first;
+  from->erase(first);
+  return chosen;
+}
+
+/// What a link takes next is chosen when all is known that happens at this moment.
+void OutgoingLanes::want(Outlet& outlet) {
+  if (outlet.is_waiting) return;
+  if (outlet.has_link && runtime_.is_virtual())
+    pump_at(outlet, std::max(outlet.taken, runtime_.now()));
+  else
+    pump(outlet);
+}
+
+/// What waited for it was not late.
+void OutgoingLanes::room_made(std::uint32_t host) {
+  const auto found = by_host_.find(host);
+  if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
+  found->second.taken = std::max(found->second.taken, runtime_.now());
+  full_.push_back(&found->second);
+}
+
+void OutgoingLanes::pump_at(Outlet& outlet, base::Nanos moment) {
+  outlet.is_waiting = true;
+  agenda_.put(
+      moment,
+      [this, &outlet] {
+        outlet.is_waiting = false;
+        pump(outlet);
+      },
+      Turn::choices);
+}
+
+void OutgoingLanes::pump(Outlet& outlet) {
+  while (!outlet.is_waiting && !is_full(outlet)) {
+    LaneOut::Message* message = nullptr;
+    LaneOut::Channel* channel = choose(outlet, message);
+    if (channel == nullptr) return;
+    const base::Nanos at =
+        departures_.not_long_ago(std::max({message->ready_at, channel->ready_at, outlet.taken}));
+    outlet.in_hand += charge_of(next_bytes(*message));
+    if (is_full(outlet)) full_.push_back(&outlet);
+    outlet.taken = offer(*channel, *message, at);
+    if (outlet.taken <= runtime_.now()) continue;
+    pump_at(outlet, outlet.taken);
+  }
+}
+
+base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& message,
+                                 base::Nanos at) {
+  LaneOut& lane = *channel.lane;
+  const std::uint64_t bytes = next_bytes(message);
+  LaneFrame frame;
+  frame.is_granted = message.is_granted;
+  frame.source = host_;
+  frame.target = lane.target;
+  frame.group = lane.group;
+  frame.channel = message.name.channel;
+  frame.ordinal = message.name.ordinal;
+  frame.meaning = message.meaning;
+  frame.bytes = message.bytes();
+  frame.offset = message.sent;
+  frame.payload = message.part(message.sent, bytes);
+  if (!frame.is_granted) lane.window.pay(charge_of(bytes));
+  message.sent += bytes;
+  const base::Nanos taken = departures_.depart(std::move(frame), at);
+  if (message.sent == message.bytes()) end(channel, message, taken);
+  channel.was_idle = channel.empty();
+  list(channel);
+  return taken;
+}
+
+void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
+  ++channel.lane->messages_sent;
+  std::shared_ptr<LaneWait> wait = std::move(message.wait);
+  channel.end(message);
+  if (at <= runtime_.now()) {
+    sent_.push_back(std::move(wait));
+  } else {
+    agenda_.put(at, [this, wait = std::move(wait)]() mutable { sent_.push_back(std::move(wait)); });
+  }
+}
+
+std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
+  Outlet& outlet = outlet_to(lane.target);
+  lane.for_each([&](LaneOut::Channel& channel) {
+    std::erase(outlet.fresh, &channel);
+    std::erase(outlet.turns, &channel);
+    channel.is_listed = false;
+  });
+  return drop(lane, {});
+}
+
+std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane, const Channels& which) {
+  std::vector<std::shared_ptr<LaneWait>> waiting;
+  lane.for_each([&](LaneOut::Channel& channel) { channel.drop(which, waiting); });
+  return waiting;
+}
+
+}  // namespace paths

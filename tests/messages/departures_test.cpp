@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/departures_test.cpp — frames whose moments are not in order, as timers act late.
+#include "paths/links/departures.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <vector>
+
+#include "tests/support/sim.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Does what is on the agenda until nothing is.
+void work_off(paths::Agenda& agenda) {
+  while (!agenda.empty()) agenda.take()();
+}
+
+}  // namespace
+
+TEST_CASE("departures: a frame that comes late to a link with streams goes on, too") {
+  const test_support::Sim sim(
+      "clusters: {a: {hosts: 4, uplink: switch}, b: {hosts: 4, uplink: switch}}\n"
+      "links: {all: {latency: 1ms, stream_rate: 10Mbit, streams: 8}}\nlanes:\n");
+  const std::uint64_t seed = Catch::rngSeed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  paths::EmulatedLinks links;
+  paths::Agenda agenda;
+  paths::Departures departures(runtime, sim.plan(), paths::switch_number(sim.plan(), 0), links,
+                               agenda);
+  std::size_t offered = 0;
+  const auto offer = [&](base::Nanos head) {
+    paths::LaneFrame frame;
+    frame.source = static_cast<std::uint32_t>(random() % 4);
+    frame.target = static_cast<std::uint32_t>(4 + random() % 4);
+    frame.payload = base::Payload::of(std::uint64_t{7});
+    departures.depart(std::move(frame), head);
+    ++offered;
+  };
+  runtime.run([&] {
+    for (const base::Nanos head : {100us, 99us, 98us}) {
+      offer(head);
+      work_off(agenda);
+    }
+    CHECK(departures.leaving().size() == 3);
+    for (int i = 0; i < 1000; ++i) {
+      offer(base::Nanos(1 + random() % 1'000'000));
+      if (random() % 2 == 0) work_off(agenda);
+    }
+    work_off(agenda);
+    CHECK(departures.leaving().size() == offered);
+  });
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/lane_connections_test.cpp — which connections lanes open and close.
+#include "paths/messages/lane_connections.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "paths/wire/transport_local.hpp"
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of which it is said whether it has room.
+class Narrow final : public paths::Transport {
+ public:
+  Narrow(std::unique_ptr<paths::Transport> below, const bool& is_room)
+      : below_(std::move(below)), is_room_(is_room) {}
+  void start(paths::Receiver& receiver) override { below_->start(receiver); }
+  paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
+    return below_->connect(host, path);
+  }
+  void send(paths::ConnectionId connection, paths::Frame&& frame) override {
+    if (on_lane && frame.lane) on_lane(*frame.lane);
+    below_->send(connection, std::move(frame));
+  }
+  bool has_room(paths::ConnectionId connection) override {
+    asked_for = connection;
+    return is_room_;
+  }
+  void drop(paths::ConnectionId connection) override { below_->drop(connection); }
+  void stop() override { below_->stop(); }
+  paths::ConnectionId asked_for = 0;
+  /// May change what is sent.
+  std::function<void(paths::LaneFrame&)> on_lane;
+
+ private:
+  const std::unique_ptr<paths::Transport> below_;
+  const bool& is_room_;
+};
+
+struct Network {
+  explicit Network(std::uint32_t hosts, std::size_t connections_most = 256)
+      : Network(test_support::lane_plan({hosts}, "", ""), runtime::ClockKind::virtual_time,
+                connections_most) {}
+  Network(std::shared_ptr<paths::Plan> of, runtime::ClockKind clock,
+          std::size_t connections_most = 256)
+      : runtime({.clock = clock}), plan(std::move(of)), local(plan->hosts.size()) {
+    const auto hosts = static_cast<std::uint32_t>(plan->hosts.size());
+    auto all = std::make_shared<paths::Peers>();
+    for (const auto& host : plan->hosts) all->hosts.push_back({host.name, "ipc://x", 0, {}});
+    all->digest.low = 7;
+    all->deadline = plan->deadline;
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      one.push_back(std::make_unique<One>());
+      auto transport = std::make_unique<Narrow>(local.transport(host), is_room);
+      one.back()->transport = transport.get();
+      one.back()->connections = std::make_unique<paths::LaneConnections>(
+          runtime, all, host, std::move(transport), connections_most);
+      one.back()->lanes = std::make_unique<paths::Lanes>(runtime, plan, host, one.back()->links,
+                                                         *one.back()->connections);
+      one.back()->connections->start(*one.back()->lanes);
+    }
+  }
+  struct One {
+    paths::EmulatedLinks links;
+    std::unique_ptr<paths::Lanes> lanes;
+    std::unique_ptr<paths::LaneConnections> connections;
+    Narrow* transport = nullptr;
+  };
+  bool is_room = true;
+  runtime::Runtime runtime;
+  std::shared_ptr<paths::Plan> plan;
+  paths::LocalNetwork local;
+  std::vector<std::unique_ptr<One>> one;
+};
+
+/// How long a message of host 0 takes to host 1 over a link of 1 ms, if what host 0 says of time is
+/// changed so. Throws when it has not come within 30 s.
+base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change) {
+  const auto plan = test_support::lane_plan({1, 1}, "", "{latency: 1ms}");
+  plan->deadline = 30s;
+  Network t(plan, runtime::ClockKind::steady);
+  t.one[0]->transport->on_lane = change;
+  base::Nanos took{0};
+  t.runtime.run([&] {
+    const auto here = t.one[0]->lanes->group("two", {0, 1}),
+               there = t.one[1]->lanes->group("two", {0, 1});
+    const base::Nanos begin = t.runtime.now();
+    here->send(1, 0, base::Payload::of(5));
+    CHECK(there->receive(0, 0).wait().read<int>() == 5);
+    took = t.runtime.now() - begin;
+    for (auto& one : t.one) one->connections->part({t.runtime.now() + 1s, true});
+    for (auto& one : t.one) one->lanes->stop();
+  });
+  return took;
+}
+
+}  // namespace
+
+TEST_CASE("lane connections: there are those that something was sent on") {
+  Network t(4);
+  t.runtime.run([&] {
+    const auto here = t.one[0]->lanes->group("two", {0, 3}),
+               there = t.one[3]->lanes->group("two", {0, 3});
+    here->send(3, 0, base::Payload::of(5));
+    CHECK(there->receive(0, 0).wait().read<int>() == 5);
+    CHECK(t.one[0]->connections->connections() == 1);
+    CHECK(t.one[1]->connections->connections() == 0);
+    CHECK(t.one[0]->connections->silent().empty());
+    t.one[0]->connections->part(runtime::Deadline::never());
+  });
+}
+
+TEST_CASE("lane connections: beyond a bound the one that was idle for longest is closed") {
+  Network t(6, 2);
+  t.runtime.run([&] {
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::uint32_t> all = {0, 1, 2, 3, 4, 5};
+    for (auto& one : t.one) groups.push_back(one->lanes->group("all", all));
+    for (int round = 0; round < 3; ++round)
+      for (std::uint32_t peer = 1; peer < 6; ++peer) {
+        groups[0]->send(peer, 0, base::Payload::of(peer));
+        groups[peer]->send(0, 0, base::Payload::of(peer));
+        CHECK(groups[peer]->receive(0, 0).wait().read<std::uint32_t>() == peer);
+        CHECK(groups[0]->receive(peer, 0).wait().read<std::uint32_t>() == peer);
+        CHECK(t.one[0]->connections->connections() <= 2);
+      }
+    for (auto& group : groups) group->leave();
+  });
+}
+
+TEST_CASE("lane connections: one without room is not idle, however long nothing went there") {
+  Network t(4, 1);
+  t.runtime.run([&] {
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (std::uint32_t host = 0; host < 4; ++host)
+      groups.push_back(t.one[host]->lanes->group("all", {0, 1, 2, 3}, {.window_bytes = 1 << 20}));
+    paths::LaneConnections& connections = *t.one[0]->connections;
+    const auto send = [&](std::uint32_t to) { groups[0]->send(to, 0, base::Payload::of(to)); };
+    send(1);
+    REQUIRE(connections.connections() == 1);
+    t.is_room = false;
+    CHECK_FALSE(connections.has_room(1));
+    const paths::ConnectionId full = t.one[0]->transport->asked_for;
+    send(2);
+    CHECK(connections.connections() == 2);
+    send(1);
+    send(3);  // 2 has been idle, and it is not known to be full
+    CHECK(connections.connections() == 2);
+    CHECK_FALSE(connections.has_room(1));
+    CHECK(t.one[0]->transport->asked_for == full);
+    connections.room_made(full);
+    send(2);
+    send(3);
+    CHECK(connections.connections() <= 2);
+    t.is_room = true;
+    CHECK(connections.has_room(1));  // whoever is asked for again makes one
+    for (std::uint32_t host = 1; host < 4; ++host)
+      CHECK(groups[host]->receive(0, 0).wait().read<std::uint32_t>() == host);
+    for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
+  });
+}
+
+TEST_CASE("lane connections: the clock of a host that reads another one is not believed") {
+  for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
+    INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
+    CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
+            if (frame.kind == paths::LaneKind::hello) ++frame.meaning;
+            if (frame.head != 0s) frame.head += ahead;
+          }) < 3s);
+  }
+}
+
+TEST_CASE(
+    "lane connections: a clock that shows an impossible time is not believed, whatever proof") {
+  for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
+    INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
+    CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
+            if (frame.head != 0s) frame.head += ahead;
+          }) < 3s);
+  }
+}
+
+TEST_CASE("lane connections: a host of the same clock is believed when a frame is due") {
+  CHECK(time_of_message([](paths::LaneFrame& frame) {
+          if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if there were 20 s left
+        }) < 19s);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/lanes_end_test.cpp — hosts stay until the threads of all have ended, however many.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using base::Nanos;
+using paths::LaneFrame;
+using paths::LaneKind;
+using namespace std::chrono_literals;
+using namespace test_support;
+
+struct Ending {
+  std::vector<Nanos> ends;       ///< by host; of who died 0
+  std::size_t told_between = 0;  ///< frames by which exits tell each other
+};
+
+/// One host in each cluster, whose threads end at random moments within a second, but for one that
+/// ends after `last` and one that dies at half a second.
+Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last,
+               std::optional<std::uint32_t> victim = {}) {
+  plan->lanes.is_written = true;
+  Ending ending;
+  ending.ends.resize(plan->hosts.size());
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+      ending.told_between += frame.kind == LaneKind::done ? 1 : 0;
+    };
+    std::mt19937_64 random(7);
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      threads.push_back(runtime.spawn(runtime::ContextRole::thread,
+                                      {"thread", plan->hosts[host].name},
+                                      [&, host, at = Nanos(random() % 1'000'000'000)] {
+                                        if (host == victim) {
+                                          runtime.sleep_until(500ms);
+                                          return hosts.kill(host);
+                                        }
+                                        runtime.sleep_until(host == late ? last : at);
+                                        hosts[host].finish();
+                                        ending.ends[host] = runtime.now();
+                                      }));
+    for (auto& one : threads) one.join();
+  });
+  return ending;
+}
+
+}  // namespace
+
+TEST_CASE("lanes: that a host has ended comes behind what comes from it at that moment") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
+    const auto here = hosts[0].group("all", hosts.all()),
+               there = hosts[1].group("all", hosts.all());
+    // Woken before who carries frames: he goes to sleep later.
+    runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
+      runtime.sleep_until(400ms);
+      hosts[1].host_ended(0);
+    });
+    runtime.sleep_until(300ms);  // there is credit
+    auto sending = here->send(1, 0, base::Payload::of(7));
+    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK(runtime.now() == 400ms);
+    CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has ended"));
+    sending.wait();
+    says.join();
+  });
+}
+
+TEST_CASE("lanes: hosts stay until the threads of all clusters have ended, and then no longer") {
+  for (const std::uint32_t clusters : {2, 3, 32, 33, 70, 1100}) {
+    INFO(clusters << " clusters");
+    const bool is_one_round = clusters <= 32, are_two = clusters <= 32 * 32;
+    const auto latencies = is_one_round ? 1 : are_two ? 2 : 3;
+    for (const std::uint32_t late : {clusters / 2, 0u, clusters - 1}) {
+      if (clusters > 100 && late != clusters / 2) continue;  // takes seconds
+      const Ending ending = ends_of(
+          lane_plan(std::vector<std::uint32_t>(clusters, 1), "", "{latency: 10ms}"), late, 2s);
+      for (std::uint32_t host = 0; host < clusters; ++host) {
+        INFO("host " << host << " where " << late << " is late");
+        CHECK(ending.ends[host] > 2s);
+        CHECK(ending.ends[host] <= 2s + latencies * 10ms);
+      }
+      if (is_one_round) CHECK(ending.told_between == clusters * (clusters - 1));
+      CHECK(ending.told_between <= clusters * 64);
+    }
+  }
+}
+
+TEST_CASE(
+    "lanes: where clusters have no way to each other each waits for those that it has one to") {
+  const auto plan = lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}");
+  plan->ways->links.erase({3, 5});
+  plan->ways->links.erase({5, 3});
+  const Ending ending = ends_of(plan, 3, 2s);
+  for (std::uint32_t host = 0; host < 40; ++host) CHECK((ending.ends[host] > 2s) == (host != 5));
+}
+
+TEST_CASE("lanes: a host that dies keeps nobody from ending") {
+  for (const std::uint32_t victim : {0, 1, 20, 39}) {
+    const Ending ending =
+        ends_of(lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}"), 7, 2s, victim);
+    for (std::uint32_t host = 0; host < 40; ++host)
+      if (host != victim) CHECK(ending.ends[host] > 0s);
+  }
+}
+
+TEST_CASE("lanes: where word of the end is lost, hosts end within a deadline and name each other") {
+  for (const std::vector<std::uint32_t>& sizes : {std::vector{1u, 1u}, std::vector{2u, 2u}}) {
+    const auto plan = lane_plan(sizes, "", "");
+    plan->lanes.is_written = true;
+    plan->deadline = 400ms;
+    runtime::Runtime runtime;
+    std::vector<std::string> wrong(plan->hosts.size());
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      hosts.swallowed = LaneKind::done;
+      std::vector<runtime::Task> ending;
+      for (std::uint32_t host = 0; host < hosts.size(); ++host)
+        ending.push_back(runtime.spawn(runtime::ContextRole::thread, {"end", {}, host},
+                                       [&, host] { wrong[host] = hosts[host].finish(); }));
+      for (auto& one : ending) one.join();
+    });
+    for (std::uint32_t host = 0; host < wrong.size(); ++host) {
+      INFO(wrong[host]);
+      CHECK_THAT(wrong[host], Catch::StartsWith("host " + plan->hosts[host].name + ": host "));
+      CHECK_THAT(wrong[host], !Catch::Contains("host " + plan->hosts[host].name + " is gone"));
+      CHECK_THAT(wrong[host], Catch::Contains("threads have ended"));
+      CHECK_THAT(wrong[host], Catch::Contains("400ms"));
+    }
+  }
+}
+
+TEST_CASE("lanes: a host whose threads go on is waited for, however short the deadline is") {
+  const auto plan = lane_plan({1, 1}, "", "");
+  plan->lanes.is_written = true;
+  plan->deadline = 20ms;
+  runtime::Runtime runtime;
+  std::string wrong_early, wrong_late;
+  std::atomic<bool> has_ended{false}, was_waited_for{false};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    runtime::Task early = runtime.spawn(runtime::ContextRole::thread, {"early"}, [&] {
+      wrong_early = hosts[0].finish();
+      was_waited_for = has_ended.load();
+    });
+    runtime.sleep_for(200ms);
+    has_ended = true;
+    wrong_late = hosts[1].finish();
+    early.join();
+  });
+  CHECK(was_waited_for);
+  CHECK(wrong_early == "");
+  CHECK(wrong_late == "");
+}
+
+TEST_CASE("lanes: a host that dies fails the end of all others, in one cluster as in several") {
+  for (const std::vector<std::uint32_t>& sizes : {std::vector{3u}, std::vector{2u, 1u}}) {
+    for (const std::uint32_t victim : {0, 1, 2}) {
+      const auto plan = lane_plan(sizes, "", "");
+      plan->lanes.is_written = true;
+      runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+      std::vector<std::string> wrong(3);
+      runtime.run([&] {
+        LaneHosts hosts(runtime, plan);
+        for (std::uint32_t host = 0; host < 3; ++host) hosts[host].begin();
+        runtime.sleep_for(1ms);
+        hosts.kill(victim);
+        std::vector<runtime::Task> ending;
+        for (std::uint32_t host = 0; host < 3; ++host)
+          if (host != victim)
+            ending.push_back(runtime.spawn(runtime::ContextRole::thread, {"end", {}, host},
+                                           [&, host] { wrong[host] = hosts[host].finish(); }));
+        for (auto& one : ending) one.join();
+      });
+      for (std::uint32_t host = 0; host < 3; ++host)
+        if (host != victim)
+          CHECK_THAT(wrong[host],
+                     Catch::Contains("host " + plan->hosts[victim].name + " is gone: it died"));
+    }
+  }
+}
+
+TEST_CASE("lanes: threads begin when all hosts have arrived, of any number of clusters") {
+  for (const std::uint32_t clusters : {1, 2, 33, 70}) {
+    const auto plan =
+        lane_plan(std::vector<std::uint32_t>(clusters, 2), "{latency: 50ms}", "{latency: 100ms}");
+    plan->lanes.is_written = true;
+    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      const std::uint32_t late = clusters;  // some host in the middle
+      std::vector<runtime::Task> beginning;
+      for (std::uint32_t host = 0; host < hosts.size(); ++host)
+        beginning.push_back(
+            runtime.spawn(runtime::ContextRole::thread, {"begin", {}, host}, [&, host] {
+              if (host == late) runtime.sleep_until(7s);
+              hosts[host].begin();
+              hosts[host].await_all();
+              CHECK(runtime.now() == 7s);  // links that are emulated do not delay it
+            }));
+      for (auto& one : beginning) one.join();
+    });
+  }
+}
+
+TEST_CASE("lanes: threads begin without a host that is gone") {
+  const auto plan = lane_plan({2, 2}, "", "");
+  plan->lanes.is_written = true;
+  for (const std::uint32_t victim : {0, 1, 2, 3}) {
+    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      std::vector<runtime::Task> beginning;
+      for (std::uint32_t host = 0; host < 4; ++host) {
+        if (host == victim) continue;
+        hosts[host].begin();
+        beginning.push_back(
+            runtime.spawn(runtime::ContextRole::thread, {"begin", {}, host}, [&, host] {
+              hosts[host].await_all();
+              CHECK(runtime.now() == 3s);
+            }));
+      }
+      runtime.sleep_until(3s);
+      for (std::uint32_t host = 0; host < 4; ++host)  // as those notice that it would meet
+        if (host != victim) hosts[host].host_lost(victim, "it did not come");
+      for (auto& one : beginning) one.join();
+    });
+  }
+}

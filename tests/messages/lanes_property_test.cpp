@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/lanes_property_test.cpp — random small programs over lanes end, with the right
+// data, within the inbox.
+#include <catch2/catch.hpp>
+#include <deque>
+#include <random>
+#include <string>
+
+#include "tests/support/environment.hpp"
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using test_support::LaneHosts;
+
+/// What every host does, drawn: messages in one order of all, which each host keeps with so many
+/// sends and receives of its own under way. In that order they could all be handed over without
+/// any buffer, so no amount of credit may be missed.
+struct Case {
+  struct Message {
+    std::uint32_t from = 0, to = 0, group = 0;
+    std::uint64_t channel = 0, bytes = 0;
+  };
+  explicit Case(std::uint64_t seed) : random(seed) {
+    const auto clusters = 1 + draw(2);
+    std::vector<std::uint32_t> sizes;
+    for (std::uint64_t i = 0; i <= clusters; ++i)
+      sizes.push_back(1 + static_cast<std::uint32_t>(draw(1)));
+    static constexpr const char* links[] = {"", "{latency: 1ms, bandwidth: 8Mbit}",
+                                            "{latency: 30us}", "{bandwidth: 1Mbit}"};
+    plan = test_support::lane_plan(sizes, links[draw(3)], links[draw(3)]);
+    static constexpr std::uint64_t inboxes[] = {0, 200, 1000, 5000, 1 << 20};
+    plan->lanes.inbox_bytes = inboxes[draw(4)];
+    static constexpr std::uint64_t frames[] = {0, 64, 300, 65536};
+    plan->lanes.frame_bytes = frames[draw(3)];
+    groups = 1 + static_cast<std::uint32_t>(draw(2));
+    for (std::uint32_t group = 0; group < groups; ++group)
+      windows.push_back(draw(2) == 0 ? 0 : 100 + draw(2000));
+    sends = 1 + draw(3);
+    receives = 1 + draw(3);
+    for (std::uint64_t left = draw(30); left > 0; --left) {
+      Message message;
+      const auto hosts = plan->hosts.size();
+      message.from = static_cast<std::uint32_t>(draw(hosts - 1));
+      message.to = static_cast<std::uint32_t>((message.from + 1 + draw(hosts - 2)) % hosts);
+      message.group = static_cast<std::uint32_t>(draw(groups - 1));
+      message.channel = draw(2);
+      message.bytes = draw(3) == 0 ? 0 : draw(1500);
+      messages.push_back(message);
+    }
+    draw_links();
+  }
+  /// Switches, receiving sides, streams.
+  void draw_links() {
+    for (paths::Ways::Cluster& cluster : plan->ways->clusters) {
+      cluster.receives = draw(1) == 1;
+      cluster.has_switch = draw(1) == 1;
+    }
+    plan->lanes.striping = 1 + static_cast<std::uint32_t>(draw(1));
+    if (draw(1) == 1) return;
+    for (auto& [ends, link] : plan->ways->links)
+      link = test_support::link_settings("{latency: 1ms, stream_rate: 3Mbit, streams: 2}");
+  }
+  std::uint64_t draw(std::uint64_t most) { return random() % (most + 1); }
+
+  std::mt19937_64 random;
+  std::shared_ptr<paths::Plan> plan;
+  std::uint32_t groups = 0;
+  std::vector<std::uint64_t> windows;
+  std::uint64_t sends = 0, receives = 0;
+  std::vector<Message> messages;
+};
+
+base::Payload payload_of(const Case::Message& message, std::size_t index) {
+  return base::Payload::filled(message.bytes, [&](std::span<std::byte> bytes) {
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::byte>(index * 31 + i * 7);
+  });
+}
+
+/// One host keeps the order: a step may begin when those before it have, and not too many of its
+/// kind are under way.
+void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
+  std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+  for (std::uint32_t group = 0; group < one.groups; ++group)
+    groups.push_back(hosts[host].group("group " + std::to_string(group), hosts.all(),
+                                       {.window_bytes = one.windows[group]}));
+  std::deque<paths::Sending> sending;
+  std::deque<std::pair<std::size_t, paths::Receiving>> receiving;
+  const auto take = [&] {
+    auto [index, next] = std::move(receiving.front());
+    receiving.pop_front();
+    REQUIRE(next.wait() == payload_of(one.messages[index], index));
+  };
+  for (std::size_t index = 0; index < one.messages.size(); ++index) {
+    const Case::Message& message = one.messages[index];
+    if (message.from == host) {
+      for (; sending.size() >= one.sends; sending.pop_front()) sending.front().wait();
+      sending.push_back(
+          groups[message.group]->send(message.to, message.channel, payload_of(message, index)));
+    } else if (message.to == host) {
+      while (receiving.size() >= one.receives) take();
+      receiving.emplace_back(index, groups[message.group]->receive(message.from, message.channel));
+    }
+    REQUIRE(hosts[host].use().inbox_held <= one.plan->lanes.inbox_bytes);
+  }
+  while (!receiving.empty()) take();
+  for (auto& one_sent : sending) one_sent.wait();
+  for (auto& group : groups) group->leave();
+}
+
+/// Nothing of theirs is under way any more: what may be used is what was issued.
+void check_balance(LaneHosts& hosts) {
+  for (std::uint32_t host = 0; host < hosts.size(); ++host) {
+    const auto use = hosts[host].use();
+    REQUIRE(use.inbox_held == 0);
+    REQUIRE(use.inbox_issued == 0);
+  }
+}
+
+void run(std::uint64_t seed) {
+  INFO("seed " << seed);
+  const Case one(seed);
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, one.plan);
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      threads.push_back(runtime.spawn(runtime::ContextRole::thread, {"host", "", host},
+                                      [&, host] { run_host(one, host, hosts); }));
+    for (auto& thread : threads) thread.join();
+    check_balance(hosts);
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      REQUIRE(hosts[host].use().inbox_held_most <= one.plan->lanes.inbox_bytes);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("lanes: random small programs end, whatever the windows and the inbox are") {
+  const std::uint64_t cases =
+      test_support::from_environment("PATHS_LANE_CASES", test_support::or_fewer(1000));
+  const std::uint64_t seed = test_support::from_environment("PATHS_LANE_SEED", 1);
+  for (std::uint64_t i = 0; i < cases; ++i) run(seed + i);
+}
+
+TEST_CASE("lanes: credit that may be used is credit that was issued, once nothing is on its way") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    INFO("seed " << seed);
+    Case one(seed);
+    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+    runtime.run([&] {
+      LaneHosts hosts(runtime, one.plan);
+      std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+      for (std::uint32_t host = 0; host < hosts.size(); ++host)
+        groups.push_back(hosts[host].group("all", hosts.all()));
+      std::vector<paths::Receiving> receiving;
+      for (std::size_t index = 0; index < one.messages.size(); ++index) {
+        const auto& message = one.messages[index];
+        groups[message.from]->send(message.to, message.channel, payload_of(message, index));
+        receiving.push_back(groups[message.to]->receive(message.from, message.channel));
+      }
+      for (std::size_t index = 0; index < receiving.size(); ++index)
+        REQUIRE(receiving[index].wait() == payload_of(one.messages[index], index));
+      runtime.sleep_for(1s);
+      for (std::uint32_t host = 0; host < hosts.size(); ++host)
+        for (const auto& [lane, bytes] : hosts[host].credit_issued()) {
+          const auto there = hosts[lane.second].credit_to_use();
+          const auto use = there.find({lane.first, host});
+          REQUIRE((use == there.end() ? 0 : use->second) == bytes);
+        }
+    });
+  }
+}

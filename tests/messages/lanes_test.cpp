@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/lanes_test.cpp — when messages of lanes arrive, what windows cost, and who is told
+// what.
+#include "paths/messages/lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "base/usage_error.hpp"
+#include "tests/support/as_child.hpp"
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using base::Nanos;
+using base::Payload;
+using paths::LaneFrame;
+using paths::LaneKind;
+using namespace std::chrono_literals;
+using namespace test_support;
+
+Payload zeros(std::size_t bytes) {
+  return Payload::filled(bytes, [](std::span<std::byte> place) {
+    std::fill(place.begin(), place.end(), std::byte{0});
+  });
+}
+
+void on_virtual_clock(const std::function<void(runtime::Runtime&)>& use) {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] { use(runtime); });
+}
+
+Payload numbered(std::uint64_t number) { return Payload::of(number); }
+
+/// A byte takes 10 ns on each link: 100 MB/s. 50 us inside clusters, 10 ms between them.
+constexpr const char* network = "{latency: 50us, bandwidth: 800Mbit}";
+constexpr const char* wan = "{latency: 10ms, bandwidth: 800Mbit}";
+
+/// Two hosts in each of two clusters.
+struct FourHosts {
+  explicit FourHosts(std::function<void(paths::Plan&)> change = {}) {
+    if (change) change(*plan);
+  }
+  /// A thread for each host, in the group of all.
+  void run(const std::function<void(std::uint32_t, paths::LaneGroup&)>& thread,
+           paths::GroupOptions options = {}) {
+    runtime.run([&] {
+      LaneHosts made(runtime, plan);
+      hosts = &made;
+      std::vector<runtime::Task> threads;
+      for (std::uint32_t host = 0; host < made.size(); ++host)
+        threads.push_back(runtime.spawn(
+            runtime::ContextRole::thread, {"thread", plan->hosts[host].name}, [&, host] {
+              const auto group = made[host].group("all", made.all(), options);
+              runtime.sleep_until(100ms);  // credit has come
+              thread(host, *group);
+              try {
+                group->leave();
+              } catch (const paths::TravelError&) {  // as the test wants it
+              } catch (const base::UsageError&) {    // it has left
+              }
+            }));
+      for (auto& one : threads) one.join();
+      for (std::uint32_t host = 0; host < made.size(); ++host)
+        CHECK(made[host].use().inbox_issued == 0);
+    });
+  }
+  Nanos now() const { return runtime.now() - 100ms; }
+  std::shared_ptr<paths::Plan> plan = lane_plan({2, 2}, network, wan);
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  LaneHosts* hosts = nullptr;
+};
+
+template <class Error, class Work>
+std::string thrown(Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("lanes: within a process a message in frames comes as it lies at its sender") {
+  for (const bool is_copied : {false, true}) {
+    FourHosts four;
+    const Payload sent = Payload::filled(1'000'000, [](std::span<std::byte> place) {
+      for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
+    });
+    four.run([&](std::uint32_t host, paths::LaneGroup& group) {
+      if (host == 0 && is_copied)  // as where hosts are processes, from the third frame on
+        four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
+                                            LaneFrame& frame) mutable {
+          if (frame.kind == LaneKind::data && ++frames > 2)
+            frame.payload = Payload::copy_of(frame.payload.bytes());
+        };
+      if (host == 0) return group.send(3, 0, sent).wait();
+      if (host != 3) return;
+      const Payload came = group.receive(0, 0).wait();
+      CHECK(came == sent);
+      CHECK(came.shares_bytes_with(sent) != is_copied);
+    });
+  }
+}
+
+TEST_CASE("lanes: a message takes its cluster's network, exit, link, far exit, network") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    // 1 KB: 10 us on each link, passed on as it comes: 2 x 50 us + 10 ms + 10 us.
+    if (host == 1) group.send(3, 0, zeros(1000)).wait();
+    if (host == 1) CHECK(t.now() == 10us);
+    if (host == 3) {
+      CHECK(group.receive(1, 0).wait().size() == 1000);
+      CHECK(t.now() == 50us + 10ms + 50us + 10us);
+    }
+  });
+}
+
+TEST_CASE("lanes: an exit's own messages cross at once") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 0) group.send(2, 0, zeros(1000)).wait();
+    if (host == 2) {
+      group.receive(0, 0).wait();
+      CHECK(t.now() == 10ms + 10us);
+    }
+  });
+}
+
+TEST_CASE("lanes: a message of many frames crosses three links in the time of one") {
+  FourHosts t;
+  const std::size_t bytes = 10 * 65536;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 1) group.send(3, 0, zeros(bytes)).wait();
+    if (host == 3) {
+      CHECK(group.receive(1, 0).wait() == zeros(bytes));
+      CHECK(t.now() == 10ms + 100us + Nanos(10 * bytes));
+    }
+  });
+}
+
+TEST_CASE("lanes: messages of a channel come in order, those of others do not wait for them") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 0)
+      for (std::uint64_t i = 0; i < 20; ++i) group.send(1, i % 2, numbered(i));
+    if (host != 1) return;
+    for (std::uint64_t i = 1; i < 20; i += 2)
+      CHECK(group.receive(0, 1).wait().read<std::uint64_t>() == i);
+    for (std::uint64_t i = 0; i < 20; i += 2)
+      CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == i);
+  });
+}
+
+TEST_CASE("lanes: 8 bytes beside messages of 64 MiB wait for one frame on each link at most") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    const std::size_t large = 64 << 20;
+    if (host == 1) {
+      for (std::uint64_t channel = 1; channel < 4; ++channel) group.send(3, channel, zeros(large));
+      t.runtime.sleep_until(300ms);
+      group.send(3, 0, numbered(7)).wait();
+    }
+    if (host == 3) {
+      std::vector<paths::Receiving> others;
+      for (std::uint64_t channel = 1; channel < 4; ++channel)
+        others.push_back(group.receive(1, channel));
+      CHECK(group.receive(1, 0).wait().read<std::uint64_t>() == 7);
+      const Nanos alone = 10ms + 100us + 80ns, frame = Nanos(10 * 65536);
+      CHECK(t.now() - 200ms > alone);
+      CHECK(t.now() - 200ms <= alone + 3 * frame);
+      for (auto& other : others) CHECK(other.wait().size() == large);
+    }
+  });
+}
+
+TEST_CASE("lanes: declared paths and lanes take a link from each other") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 0) {
+      const auto link = t.hosts->links(0).named("network.a0", {50us, 800e6});
+      {
+        runtime::Lock lock(link->mutex);
+        link->instance.pass(100ms, 100'000);  // 1 ms
+      }
+      group.send(1, 0, zeros(1000));
+      t.runtime.sleep_for(1ns);  // a link takes what is chosen at the end of a moment
+      {
+        runtime::Lock lock(link->mutex);
+        CHECK(link->instance.pass(100ms, 0) == 100ms + 1ms + 10us + 50us);
+      }
+    }
+    if (host == 1) {
+      group.receive(0, 0).wait();
+      CHECK(t.now() == 1ms + 10us + 50us);
+    }
+  });
+}
+
+TEST_CASE("lanes: without credit a message goes when it is asked for") {
+  FourHosts t([](paths::Plan& plan) { plan.lanes.inbox_bytes = 0; });
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 0) group.send(2, 0, zeros(1000)).wait();
+    if (host == 0) CHECK(t.now() == 30ms + 10us);
+    if (host == 2) {
+      t.runtime.sleep_for(20ms);
+      group.receive(0, 0).wait();
+      CHECK(t.now() == 20ms + 10ms + 10ms + 10us);  // the grant there, the message back
+      CHECK(t.hosts->operator[](2).use().inbox_held_most == 0);
+    }
+  });
+}
+
+TEST_CASE("lanes: a message that is asked for overtakes those of other channels that wait unread") {
+  FourHosts t([](paths::Plan& plan) { plan.lanes.inbox_bytes = 2000; });
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 0) {
+      for (int i = 0; i < 10; ++i) group.send(1, 0, zeros(1000));
+      group.send(1, 1, numbered(5)).wait();
+    }
+    if (host == 1) {
+      CHECK(group.receive(0, 1).wait().read<std::uint64_t>() == 5);
+      CHECK(t.hosts->operator[](1).use().inbox_held <= 2000);
+      for (int i = 0; i < 10; ++i) CHECK(group.receive(0, 0).wait().size() == 1000);
+    }
+  });
+}
+
+TEST_CASE("lanes: a window of the product of rate and round trip costs nothing, a part its part") {
+  // 100 Mbit, 10 ms each way. Messages of 1000 bytes count 1128; nothing is asked for before it is
+  // there, but for one at a time, which is granted.
+  const std::uint64_t messages = 5000;
+  const auto seconds = [&](std::uint64_t window) {
+    auto plan = lane_plan({1, 1}, "", "{latency: 10ms, bandwidth: 100Mbit}");
+    runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+    Nanos took{0};
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      auto task = runtime.spawn(runtime::ContextRole::thread, {"receiver"}, [&] {
+        const auto group = hosts[1].group("two", {0, 1}, {.window_bytes = window});
+        for (std::uint64_t i = 0; i < messages; ++i) group->receive(0, 0).wait();
+        took = runtime.now() - 20ms;
+      });
+      const auto group = hosts[0].group("two", {0, 1}, {.window_bytes = window});
+      runtime.sleep_until(20ms);
+      for (std::uint64_t i = 0; i < messages; ++i) group->send(1, 0, zeros(1000));
+      task.join();
+    });
+    return std::chrono::duration<double>(took).count();
+  };
+  const double wire = messages * 80e-6 + 10e-3;
+  CHECK(seconds(0) == Approx(wire).epsilon(0.001));
+  const std::uint64_t product = 282'000;  // 250 messages, as they count
+  CHECK(seconds(product) == Approx(wire).epsilon(0.01));
+  // A round trip of 20 ms brings back what the window holds, and the message that was granted.
+  for (const std::uint64_t window : {product / 2, product / 10}) {
+    const double per_round_trip = static_cast<double>(window / 1128) + 1;
+    CHECK(seconds(window) == Approx(messages / per_round_trip * 20e-3).epsilon(0.05));
+  }
+}
+
+TEST_CASE("lanes: misuse is told and changes nothing") {
+  FourHosts t;
+  t.run(
+      [&](std::uint32_t host, paths::LaneGroup& group) {
+        if (host != 0) return;
+        paths::Lanes& lanes = (*t.hosts)[0];
+        const auto of = [&](const std::function<void()>& work) {
+          return thrown<base::UsageError>(work);
+        };
+        CHECK_THAT(of([&] { group.send(0, 0, {}); }), Catch::Contains("no lane to itself"));
+        CHECK_THAT(of([&] { group.send(9, 0, {}); }), Catch::Contains("number 9 is not in it"));
+        CHECK_THAT(of([&] { group.receive(1, 4); }),
+                   Catch::Contains("expected a channel below 4, found 4"));
+        CHECK_THAT(of([&] { lanes.group("all", {0, 1}); }), Catch::Contains("in one of that name"));
+        CHECK_THAT(of([&] {
+                     lanes.group("x", std::vector<std::uint32_t>{1, 2});
+                   }),
+                   Catch::Contains("host a0 is not in it"));
+        CHECK_THAT(of([&] {
+                     lanes.group("x", std::vector<std::uint32_t>{0, 0});
+                   }),
+                   Catch::Contains("host a0 twice"));
+        CHECK_THAT(of([&] { lanes.group("x", {0, 7}); }), Catch::Contains("some of the 4 hosts"));
+        CHECK_THAT(of([&] {
+                     lanes.group_of("x", {"a0", "c9"});
+                   }),
+                   Catch::Contains("the run has no host 'c9'"));
+        group.leave();
+        CHECK_THAT(of([&] { group.send(1, 0, {}); }), Catch::Contains("has left"));
+      },
+      {.channels = 4});
+}
+
+TEST_CASE("lanes: several clusters without ways between them are refused in words") {
+  FourHosts t([](paths::Plan& plan) { plan.ways.reset(); });
+  t.runtime.run([&] {
+    LaneHosts hosts(t.runtime, t.plan);
+    CHECK_THAT(thrown<base::UsageError>([&] { hosts[0].group("x", hosts.all()); }),
+               Catch::Contains("no way from host a0 to host b0: the config is at the low level"));
+    const auto group = hosts[0].group("near", {0, 1});  // one cluster needs none
+  });
+}
+
+TEST_CASE("lanes: a host logs frames that it refuses once for each sender, of 32 senders at most") {
+  const auto log_of = [](LaneKind kind, std::uint32_t source, std::uint64_t id) {
+    return as_child(fmt::format("{} {} {}", static_cast<int>(kind), source, id), [=] {
+      on_virtual_clock([=](runtime::Runtime& runtime) {
+        LaneHosts hosts(runtime, lane_plan({100}, "", ""));
+        for (int time = 0; time < 100; ++time)
+          for (std::uint32_t host = 1; host < 100; ++host) {
+            LaneFrame frame;
+            frame.kind = kind;
+            frame.source = source == 0 ? host : source;
+            frame.group = id;
+            hosts[0].deliver(host, std::move(frame));
+          }
+        runtime.sleep_for(1s);  // until data has had its turn
+      });
+    });
+  };
+  const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),  // no way
+                                  log_of(LaneKind::data, 0, 77),         // no group
+                                  log_of(LaneKind::refused, 0, 77)};
+  for (const Said& said : logs) {
+    CHECK(said.exit_code == 0);
+    CHECK_THAT(said.text, Catch::Contains("from host a1: lanes: "));
+    std::size_t lines = 0;
+    for (std::size_t at = 0; (at = said.text.find("] host a0: ", at)) != std::string::npos; ++at)
+      ++lines;
+    CHECK(lines == paths::Complaints::sources_max + 1);
+  }
+}
+
+TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it") {
+  const auto told = [](const std::function<void(LaneFrame&)>& change) {
+    FourHosts t;
+    std::pair<std::string, std::string> errors;
+    t.run(
+        [&](std::uint32_t host, paths::LaneGroup& group) {
+          if (host == 0) {
+            t.hosts->on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+              if (frame.kind == LaneKind::data && frame.target == 1) change(frame);
+            };
+            group.send(1, 0, zeros(100)).wait();
+            errors.first = thrown<paths::TravelError>([&] { group.receive(1, 0).wait(); });
+            CHECK_THAT(thrown<paths::TravelError>([&] { group.send(1, 0, {}).wait(); }),
+                       Catch::Contains("host a1 was sent"));
+            group.send(2, 0, numbered(1)).wait();  // others go on
+          }
+          if (host == 1)
+            errors.second = thrown<paths::TravelError>([&] { group.receive(0, 0).wait(); });
+          if (host == 2) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 1);
+        },
+        {.channels = 4});
+    return errors;
+  };
+  auto errors = told([](LaneFrame& frame) {
+    frame.is_granted = false, frame.payload = zeros(5'000'000), frame.bytes = 5'000'000;
+  });
+  CHECK_THAT(errors.first, Catch::Contains("host a1 was sent 5000128 bytes beyond its window"));
+  CHECK_THAT(errors.second, Catch::Contains("it sent 5000128 bytes beyond its window"));
+  errors = told([](LaneFrame& frame) { frame.channel = 4; });
+  CHECK_THAT(errors.first, Catch::Contains("a message on channel 4 of group all, which has 4"));
+  errors = told([](LaneFrame& frame) { frame.is_granted = true, frame.ordinal = 9; });
+  CHECK_THAT(errors.first, Catch::Contains("as granted, which it is not"));
+  errors = told([](LaneFrame& frame) { frame.offset = 1; });
+  CHECK_THAT(errors.first, Catch::Contains("bytes 1 to 101 of a message of 100"));
+}
+
+TEST_CASE("lanes: a message for no group is turned away, and the run goes on") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 0) {
+      LaneFrame stray;
+      stray.source = 1;
+      stray.group = 99;
+      (*t.hosts)[0].deliver(1, stray);
+      stray.source = 77;
+      (*t.hosts)[0].deliver(1, stray);
+      stray.kind = LaneKind::left;
+      stray.source = 1;
+      (*t.hosts)[0].deliver(1, stray);
+      group.send(1, 0, numbered(3));
+    }
+    if (host == 1) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 3);
+  });
+}
+
+TEST_CASE("lanes: who waits for a host that has left is told, after what that one sent") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 1) {
+      group.send(3, 0, zeros(1'000'000));
+      group.leave();
+    }
+    if (host == 3) {
+      auto first = group.receive(1, 0), second = group.receive(1, 0);
+      CHECK(first.wait().size() == 1'000'000);
+      CHECK_THAT(thrown<paths::TravelError>([&] { second.wait(); }),
+                 Catch::Contains("it has left the group"));
+      CHECK_THAT(thrown<paths::TravelError>([&] { group.send(1, 0, {}).wait(); }),
+                 Catch::Contains("it has left the group"));
+    }
+  });
+}
+
+TEST_CASE("lanes: a lost host is told of everywhere, also where only relays have seen it") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 3) return t.runtime.sleep_until(500ms);
+    if (host == 2) {
+      t.runtime.sleep_until(200ms);
+      return t.hosts->kill(3);
+    }
+    CHECK_THAT(thrown<paths::TravelError>([&] { group.receive(3, 0).wait(); }),
+               Catch::Contains("host b1 is gone: it died"));
+    CHECK(t.now() == (host == 0 ? 110ms : 110ms + 50us));
+    CHECK_THAT(thrown<paths::TravelError>([&] { group.send(3, 0, {}).wait(); }),
+               Catch::Contains("host b1 is gone: it died"));
+    // The others go on.
+    if (host == 0) group.send(1, 0, numbered(1)).wait();
+    if (host == 1) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 1);
+  });
+}
+
+TEST_CASE("lanes: who loses a relay loses those behind it") {
+  FourHosts t;
+  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    if (host == 2) {
+      t.runtime.sleep_until(200ms);
+      return t.hosts->kill(2);
+    }
+    if (host == 3) t.runtime.sleep_until(500ms);
+    if (host == 1)
+      CHECK_THAT(thrown<paths::TravelError>([&] { group.receive(3, 0).wait(); }),
+                 Catch::Contains("host b0 is gone"));
+  });
+}
+
+TEST_CASE("lanes: a host sends first to those that have not joined yet") {
+  FourHosts t;
+  t.runtime.run([&] {
+    LaneHosts hosts(t.runtime, t.plan);
+    auto late = t.runtime.spawn(runtime::ContextRole::thread, {"late"}, [&] {
+      t.runtime.sleep_until(1s);
+      const auto group = hosts[3].group("x", {0, 3});
+      CHECK(group->receive(0, 0).wait().read<std::uint64_t>() == 4);
+    });
+    const auto group = hosts[0].group("x", {0, 3});
+    group->send(3, 0, numbered(4)).wait();
+    CHECK(t.runtime.now() > 1s);
+    late.join();
+  });
+}
+
+TEST_CASE("lanes: groups of one name one after the other are told apart") {
+  FourHosts t;
+  t.runtime.run([&] {
+    LaneHosts hosts(t.runtime, t.plan);
+    for (std::uint64_t use = 0; use < 5; ++use) {
+      const auto here = hosts[0].group("x", {0, 1}), there = hosts[1].group("x", {0, 1});
+      here->send(1, 0, numbered(use));
+      here->send(1, 0, numbered(100));  // never asked for
+      CHECK(there->receive(0, 0).wait().read<std::uint64_t>() == use);
+    }
+    t.runtime.sleep_for(1s);
+    CHECK(hosts[1].use().inbox_issued == 0);
+  });
+}
+
+TEST_CASE("lanes: very large groups have credit where something is sent") {
+  auto plan = lane_plan({70}, network, "");
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      groups.push_back(hosts[host].group("x", hosts.all()));
+    CHECK(hosts[5].use().inbox_issued == 0);
+    groups[2]->send(5, 0, numbered(4)).wait();
+    CHECK(hosts[5].use().inbox_issued > 0);
+    CHECK(hosts[5].credit_issued().size() == 1);
+    CHECK(groups[5]->receive(2, 0).wait().read<std::uint64_t>() == 4);
+    groups[9]->send(8, 0, numbered(4));
+    groups[8]->receive(9, 0).wait();
+  });
+}
+
+TEST_CASE("lanes: a group and its messages may outlive their host, and are of no use then") {
+  FourHosts t;
+  std::unique_ptr<paths::LaneGroup> group;
+  paths::Sending sending;
+  paths::Receiving receiving;
+  t.runtime.run([&] {
+    LaneHosts made(t.runtime, t.plan);
+    group = made[0].group("all", made.all());
+    sending = group->send(1, 0, numbered(1));
+    receiving = group->receive(1, 0);
+  });
+  CHECK(thrown<base::UsageError>([&] { group->send(1, 0, numbered(2)); }) ==
+        "main thread: group all: its host has ended");
+  CHECK(thrown<base::UsageError>([&] { group->leave(); }) ==
+        "main thread: group all: its host has ended");
+  CHECK(thrown<base::UsageError>([&] { sending.wait(); }) ==
+        "main thread: group all: a message to host a1 on channel 0: its host has ended");
+  CHECK(thrown<base::UsageError>([&] { receiving.wait(); }) ==
+        "main thread: group all: a message from host a1 on channel 0: its host has ended");
+}
+
+TEST_CASE("lanes: of named messages the least goes first, whichever host it is for") {
+  on_virtual_clock([](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (std::uint32_t host = 0; host < 3; ++host)
+      groups.push_back(hosts[host].group("all", hosts.all()));
+    // A megabyte a second: a kilobyte takes a millisecond.
+    const auto message = [](std::uint64_t name, std::uint64_t order) {
+      return paths::NamedMessage{.channel = 7, .name = name, .meaning = 5, .order = order};
+    };
+    const auto kilobyte = base::Payload::filled(1000, [](auto) {});
+    paths::Sending last = groups[0]->send(1, message(0, 9), kilobyte);
+    paths::Sending late = groups[0]->send(1, message(1, 3), kilobyte);
+    paths::Sending early = groups[0]->send(2, message(1, 2), kilobyte);
+    paths::Sending first = groups[0]->send(1, message(2, 1), kilobyte);
+    first.wait();
+    CHECK(runtime.now() == 1ms);
+    early.wait();
+    CHECK(runtime.now() == 2ms);
+    late.wait();
+    CHECK(runtime.now() == 3ms);
+    last.wait();
+    CHECK(runtime.now() == 4ms);
+    for (const std::uint64_t name : {2, 0, 1})  // in any order
+      CHECK(groups[1]->receive(0, message(name, 0)).wait().size() == 1000);
+    CHECK(groups[2]->receive(0, message(1, 0)).wait().size() == 1000);
+    for (auto& group : groups) group->close(7);
+    for (auto& group : groups) group->leave();
+  });
+}
+
+TEST_CASE("lanes: two hosts that take a message for different ones are both told") {
+  for (const bool is_sent_first : {true, false})
+    on_virtual_clock([&](runtime::Runtime& runtime) {
+      LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
+      const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
+      paths::Sending sending;
+      if (is_sent_first) sending = a->send(1, {.channel = 1, .meaning = 5}, base::Payload::of(1));
+      if (is_sent_first) runtime.sleep_for(5ms);
+      paths::Receiving receiving = b->receive(0, {.channel = 1, .meaning = 6});
+      if (!is_sent_first) runtime.sleep_for(5ms);
+      if (!is_sent_first) a->send(1, {.channel = 1, .meaning = 5}, base::Payload::of(1));
+      CHECK_THROWS_WITH(receiving.wait(), Catch::Contains("for different ones"));
+      runtime.sleep_for(5ms);
+      paths::Sending next = a->send(1, {.channel = 2, .meaning = 5}, base::Payload::of(1));
+      CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different ones"));
+      a->send(1, {.channel = 0, .meaning = 5}, base::Payload::of(std::uint8_t{7}));
+      CHECK(b->receive(0, {.channel = 0, .meaning = 5}).wait().size() == 1);  // came before
+    });
+}
+
+TEST_CASE("lanes: channels fail for all who use them, now or later, and others go on") {
+  on_virtual_clock([](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({3}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
+    const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all()),
+               c = hosts[2].group("all", hosts.all());
+    paths::Receiving early = b->receive(0, {.channel = 4});
+    paths::Receiving below = b->receive(0, {.channel = 2});
+    paths::Receiving above = b->receive(0, {.channel = 5});
+    const auto large = base::Payload::filled(200'000, [](auto) {});
+    b->send(0, {.channel = 4}, large);  // is under way when it fails
+    b->send(2, {.channel = 4}, large);
+    runtime.sleep_for(3ms);
+    a->fail({4, 4}, "the third thread broke");
+    CHECK_THROWS_WITH(early.wait(), "host a1: the third thread broke");
+    CHECK_THROWS_WITH(a->receive(1, {.channel = 4}).wait(), "host a0: the third thread broke");
+    CHECK_THROWS_WITH(c->receive(1, {.channel = 4}).wait(), "host a2: the third thread broke");
+    CHECK_THROWS_WITH(b->send(0, {.channel = 4}, large).wait(), "host a1: the third thread broke");
+    runtime.sleep_for(1s);
+    a->send(1, {.channel = 2}, base::Payload::of(1));
+    a->send(1, {.channel = 5}, base::Payload::of(1));
+    CHECK(below.wait().size() == above.wait().size());
+    for (std::uint64_t channel : {0, 1, 2, 3, 5})
+      for (const auto& group : {a.get(), b.get(), c.get()}) group->close(channel);
+    // What is told of all behind a number holds for those that failed already as it was.
+    c->fail({.first = 3}, "no more");
+    CHECK_THROWS_WITH(a->receive(1, {.channel = 4}).wait(), "host a0: the third thread broke");
+    runtime.sleep_for(10ms);
+    CHECK_THROWS_WITH(a->receive(1, {.channel = 6}).wait(), "host a0: no more");
+    CHECK_THROWS_WITH(b->receive(0, {.channel = 4}).wait(), "host a1: the third thread broke");
+    for (std::uint32_t to = 0; to < 3; ++to)
+      for (std::uint32_t from = 0; from < 3; ++from)
+        if (from != to)
+          for (const auto& [lane, bytes] : hosts[to].credit_issued())
+            if (lane.second == from)
+              CHECK(bytes == hosts[from].credit_to_use().at({lane.first, to}));
+    for (const auto& group : {a.get(), b.get(), c.get()}) group->leave();
+  });
+}
+
+TEST_CASE("lanes: who waits for a host that leaves is told the reason that it gave") {
+  on_virtual_clock([](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
+    const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
+    paths::Receiving receiving = b->receive(0, 1);
+    a->abandon("its thread broke");
+    CHECK_THROWS_WITH(receiving.wait(), "host a1: its thread broke");
+  });
+}

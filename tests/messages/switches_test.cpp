@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/switches_test.cpp — who is told what when an emulated switch, or a host that sends
+// through one, is gone; and where switches listen.
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <set>
+
+#include "paths/plan/emulated_switches.hpp"
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using base::Payload;
+using test_support::LaneHosts;
+
+std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
+                                      const std::vector<bool>& has_switch) {
+  auto plan = test_support::lane_plan(sizes, "{latency: 50us}", "{latency: 10ms}");
+  for (std::size_t cluster = 0; cluster < sizes.size(); ++cluster)
+    plan->ways->clusters[cluster].has_switch = has_switch[cluster];
+  return plan;
+}
+
+/// Everybody asks everybody for a message that nobody sends, until a place is gone. Answers what
+/// each was told, "" where it gave up.
+using Told = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
+Told told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  Told told;
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    const auto clusters = static_cast<std::uint32_t>(plan->clusters.size());
+    for (std::uint32_t host = 0; host < hosts.size(); ++host) hosts[host].look_at_neighbours();
+    for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
+      if (is_switch_emulated(*plan, cluster))
+        hosts[switch_number(*plan, cluster)].look_at_neighbours();
+    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      groups.push_back(hosts[host].group("all", hosts.all()));
+    std::vector<runtime::Task> waiting;
+    for (std::uint32_t host = 0; host < hosts.size(); ++host)
+      for (std::uint32_t peer = 0; peer < hosts.size(); ++peer)
+        if (host != peer && host != victim)
+          waiting.push_back(runtime.spawn(
+              runtime::ContextRole::thread, {"thread", plan->hosts[host].name}, [&, host, peer] {
+                paths::Receiving receiving = groups[host]->receive(peer, peer % 2);
+                runtime::WaitSet one(runtime);
+                one.add(receiving);
+                if (!one.any(runtime::Deadline::written_at(1s))) return;
+                try {
+                  receiving.wait();
+                  told[{host, peer}] = "a message";
+                } catch (const paths::TravelError& error) {
+                  told[{host, peer}] = error.what();
+                }
+              }));
+    runtime.sleep_until(200ms);
+    hosts.kill(victim);
+    for (auto& one : waiting) one.join();
+  });
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("switches: who loses one loses those beyond it, and nobody else") {
+  const auto plan = switched({3, 2, 1}, {true, true, false});
+  const std::uint32_t victim = switch_number(*plan, 0);
+  const Told told = told_when_gone(plan, victim);
+  for (std::uint32_t host = 0; host < 6; ++host)
+    for (std::uint32_t peer = 0; peer < 6; ++peer) {
+      if (host == peer) continue;
+      INFO(host << " of " << peer);
+      const bool is_beyond = (host < 3) != (peer < 3);
+      REQUIRE(told.contains({host, peer}) == is_beyond);
+      if (is_beyond)
+        CHECK_THAT(told.at({host, peer}), Catch::Contains("the switch of a is gone: it died"));
+    }
+}
+
+TEST_CASE("switches: whichever host or switch is gone, all who waited for it are told, no others") {
+  std::mt19937_64 random(Catch::rngSeed());
+  for (int round = 0; round < 60; ++round) {
+    std::vector<std::uint32_t> sizes;
+    std::vector<bool> has_switch;
+    for (std::uint64_t i = 2 + random() % 2; i > 0; --i) {
+      sizes.push_back(1 + static_cast<std::uint32_t>(random() % 3));
+      has_switch.push_back(random() % 3 != 0);
+    }
+    const auto plan = switched(sizes, has_switch);
+    const auto hosts = static_cast<std::uint32_t>(plan->hosts.size());
+    std::uint32_t victim = 0;
+    do {
+      victim = static_cast<std::uint32_t>(random() % (hosts + sizes.size()));
+    } while (victim >= hosts && !is_switch_emulated(*plan, victim - hosts));
+    const Told told = told_when_gone(plan, victim);
+    for (std::uint32_t host = 0; host < hosts; ++host)
+      for (std::uint32_t peer = 0; peer < hosts; ++peer) {
+        if (host == peer || host == victim) continue;
+        INFO("seed " << Catch::rngSeed() << ", round " << round << ": " << place_text(*plan, victim)
+                     << " gone, " << plan->hosts[host].name << " waits for "
+                     << plan->hosts[peer].name);
+        const bool is_over = peer == victim || way_leads_through(*plan, host, peer, victim) ||
+                             way_leads_through(*plan, peer, host, victim);
+        REQUIRE(told.contains({host, peer}) == is_over);
+        if (is_over)
+          CHECK_THAT(told.at({host, peer}),
+                     Catch::Contains(place_text(*plan, victim) + " is gone: it died"));
+      }
+  }
+}
+
+TEST_CASE("switches: who waits for a host of which only its switch knows that it is gone is told") {
+  const auto plan = switched({2, 2}, {true, true});
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    for (const std::uint32_t place : {0, 1, 2, 3, 4, 5}) hosts[place].look_at_neighbours();
+    runtime.sleep_until(100ms);
+    hosts.kill(1);
+    runtime.sleep_until(200ms);
+    const auto group = hosts[2].group("late", {1, 2});
+    try {
+      group->receive(1, 0).wait();
+      FAIL("a message");
+    } catch (const paths::TravelError& error) {
+      CHECK_THAT(error.what(), Catch::Contains("host a1 is gone: it died"));
+    }
+  });
+}
+
+TEST_CASE("switches: who comes after a place has gone hears of it all the same") {
+  const auto plan = switched({1, 1}, {true, true});
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    for (const std::uint32_t place : {2, 3}) hosts[place].look_at_neighbours();
+    runtime.sleep_until(100ms);
+    hosts.kill(2);  // the switch of a, which the host of b has not met
+    hosts[1].look_at_neighbours();
+    const auto group = hosts[1].group("late", {0, 1});
+    try {
+      group->receive(0, 0).wait();
+      FAIL("a message");
+    } catch (const paths::TravelError& error) {
+      CHECK_THAT(error.what(), Catch::Contains("the switch of a is gone: it died"));
+    }
+  });
+}
+
+TEST_CASE("switches: one ends when its hosts have, died, or not come before the deadline") {
+  const auto plan = switched({3, 1}, {true, true});
+  plan->deadline = 5s;
+  plan->deadline_written = true;
+  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    paths::Lanes& one = hosts[switch_number(*plan, 0)];
+    base::Nanos ended{0};
+    runtime::Task end = runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
+      one.finish();
+      ended = runtime.now();
+    });
+    for (const std::uint32_t host : {0, 1}) hosts[host].look_at_neighbours();
+    const auto sender = hosts[0].group("two", {0, 3}), receiver = hosts[3].group("two", {0, 3});
+    runtime.sleep_until(6s);
+    CHECK(ended == 0s);
+    hosts.kill(1);
+    sender->send(3, 0, Payload::of(7)).wait();
+    runtime.sleep_until(6s + 1ms);
+    one.host_ended(0);
+    CHECK(receiver->receive(0, 0).wait().read<int>() == 7);  // it saw off what was on its way
+    end.join();
+    CHECK(ended == 6s + 10ms + 50us);
+  });
+}
+
+TEST_CASE("switches: they are emulated where a link from their cluster is") {
+  const auto plan = switched({1, 1, 1}, {true, true, false});
+  plan->ways->links[{1, 0}] = base::Settings();
+  CHECK(is_switch_emulated(*plan, 0));
+  CHECK(is_switch_emulated(*plan, 1));
+  plan->ways->links[{1, 2}] = base::Settings();
+  CHECK_FALSE(is_switch_emulated(*plan, 1));
+  CHECK_FALSE(is_switch_emulated(*plan, 2));
+  // Hosts of cluster 1 talk directly.
+  CHECK(way_leads_through(*plan, 0, 1, switch_number(*plan, 0)));
+  CHECK_FALSE(way_leads_through(*plan, 1, 0, switch_number(*plan, 1)));
+}
+
+TEST_CASE("switches: they listen beside the first hosts of their clusters, where no host does") {
+  const auto plan = switched({2, 1, 1}, {true, false, true});
+  plan->hosts[0].address = "tcp://10.0.0.1:7700";
+  plan->hosts[1].address = "tcp://10.0.0.1:7701";
+  plan->hosts[2].address = "tcp://10.0.0.2:7800";
+  plan->hosts[3].address = "tcp://[::1]:7702";
+  CHECK(switch_address(*plan, 0) == "tcp://10.0.0.1:7801");
+  CHECK(switch_address(*plan, 2) == "tcp://[::1]:7802");
+  plan->hosts[2].address = "tcp://10.0.0.2:65534";
+  CHECK(switch_address(*plan, 0) == "tcp://10.0.0.1:65535");
+  CHECK_THROWS_WITH(switch_address(*plan, 2),
+                    Catch::Contains("the switch of c") && Catch::Contains("none beyond 65535"));
+  plan->hosts[0].address = "ipc:///run/paths/a0";
+  plan->hosts[3].address = "ipc://config/c0";
+  CHECK(switch_address(*plan, 0) == "ipc:///run/paths/switch:a");
+  CHECK(switch_address(*plan, 2) == "ipc://config/switch:c");
+}
