@@ -22,7 +22,7 @@
 #include "base/buffer.hpp"
 #include "base/descriptor.hpp"
 #include "pastset/local_element.hpp"
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "paths/config/config.hpp"
 #include "paths/run/session.hpp"
 #include "runtime/runtime.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/space.cpp — `paths space`: shared spaces of this machine, what is in them, and what
 // comes.
+#include "pastset/shared/space.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +20,6 @@
 #include "base/visible.hpp"
 #include "commands/commands.hpp"
 #include "pastset/any_change.hpp"
-#include "pastset/shared_space.hpp"
 #include "pastset/tuple.hpp"
 #include "runtime/runtime.hpp"
 

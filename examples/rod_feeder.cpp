@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
 #include "paths/run/command_line.hpp"
 #include "runtime/runtime.hpp"

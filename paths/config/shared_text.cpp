@@ -11,7 +11,7 @@
 
 #include "base/payload.hpp"
 #include "base/units.hpp"
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 
 namespace paths {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "pastset/element.hpp"
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/peers.hpp"
 #include "runtime/runtime.hpp"

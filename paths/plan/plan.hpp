@@ -12,8 +12,8 @@
 
 #include "base/digest.hpp"
 #include "base/settings.hpp"
-#include "pastset/shared_access.hpp"
-#include "pastset/shared_sizes.hpp"
+#include "pastset/shared/access.hpp"
+#include "pastset/shared/sizes.hpp"
 #include "pastset/template.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/ways.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "tests/commands/command_outcome.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/skip.hpp"

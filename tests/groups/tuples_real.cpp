@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "groups/group.hpp"
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
 #include "tests/support/sim.hpp"
 

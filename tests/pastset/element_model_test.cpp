@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "pastset/local_element.hpp"
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 
 using namespace element_model;
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/forked.hpp"

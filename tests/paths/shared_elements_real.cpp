@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pastset/shared_space.hpp"
+#include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
 #include "runtime/descriptor_door.hpp"
 #include "tests/support/processes.hpp"

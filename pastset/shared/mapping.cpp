@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_mapping.cpp — memory without a file, who maps it, and what the dead leave in it.
-#include "pastset/shared_mapping.hpp"
+// pastset/shared/mapping.cpp — memory without a file, who maps it, and what the dead leave in it.
+#include "pastset/shared/mapping.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "base/file_size.hpp"
-#include "pastset/shared_log.hpp"
-#include "pastset/shared_names.hpp"
+#include "pastset/shared/log.hpp"
+#include "pastset/shared/names.hpp"
 #include "runtime/moment.hpp"
 #include "runtime/process_end.hpp"
 

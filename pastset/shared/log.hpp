@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_log.hpp — the log of one element in shared memory, and the line of its movers.
+// pastset/shared/log.hpp — the log of one element in shared memory, and the line of its movers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "base/payload.hpp"
-#include "pastset/shared_mapping.hpp"
-#include "pastset/shared_share.hpp"
-#include "pastset/shared_sizes.hpp"
+#include "pastset/shared/mapping.hpp"
+#include "pastset/shared/share.hpp"
+#include "pastset/shared/sizes.hpp"
 
 namespace pastset {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_listener.hpp — what a process that maps a space hears of the others.
+// pastset/shared/listener.hpp — what a process that maps a space hears of the others.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "pastset/shared_mapping.hpp"
+#include "pastset/shared/mapping.hpp"
 #include "runtime/between_processes.hpp"
 #include "runtime/wait.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_onlooker.hpp — an element of a space that this process may only read.
+// pastset/shared/onlooker.hpp — an element of a space that this process may only read.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,8 +7,8 @@
 #include <string>
 
 #include "pastset/element.hpp"
-#include "pastset/shared_listener.hpp"
-#include "pastset/shared_log.hpp"
+#include "pastset/shared/listener.hpp"
+#include "pastset/shared/log.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 

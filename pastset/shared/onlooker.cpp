@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_onlooker.cpp — reading what others change meanwhile, and waiting by looking.
-#include "pastset/shared_onlooker.hpp"
+// pastset/shared/onlooker.cpp — reading what others change meanwhile, and waiting by looking.
+#include "pastset/shared/onlooker.hpp"
 
 #include <fmt/format.h>
 

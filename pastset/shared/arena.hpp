@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_arena.hpp — the memory of a shared space for tuples above 48 bytes.
+// pastset/shared/arena.hpp — the memory of a shared space for tuples above 48 bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "pastset/shared_layout.hpp"
+#include "pastset/shared/layout.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_access.hpp — whose processes may map a shared space, and how long they may hold
+// pastset/shared/access.hpp — whose processes may map a shared space, and how long they may hold
 // it.
 #pragma once
 #include <array>

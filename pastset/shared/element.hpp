@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_element.hpp — an element in memory that several processes of a machine map.
+// pastset/shared/element.hpp — an element in memory that several processes of a machine map.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -10,8 +10,8 @@
 
 #include "base/payload.hpp"
 #include "pastset/element.hpp"
-#include "pastset/shared_listener.hpp"
-#include "pastset/shared_log.hpp"
+#include "pastset/shared/listener.hpp"
+#include "pastset/shared/log.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_share.cpp — where an element's larger tuples go.
-#include "pastset/shared_share.hpp"
+// pastset/shared/share.cpp — where an element's larger tuples go.
+#include "pastset/shared/share.hpp"
 
 #include <atomic>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_names.cpp — spaces as the kernel knows them: memories without a file, and doors.
-#include "pastset/shared_names.hpp"
+// pastset/shared/names.cpp — spaces as the kernel knows them: memories without a file, and doors.
+#include "pastset/shared/names.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "pastset/shared_mapping.hpp"
+#include "pastset/shared/mapping.hpp"
 #include "runtime/descriptor_door.hpp"
 
 namespace pastset::shared {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_arena.cpp — which extents are free, and where new ones are.
-#include "pastset/shared_arena.hpp"
+// pastset/shared/arena.cpp — which extents are free, and where new ones are.
+#include "pastset/shared/arena.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "pastset/shared_mapping.hpp"
+#include "pastset/shared/mapping.hpp"
 #include "runtime/moment.hpp"
 
 namespace pastset {

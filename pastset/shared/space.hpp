@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_space.hpp — a PastSet in memory that several processes of a machine map.
+// pastset/shared/space.hpp — a PastSet in memory that several processes of a machine map.
 #pragma once
 #include <map>
 #include <memory>
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pastset/shared_listener.hpp"
-#include "pastset/shared_log.hpp"
+#include "pastset/shared/listener.hpp"
+#include "pastset/shared/log.hpp"
 #include "pastset/space.hpp"
 
 namespace pastset {

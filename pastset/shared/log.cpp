@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_log.cpp — tuples in shared memory, whoever dies while he puts them there.
-#include "pastset/shared_log.hpp"
+// pastset/shared/log.cpp — tuples in shared memory, whoever dies while he puts them there.
+#include "pastset/shared/log.hpp"
 
 #include <fmt/format.h>
 

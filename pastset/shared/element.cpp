@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_element.cpp — reads of a log that all processes change, and who waits for it here.
-#include "pastset/shared_element.hpp"
+// pastset/shared/element.cpp — reads of a log that all processes change, and who waits for it here.
+#include "pastset/shared/element.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "pastset/shared_hold.hpp"
+#include "pastset/shared/hold.hpp"
 #include "pastset/x_function_call.hpp"
 
 namespace pastset {

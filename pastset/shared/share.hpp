@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_share.hpp — what one element has of its space's arena.
+// pastset/shared/share.hpp — what one element has of its space's arena.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "pastset/shared_arena.hpp"
-#include "pastset/shared_layout.hpp"
-#include "pastset/shared_sizes.hpp"
+#include "pastset/shared/arena.hpp"
+#include "pastset/shared/layout.hpp"
+#include "pastset/shared/sizes.hpp"
 
 namespace pastset {
 

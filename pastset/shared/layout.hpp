@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_layout.hpp — the bytes of a space that several processes map.
+// pastset/shared/layout.hpp — the bytes of a space that several processes map.
 #pragma once
 #include <array>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/payload.hpp"
-#include "pastset/shared_sizes.hpp"
+#include "pastset/shared/sizes.hpp"
 #include "runtime/between_processes.hpp"
 
 namespace pastset::shared {

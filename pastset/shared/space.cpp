@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_space.cpp — which elements a shared space has, and where their memory is.
-#include "pastset/shared_space.hpp"
+// pastset/shared/space.cpp — which elements a shared space has, and where their memory is.
+#include "pastset/shared/space.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "pastset/shared_element.hpp"
-#include "pastset/shared_onlooker.hpp"
+#include "pastset/shared/element.hpp"
+#include "pastset/shared/onlooker.hpp"
 
 namespace pastset {
 namespace {

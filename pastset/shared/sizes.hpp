@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_sizes.hpp — how much memory an element takes that several processes map.
+// pastset/shared/sizes.hpp — how much memory an element takes that several processes map.
 #pragma once
 #include <algorithm>
 #include <bit>

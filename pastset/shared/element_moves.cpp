@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_element_moves.cpp — moves into shared memory, and those that wait there for room.
+// pastset/shared/element_moves.cpp — moves into shared memory, and those that wait there for room.
 #include <fmt/format.h>
 
 #include <cstring>
 #include <span>
 #include <utility>
 
-#include "pastset/shared_element.hpp"
-#include "pastset/shared_hold.hpp"
+#include "pastset/shared/element.hpp"
+#include "pastset/shared/hold.hpp"
 #include "pastset/x_function_call.hpp"
 
 namespace pastset {

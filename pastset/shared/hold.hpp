@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_hold.hpp — an element of shared memory while it is held.
+// pastset/shared/hold.hpp — an element of shared memory while it is held.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "pastset/shared_element.hpp"
+#include "pastset/shared/element.hpp"
 #include "runtime/between_processes.hpp"
 #include "runtime/moment.hpp"
 

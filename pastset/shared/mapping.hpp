@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_mapping.hpp — a space in memory, as one process has it.
+// pastset/shared/mapping.hpp — a space in memory, as one process has it.
 #pragma once
 #include <sys/types.h>
 
@@ -14,9 +14,9 @@
 #include "base/descriptor.hpp"
 #include "base/units.hpp"
 #include "pastset/errors.hpp"
-#include "pastset/shared_access.hpp"
-#include "pastset/shared_arena.hpp"
-#include "pastset/shared_layout.hpp"
+#include "pastset/shared/access.hpp"
+#include "pastset/shared/arena.hpp"
+#include "pastset/shared/layout.hpp"
 #include "runtime/between_processes.hpp"
 #include "runtime/descriptor_door.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_names.hpp — which shared spaces this machine has, and whose.
+// pastset/shared/names.hpp — which shared spaces this machine has, and whose.
 #pragma once
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared_listener.cpp — hears of changes and of ends, and tells elements.
-#include "pastset/shared_listener.hpp"
+// pastset/shared/listener.cpp — hears of changes and of ends, and tells elements.
+#include "pastset/shared/listener.hpp"
 
 #include <utility>
 
