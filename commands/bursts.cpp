@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "paths/host/host.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace commands {
 namespace {

@@ -16,7 +16,7 @@
 #include "groups/tuples.hpp"
 #include "paths/host/thread.hpp"
 #include "runtime/completion.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
 
 namespace groups {
 

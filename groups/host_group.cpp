@@ -14,7 +14,7 @@
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
 #include "groups/local.hpp"
-#include "runtime/attention.hpp"
+#include "runtime/scheduler/attention.hpp"
 
 namespace groups {
 namespace {

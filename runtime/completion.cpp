@@ -6,8 +6,8 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
-#include "runtime/context.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/executor.hpp"
 
 namespace runtime {
 

@@ -13,9 +13,9 @@
 #include "base/say.hpp"
 #include "base/units.hpp"
 #include "base/usage_error.hpp"
-#include "runtime/context.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/stack_guard.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/stack_guard.hpp"
 
 namespace runtime {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "runtime/poller.hpp"
+#include "runtime/scheduler/poller.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {

@@ -8,10 +8,10 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
-#include "runtime/context.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/polling.hpp"
-#include "runtime/word.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/polling.hpp"
+#include "runtime/scheduler/word.hpp"
 
 namespace runtime {
 

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "pastset/shared/mapping.hpp"
-#include "runtime/moment.hpp"
+#include "runtime/scheduler/moment.hpp"
 
 namespace pastset {
 namespace {

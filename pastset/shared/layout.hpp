@@ -8,7 +8,7 @@
 
 #include "base/payload.hpp"
 #include "pastset/shared/sizes.hpp"
-#include "runtime/between_processes.hpp"
+#include "runtime/processes/between_processes.hpp"
 
 namespace pastset::shared {
 

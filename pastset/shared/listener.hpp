@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pastset/shared/mapping.hpp"
-#include "runtime/between_processes.hpp"
+#include "runtime/processes/between_processes.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {

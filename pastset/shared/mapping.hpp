@@ -17,8 +17,8 @@
 #include "pastset/shared/access.hpp"
 #include "pastset/shared/arena.hpp"
 #include "pastset/shared/layout.hpp"
-#include "runtime/between_processes.hpp"
-#include "runtime/descriptor_door.hpp"
+#include "runtime/processes/between_processes.hpp"
+#include "runtime/processes/descriptor_door.hpp"
 
 namespace pastset {
 

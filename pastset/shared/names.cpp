@@ -19,7 +19,7 @@
 #include <system_error>
 
 #include "pastset/shared/mapping.hpp"
-#include "runtime/descriptor_door.hpp"
+#include "runtime/processes/descriptor_door.hpp"
 
 namespace pastset::shared {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/usage_error.hpp"
 #include "paths/host/wiring.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
 
 namespace paths {
 

@@ -17,7 +17,7 @@
 #include "paths/host/shared_elements.hpp"
 #include "paths/host/standing_calls.hpp"
 #include "paths/plan/path_tuples.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
 
 namespace paths {
 

@@ -9,7 +9,7 @@
 
 #include "base/errors.hpp"
 #include "paths/one_machine.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace paths {
 

@@ -17,7 +17,7 @@
 #include "paths/messages/incoming.hpp"
 #include "paths/messages/outgoing_lanes.hpp"
 #include "paths/wire/complaints.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {

@@ -6,7 +6,7 @@
 
 #include "paths/messages/lanes.hpp"
 #include "paths/plan/emulated_switches.hpp"
-#include "runtime/poller.hpp"
+#include "runtime/scheduler/poller.hpp"
 
 namespace paths {
 namespace {

@@ -23,7 +23,7 @@
 #include "base/say.hpp"
 #include "base/units.hpp"
 #include "paths/run/launch.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 #include "runtime/wait.hpp"
 
 namespace paths {

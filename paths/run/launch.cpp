@@ -29,7 +29,7 @@
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
 #include "paths/run/output_stream.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace paths {
 namespace {

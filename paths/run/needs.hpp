@@ -7,7 +7,7 @@
 
 #include "paths/plan/plan.hpp"
 #include "paths/run/run_plan.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace paths {
 

@@ -16,7 +16,7 @@
 #include "paths/plan/identity.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
 
 namespace paths {
 namespace {

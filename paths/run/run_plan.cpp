@@ -13,8 +13,8 @@
 #include "base/usage_error.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
-#include "runtime/moment.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
+#include "runtime/scheduler/moment.hpp"
 
 namespace paths {
 namespace {

@@ -18,7 +18,7 @@
 #include "paths/plan/identity.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
-#include "runtime/process_end.hpp"
+#include "runtime/processes/process_end.hpp"
 
 namespace paths {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "runtime/moment.hpp"
+#include "runtime/scheduler/moment.hpp"
 
 namespace paths {
 

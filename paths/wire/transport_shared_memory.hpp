@@ -17,8 +17,8 @@ namespace paths {
 /// Why:      between processes of a machine a frame costs two copies, and no call of the kernel
 /// while
 ///           the receiver looks for it; by sockets, tens of microseconds.
-/// Runs in:  frames arrive on an OS thread that waits (runtime/poller.hpp), or on the services'
-/// one.
+/// Runs in:  frames arrive on an OS thread that waits (runtime/scheduler/poller.hpp), or on the
+/// services' one.
 ///           They leave in the context that sends them; what finds the ring full, as its reader
 ///           makes room.
 /// Owns:     two rings of 4 MiB for each host it has connections to, and for each that has some to

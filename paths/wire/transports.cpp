@@ -12,7 +12,7 @@
 #include "paths/travel_error.hpp"
 #include "paths/wire/transport_shared_memory.hpp"
 #include "paths/wire/transport_zmq.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace paths {
 

@@ -12,7 +12,7 @@
 #include "paths/wire/address.hpp"
 #include "paths/wire/transport_zmq.hpp"
 #include "paths/wire/zmq_message.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace paths {
 

@@ -11,7 +11,7 @@
 
 #include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
-#include "runtime/descriptor_door.hpp"
+#include "runtime/processes/descriptor_door.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {

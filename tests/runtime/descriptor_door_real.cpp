@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-#include "runtime/descriptor_door.hpp"
+#include "runtime/processes/descriptor_door.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/skip.hpp"
 

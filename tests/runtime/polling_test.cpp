@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/runtime/polling_test.cpp — when an OS thread looks for its wake-up, and when it sleeps.
-#include "runtime/polling.hpp"
+#include "runtime/scheduler/polling.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -6,11 +6,11 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "runtime/attention.hpp"
 #include "runtime/completion.hpp"
-#include "runtime/moment.hpp"
-#include "runtime/poller.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/scheduler/attention.hpp"
+#include "runtime/scheduler/moment.hpp"
+#include "runtime/scheduler/poller.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;

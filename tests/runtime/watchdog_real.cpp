@@ -9,7 +9,7 @@
 
 #include "base/descriptor.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/watchdog.hpp"
+#include "runtime/scheduler/watchdog.hpp"
 #include "tests/support/as_child.hpp"
 
 #ifndef PATHS_TSAN  // which defers signals

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/watchdog.cpp — a report, in every test program, of virtual runs without progress.
-#include "runtime/watchdog.hpp"
+#include "runtime/scheduler/watchdog.hpp"
 
 #include <chrono>
 

@@ -12,7 +12,7 @@
 #include "paths/config/expand/machines.hpp"
 #include "paths/config/expand/routes.hpp"
 #include "paths/config/expand/writer.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/processes/machine.hpp"
 
 namespace paths {
 namespace {

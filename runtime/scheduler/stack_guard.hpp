@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/stack_guard.hpp — tells who ran over the end of which stack.
+// runtime/scheduler/stack_guard.hpp — tells who ran over the end of which stack.
 #pragma once
 #include <cstddef>
 #include <memory>

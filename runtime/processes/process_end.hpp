@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/process_end.hpp — a process that is told to end, or is doubled, while threads run in
-// it.
+// runtime/processes/process_end.hpp — a process that is told to end, or is doubled, while threads
+// run in it.
 #pragma once
 #include <cstdint>
 #include <functional>

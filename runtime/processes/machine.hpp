@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/machine.hpp — how much of the machine this process can have.
+// runtime/processes/machine.hpp — how much of the machine this process can have.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/stack_pool.cpp — carves stacks out of large mappings and keeps the free ones.
-#include "runtime/stack_pool.hpp"
+// runtime/scheduler/stack_pool.cpp — carves stacks out of large mappings and keeps the free ones.
+#include "runtime/scheduler/stack_pool.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

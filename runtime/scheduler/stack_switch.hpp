@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/stack_switch.hpp — tells the address sanitizer which stack runs.
+// runtime/scheduler/stack_switch.hpp — tells the address sanitizer which stack runs.
 #pragma once
 #include <cstddef>
 #include <unordered_map>
@@ -8,7 +8,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#include "runtime/stack_pool.hpp"
+#include "runtime/scheduler/stack_pool.hpp"
 
 namespace runtime {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/watchdog.cpp — a timer signal that compares the progress of a run with that before.
-#include "runtime/watchdog.hpp"
+// runtime/scheduler/watchdog.cpp — a timer signal that compares the progress of a run with that
+// before.
+#include "runtime/scheduler/watchdog.hpp"
 
 #include <execinfo.h>
 #include <signal.h>
@@ -12,8 +13,8 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/executor.hpp"
-#include "runtime/signal_line.hpp"
+#include "runtime/processes/signal_line.hpp"
+#include "runtime/scheduler/executor.hpp"
 
 namespace runtime {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/stack_pool.hpp — stacks for fibers, used again.
+// runtime/scheduler/stack_pool.hpp — stacks for fibers, used again.
 #pragma once
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
 
-#include "runtime/stack_guard.hpp"
+#include "runtime/scheduler/stack_guard.hpp"
 
 namespace runtime {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/executor.cpp — the scheduling of fibers, time, and what comes in from outside.
-#include "runtime/executor.hpp"
+// runtime/scheduler/executor.cpp — the scheduling of fibers, time, and what comes in from outside.
+#include "runtime/scheduler/executor.hpp"
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "runtime/stack_pool.hpp"
-#include "runtime/watchdog.hpp"
+#include "runtime/scheduler/stack_pool.hpp"
+#include "runtime/scheduler/watchdog.hpp"
 
 namespace runtime {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/poller.hpp — what an OS thread looks at while it waits: where word from outside comes in.
+// runtime/scheduler/poller.hpp — what an OS thread looks at while it waits: where word from outside
+// comes in.
 #pragma once
 
 namespace runtime {

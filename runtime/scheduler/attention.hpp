@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/attention.hpp — between two waits that follow each other at once.
+// runtime/scheduler/attention.hpp — between two waits that follow each other at once.
 #pragma once
 
 namespace runtime {

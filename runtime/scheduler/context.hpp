@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/context.hpp — one thing that runs: a fiber or an OS thread, which can park.
+// runtime/scheduler/context.hpp — one thing that runs: a fiber or an OS thread, which can park.
 #pragma once
 #include <atomic>
 #include <boost/fiber/context.hpp>
@@ -8,11 +8,11 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/attention.hpp"
-#include "runtime/polling.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/stack_guard.hpp"
-#include "runtime/word.hpp"
+#include "runtime/scheduler/attention.hpp"
+#include "runtime/scheduler/polling.hpp"
+#include "runtime/scheduler/stack_guard.hpp"
+#include "runtime/scheduler/word.hpp"
 
 namespace runtime {
 

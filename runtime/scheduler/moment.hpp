@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/moment.hpp — looking for so short a time that nothing else is worth doing meanwhile.
+// runtime/scheduler/moment.hpp — looking for so short a time that nothing else is worth doing
+// meanwhile.
 #pragma once
 #include "base/units.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/signal_line.hpp — a line of text for signal handlers.
+// runtime/processes/signal_line.hpp — a line of text for signal handlers.
 #pragma once
 #include <unistd.h>
 

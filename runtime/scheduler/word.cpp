@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/word.cpp — futexes, and the words they are under.
-#include "runtime/word.hpp"
+// runtime/scheduler/word.cpp — futexes, and the words they are under.
+#include "runtime/scheduler/word.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "runtime/context.hpp"
-#include "runtime/polling.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/polling.hpp"
 
 namespace runtime {
 namespace {

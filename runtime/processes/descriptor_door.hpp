@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/descriptor_door.hpp — a name under which a process hands a descriptor to whoever asks.
+// runtime/processes/descriptor_door.hpp — a name under which a process hands a descriptor to
+// whoever asks.
 #pragma once
 #include <sys/types.h>
 

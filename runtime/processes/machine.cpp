@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/machine.cpp — asks the kernel; what it does not tell is no bound.
-#include "runtime/machine.hpp"
+// runtime/processes/machine.cpp — asks the kernel; what it does not tell is no bound.
+#include "runtime/processes/machine.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

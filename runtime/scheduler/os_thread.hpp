@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/os_thread.hpp — an OS thread with a stack of a given size.
+// runtime/scheduler/os_thread.hpp — an OS thread with a stack of a given size.
 #pragma once
 #include <pthread.h>
 

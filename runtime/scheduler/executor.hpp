@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/executor.hpp — an OS thread that runs fibers by one of the two clocks.
+// runtime/scheduler/executor.hpp — an OS thread that runs fibers by one of the two clocks.
 #pragma once
 #include <atomic>
 #include <boost/fiber/algo/algorithm.hpp>
@@ -15,10 +15,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/context.hpp"
-#include "runtime/os_thread.hpp"
-#include "runtime/polling.hpp"
-#include "runtime/stack_switch.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/os_thread.hpp"
+#include "runtime/scheduler/polling.hpp"
+#include "runtime/scheduler/stack_switch.hpp"
 
 namespace runtime {
 

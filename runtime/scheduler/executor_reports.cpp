@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/executor_reports.cpp — reports that list the contexts of an executor.
+// runtime/scheduler/executor_reports.cpp — reports that list the contexts of an executor.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor.hpp"
-#include "runtime/signal_line.hpp"
+#include "runtime/processes/signal_line.hpp"
+#include "runtime/scheduler/executor.hpp"
 
 namespace runtime {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/process_end.cpp — what runs when a process exits or forks.
-#include "runtime/process_end.hpp"
+// runtime/processes/process_end.cpp — what runs when a process exits or forks.
+#include "runtime/processes/process_end.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>

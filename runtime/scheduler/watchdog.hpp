@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/watchdog.hpp — reports of runs on the virtual clock that make no progress.
+// runtime/scheduler/watchdog.hpp — reports of runs on the virtual clock that make no progress.
 #pragma once
 #include <cstdint>
 #include <ctime>

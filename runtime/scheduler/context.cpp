@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/context.cpp — parking and waking, for fibers and for OS threads.
-#include "runtime/context.hpp"
+// runtime/scheduler/context.cpp — parking and waking, for fibers and for OS threads.
+#include "runtime/scheduler/context.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/polling.hpp"
+#include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/polling.hpp"
 
 namespace runtime {
 namespace {

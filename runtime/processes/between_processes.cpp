@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/between_processes.cpp — futexes without the private flag, and descriptors of processes.
-#include "runtime/between_processes.hpp"
+// runtime/processes/between_processes.cpp — futexes without the private flag, and descriptors of
+// processes.
+#include "runtime/processes/between_processes.hpp"
 
 #include <fmt/format.h>
 #include <linux/futex.h>
@@ -19,11 +20,11 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "runtime/context.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/moment.hpp"
-#include "runtime/os_thread.hpp"
-#include "runtime/polling.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/moment.hpp"
+#include "runtime/scheduler/os_thread.hpp"
+#include "runtime/scheduler/polling.hpp"
 
 namespace runtime {
 namespace {

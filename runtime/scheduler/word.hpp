@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/word.hpp — a number that OS threads wait for until it changes.
+// runtime/scheduler/word.hpp — a number that OS threads wait for until it changes.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace runtime {
 struct Looks;
 
 /// Private to runtime/. All who wait for one are woken at once, with one call of the kernel
-/// (futex) if anybody sleeps, and none if all still look (runtime/polling.hpp).
+/// (futex) if anybody sleeps, and none if all still look (runtime/scheduler/polling.hpp).
 ///
 /// Sharing: any thread may call anything at any time. Words are never freed but used again, so
 ///          that a change that comes late is a spurious one: who waits looks at what for.

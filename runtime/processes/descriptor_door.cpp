@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/descriptor_door.cpp — sockets without files, and the descriptors that cross on them.
-#include "runtime/descriptor_door.hpp"
+// runtime/processes/descriptor_door.cpp — sockets without files, and the descriptors that cross on
+// them.
+#include "runtime/processes/descriptor_door.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -23,8 +24,8 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/context.hpp"
-#include "runtime/os_thread.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/os_thread.hpp"
 
 namespace runtime {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/os_thread.cpp — pthreads, begun and joined.
-#include "runtime/os_thread.hpp"
+// runtime/scheduler/os_thread.cpp — pthreads, begun and joined.
+#include "runtime/scheduler/os_thread.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -17,8 +17,8 @@
 
 #include "base/errors.hpp"
 #include "base/units.hpp"
-#include "runtime/machine.hpp"
-#include "runtime/stack_guard.hpp"
+#include "runtime/processes/machine.hpp"
+#include "runtime/scheduler/stack_guard.hpp"
 
 namespace runtime {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/polling.cpp — looks with pauses, then between yields, and learns when not to.
-#include "runtime/polling.hpp"
+// runtime/scheduler/polling.cpp — looks with pauses, then between yields, and learns when not to.
+#include "runtime/scheduler/polling.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "base/errors.hpp"
-#include "runtime/context.hpp"
+#include "runtime/scheduler/context.hpp"
 
 namespace runtime {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/stack_guard.cpp — a signal handler that knows the guards of stacks.
-#include "runtime/stack_guard.hpp"
+// runtime/scheduler/stack_guard.cpp — a signal handler that knows the guards of stacks.
+#include "runtime/scheduler/stack_guard.hpp"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/context.hpp"
-#include "runtime/signal_line.hpp"
+#include "runtime/processes/signal_line.hpp"
+#include "runtime/scheduler/context.hpp"
 
 namespace runtime {
 namespace {

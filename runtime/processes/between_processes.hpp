@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/between_processes.hpp — how processes wait for each other in memory that all of them map.
+// runtime/processes/between_processes.hpp — how processes wait for each other in memory that all of
+// them map.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/polling.hpp — how long an OS thread looks for its wake-up before it sleeps.
+// runtime/scheduler/polling.hpp — how long an OS thread looks for its wake-up before it sleeps.
 #pragma once
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/moment.hpp"
-#include "runtime/poller.hpp"
+#include "runtime/scheduler/moment.hpp"
+#include "runtime/scheduler/poller.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {
@@ -108,7 +108,8 @@ class Pollers {
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
-  Context* context = nullptr;  ///< of the thread, which may be attentive (runtime/attention.hpp)
+  Context* context =
+      nullptr;  ///< of the thread, which may be attentive (runtime/scheduler/attention.hpp)
 };
 
 /// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;
