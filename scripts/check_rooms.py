@@ -21,10 +21,13 @@ LIBRARIES = {
     "eventspace/trace": "base eventspace",
     "eventspace/analysis/report": "base eventspace",
     "eventspace/analysis/input": "base eventspace",
-    "eventspace/analysis/judgement": "base eventspace eventspace/analysis/report "
-                                     "eventspace/analysis/input",
+    "eventspace/analysis/metrics": "base eventspace eventspace/analysis/report "
+                                   "eventspace/analysis/input",
+    "eventspace/analysis/diagnosis": "base eventspace eventspace/analysis/report "
+                                     "eventspace/analysis/metrics",
     "eventspace/analysis": "base eventspace eventspace/trace eventspace/analysis/report "
-                           "eventspace/analysis/input eventspace/analysis/judgement",
+                           "eventspace/analysis/input eventspace/analysis/metrics "
+                           "eventspace/analysis/diagnosis",
     "eventspace/export": "base eventspace eventspace/trace eventspace/analysis "
                          "eventspace/analysis/report eventspace/analysis/input",
     "eventspace/page": "base eventspace eventspace/trace eventspace/analysis eventspace/export "

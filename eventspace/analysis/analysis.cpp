@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "eventspace/analysis/diagnosis/findings.hpp"
 #include "eventspace/analysis/input/plausible.hpp"
 #include "eventspace/analysis/input/rounds.hpp"
 #include "eventspace/analysis/input/shape.hpp"
-#include "eventspace/analysis/judgement/computation.hpp"
-#include "eventspace/analysis/judgement/conditional.hpp"
-#include "eventspace/analysis/judgement/figures.hpp"
-#include "eventspace/analysis/judgement/findings.hpp"
-#include "eventspace/analysis/judgement/group_figures.hpp"
-#include "eventspace/analysis/judgement/transfers.hpp"
+#include "eventspace/analysis/metrics/computation.hpp"
+#include "eventspace/analysis/metrics/conditional.hpp"
+#include "eventspace/analysis/metrics/figures.hpp"
+#include "eventspace/analysis/metrics/group_figures.hpp"
+#include "eventspace/analysis/metrics/transfers.hpp"
 #include "eventspace/transfer_record.hpp"
 
 namespace eventspace {

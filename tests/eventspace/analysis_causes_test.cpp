@@ -8,7 +8,7 @@
 #include <string>
 
 #include "eventspace/analysis/analysis.hpp"
-#include "eventspace/analysis/judgement/findings.hpp"
+#include "eventspace/analysis/diagnosis/findings.hpp"
 #include "runtime/random.hpp"
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/support/environment.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "eventspace/analysis/judgement/period.hpp"
+#include "eventspace/analysis/metrics/period.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 
 namespace {

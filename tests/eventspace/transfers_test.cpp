@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/transfers_test.cpp — how much crosses between clusters at once, against what can
 // be said by hand and what counting says.
-#include "eventspace/analysis/judgement/transfers.hpp"
+#include "eventspace/analysis/metrics/transfers.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

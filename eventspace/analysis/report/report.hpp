@@ -304,7 +304,7 @@ enum class FindingKind : std::uint8_t {
 };
 std::string_view finding_name(FindingKind kind);
 
-/// One thing that stands out. Thresholds: eventspace/analysis/judgement/findings.hpp.
+/// One thing that stands out. Thresholds: eventspace/analysis/diagnosis/findings.hpp.
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;                  ///< of the wrapper, or only host and cluster

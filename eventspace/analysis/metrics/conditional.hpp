@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/conditional.hpp — how condition checks came by the values they
+// eventspace/analysis/metrics/conditional.hpp — how condition checks came by the values they
 // needed.
 #pragma once
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "eventspace/analysis/input/rounds.hpp"
 #include "eventspace/analysis/input/shape.hpp"
-#include "eventspace/analysis/judgement/figures.hpp"
+#include "eventspace/analysis/metrics/figures.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/record.hpp"

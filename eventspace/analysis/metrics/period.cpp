@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/period.cpp — the period of noise that is seen only while somebody
+// eventspace/analysis/metrics/period.cpp — the period of noise that is seen only while somebody
 // computes.
-#include "eventspace/analysis/judgement/period.hpp"
+#include "eventspace/analysis/metrics/period.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/findings.hpp — what in a report stands out enough to be named.
+// eventspace/analysis/diagnosis/findings.hpp — what in a report stands out enough to be named.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,21 +19,8 @@ inline constexpr std::int64_t slow_host_nanos = 20'000;
 /// slow_thread: as much longer than the other threads of its cluster, by its median without noise
 /// and by its least tenth, when it is not its host that is slow, nor noise that it is named for.
 
-/// A computation is an outlier when it takes more than its thread's base by this share of it, by
-/// this much, and by this many times the usual spread (from the least tenth to the median).
-inline constexpr double outlier_share = 0.02;
-inline constexpr std::int64_t outlier_nanos = 50'000;
-inline constexpr double outlier_spreads = 4;
-/// When at least this share are outliers, the others may have had noise as well, but less of it:
-/// by at most this factor of what one takes.
-inline constexpr double noise_in_all_share = 0.05;
-inline constexpr std::int64_t noise_in_all_times = 3;
-/// noisy_thread: so many outliers, and so much of its computation.
-inline constexpr std::uint64_t noisy_outliers = 5;
+/// noisy_thread: noisy_outliers of its computations at least, and so much of its computation.
 inline constexpr double noisy_share = 0.001;
-/// Its period resonates when it is so many iterations at most, but for this share of one.
-inline constexpr double resonance_iterations = 20;
-inline constexpr double resonance_share = 0.02;
 
 /// slow_link: its median time against the one declared, against the same link the other way, or
 /// against the links of its kind (between clusters, or within one cluster) when there are three at
@@ -47,10 +34,8 @@ inline constexpr std::int64_t slow_link_nanos = 50'000;
 inline constexpr double slow_network_factor = 1.5;
 inline constexpr std::int64_t slow_network_nanos = 300'000;
 
-/// late_broadcast: a reply to another host that left so long after the result had come up, and
-/// after somebody of the same host had departed; in so many of the join's rounds. Or a link that
-/// holds a reply back on one host for so long (median).
-inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
+/// late_broadcast: replies late by late_reply_least_nanos, in so many of the join's rounds. Or a
+/// link that holds a reply back on one host for so long (median).
 inline constexpr double late_reply_rounds = 0.002;
 
 std::vector<Finding> find_what_stands_out(const Report& report);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/group_path.cpp — from the last end back to a member that came.
-#include "eventspace/analysis/judgement/group_path.hpp"
+// eventspace/analysis/metrics/group_path.cpp — from the last end back to a member that came.
+#include "eventspace/analysis/metrics/group_path.hpp"
 
 #include <algorithm>
 #include <map>

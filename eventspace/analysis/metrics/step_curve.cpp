@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/step_curve.cpp — steps, and neighbours put together.
-#include "eventspace/analysis/judgement/step_curve.hpp"
+// eventspace/analysis/metrics/step_curve.cpp — steps, and neighbours put together.
+#include "eventspace/analysis/metrics/step_curve.hpp"
 
 #include <algorithm>
 #include <utility>

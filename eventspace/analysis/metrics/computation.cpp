@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/computation.cpp — what threads do between operations: slow, late,
+// eventspace/analysis/metrics/computation.cpp — what threads do between operations: slow, late,
 // noisy.
-#include "eventspace/analysis/judgement/computation.hpp"
+#include "eventspace/analysis/metrics/computation.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,8 @@
 #include <map>
 #include <utility>
 
-#include "eventspace/analysis/judgement/findings.hpp"
-#include "eventspace/analysis/judgement/others.hpp"
-#include "eventspace/analysis/judgement/period.hpp"
+#include "eventspace/analysis/metrics/others.hpp"
+#include "eventspace/analysis/metrics/period.hpp"
 
 namespace eventspace {
 namespace {

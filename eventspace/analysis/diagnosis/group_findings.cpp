@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/group_findings.cpp — what stands out in operations of groups.
+// eventspace/analysis/diagnosis/group_findings.cpp — what stands out in operations of groups.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "eventspace/analysis/judgement/findings.hpp"
-#include "eventspace/analysis/judgement/others.hpp"
+#include "eventspace/analysis/diagnosis/findings.hpp"
+#include "eventspace/analysis/metrics/others.hpp"
 
 namespace eventspace {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/figures.cpp — latencies, joins and critical paths of rounds.
-#include "eventspace/analysis/judgement/figures.hpp"
+// eventspace/analysis/metrics/figures.cpp — latencies, joins and critical paths of rounds.
+#include "eventspace/analysis/metrics/figures.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "eventspace/analysis/judgement/findings.hpp"
 
 namespace eventspace {
 namespace {

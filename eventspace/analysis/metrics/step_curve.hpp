@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/step_curve.hpp — a number that changes now and then, over time.
+// eventspace/analysis/metrics/step_curve.hpp — a number that changes now and then, over time.
 #pragma once
 #include <cstddef>
 #include <cstdint>

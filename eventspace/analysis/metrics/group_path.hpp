@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/group_path.hpp — which way of messages an operation of a group
+// eventspace/analysis/metrics/group_path.hpp — which way of messages an operation of a group
 // waited for.
 #pragma once
 #include <cstddef>

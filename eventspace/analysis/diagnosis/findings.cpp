@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/findings.cpp — what in a report stands out enough to be named.
-#include "eventspace/analysis/judgement/findings.hpp"
+// eventspace/analysis/diagnosis/findings.cpp — what in a report stands out enough to be named.
+#include "eventspace/analysis/diagnosis/findings.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,9 @@
 #include <map>
 #include <utility>
 
-#include "eventspace/analysis/judgement/others.hpp"
+#include "eventspace/analysis/metrics/computation.hpp"
+#include "eventspace/analysis/metrics/figures.hpp"
+#include "eventspace/analysis/metrics/others.hpp"
 
 namespace eventspace {
 

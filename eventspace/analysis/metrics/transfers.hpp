@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/transfers.hpp — how much crosses between clusters at once.
+// eventspace/analysis/metrics/transfers.hpp — how much crosses between clusters at once.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "eventspace/analysis/input/rounds.hpp"
 #include "eventspace/analysis/input/shape.hpp"
-#include "eventspace/analysis/judgement/step_curve.hpp"
+#include "eventspace/analysis/metrics/step_curve.hpp"
 #include "eventspace/analysis/report/transfer_report.hpp"
 #include "eventspace/transfer_record.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/group_figures.cpp — what operations of groups took, and why.
-#include "eventspace/analysis/judgement/group_figures.hpp"
+// eventspace/analysis/metrics/group_figures.cpp — what operations of groups took, and why.
+#include "eventspace/analysis/metrics/group_figures.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/computation.hpp — what threads do between operations: slow, late,
+// eventspace/analysis/metrics/computation.hpp — what threads do between operations: slow, late,
 // noisy.
 #pragma once
 #include <array>
@@ -9,14 +9,29 @@
 #include <vector>
 
 #include "eventspace/analysis/input/shape.hpp"
-#include "eventspace/analysis/judgement/conditional.hpp"
-#include "eventspace/analysis/judgement/figures.hpp"
-#include "eventspace/analysis/judgement/period.hpp"
+#include "eventspace/analysis/metrics/conditional.hpp"
+#include "eventspace/analysis/metrics/figures.hpp"
+#include "eventspace/analysis/metrics/period.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/record.hpp"
 
 namespace eventspace {
+
+/// A computation is an outlier when it takes more than its thread's base by this share of it, by
+/// this much, and by this many times the usual spread (from the least tenth to the median).
+inline constexpr double outlier_share = 0.02;
+inline constexpr std::int64_t outlier_nanos = 50'000;
+inline constexpr double outlier_spreads = 4;
+/// When at least this share are outliers, the others may have had noise as well, but less of it:
+/// by at most this factor of what one takes.
+inline constexpr double noise_in_all_share = 0.05;
+inline constexpr std::int64_t noise_in_all_times = 3;
+/// A thread with fewer outliers has no noise.
+inline constexpr std::uint64_t noisy_outliers = 5;
+/// Its period resonates when it is so many iterations at most, but for this share of one.
+inline constexpr double resonance_iterations = 20;
+inline constexpr double resonance_share = 0.02;
 
 /// Computations: from one operation's return to the start of the next. Whether one was late is
 /// known only once the thread's mean is, so all are kept to the end; if they become too many, the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/group_figures.hpp — what operations of groups took, and why.
+// eventspace/analysis/metrics/group_figures.hpp — what operations of groups took, and why.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "eventspace/analysis/input/group_operations.hpp"
-#include "eventspace/analysis/judgement/group_path.hpp"
+#include "eventspace/analysis/metrics/group_path.hpp"
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/structure.hpp"
 

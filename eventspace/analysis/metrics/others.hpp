@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/others.hpp — a figure of some threads, for the median of all but
+// eventspace/analysis/metrics/others.hpp — a figure of some threads, for the median of all but
 // one of them.
 #pragma once
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/conditional.cpp — how condition checks came by the values they
+// eventspace/analysis/metrics/conditional.cpp — how condition checks came by the values they
 // needed.
-#include "eventspace/analysis/judgement/conditional.hpp"
+#include "eventspace/analysis/metrics/conditional.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/period.hpp — the period of noise that is seen only while somebody
+// eventspace/analysis/metrics/period.hpp — the period of noise that is seen only while somebody
 // computes.
 #pragma once
 #include <cstdint>

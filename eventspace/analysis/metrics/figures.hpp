@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/figures.hpp — latencies, joins and critical paths of rounds.
+// eventspace/analysis/metrics/figures.hpp — latencies, joins and critical paths of rounds.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,6 +13,10 @@
 #include "eventspace/analysis/report/report.hpp"
 
 namespace eventspace {
+
+/// A reply to another host is late when it left so long after the result had come up, and after
+/// somebody of the same host had departed.
+inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 
 /// What judging a round's noise needs to know of it later: the thread that it waited for.
 struct RoundNote {

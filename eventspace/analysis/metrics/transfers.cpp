@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/transfers.cpp — what begins and ends between clusters, in order.
-#include "eventspace/analysis/judgement/transfers.hpp"
+// eventspace/analysis/metrics/transfers.cpp — what begins and ends between clusters, in order.
+#include "eventspace/analysis/metrics/transfers.hpp"
 
 #include <algorithm>
 

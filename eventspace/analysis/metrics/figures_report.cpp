@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/judgement/figures_report.cpp — the figures of rounds, put into a report.
+// eventspace/analysis/metrics/figures_report.cpp — the figures of rounds, put into a report.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "base/units.hpp"
-#include "eventspace/analysis/judgement/figures.hpp"
+#include "eventspace/analysis/metrics/figures.hpp"
 
 namespace eventspace {
 
