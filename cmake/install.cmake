@@ -10,11 +10,8 @@ install(EXPORT PATHSTargets NAMESPACE PATHS:: DESTINATION ${package_dir})
 if(programs)
   install(TARGETS ${programs})
 endif()
-foreach(folder configs schema)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${folder})
-    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/PATHS)
-  endif()
-endforeach()
+install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/PATHS PATTERN schema EXCLUDE)
+install(DIRECTORY configs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/PATHS)
 
 configure_package_config_file(cmake/PATHSConfig.cmake.in PATHSConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

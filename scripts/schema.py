@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""schema [--check] PATHS_PROGRAM: writes the parts of schema/config.schema.json that say which
-kinds of wrappers and collectives there are, which words of algorithms and transports, and their
-settings, from what `paths kinds` tells of them; everything else in the file is written by hand.
+"""schema [--check] PATHS_PROGRAM: writes the generated parts of configs/schema/config.schema.json.
+
+`paths kinds` tells them: the kinds of wrappers and collectives, the words of algorithms and
+transports, and their settings. Everything else in the file is written by hand.
 
 --check says where the file differs instead, and fails.
 """
@@ -12,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FILE = Path(__file__).resolve().parents[1] / "schema/config.schema.json"
+FILE = Path(__file__).resolve().parents[1] / "configs/schema/config.schema.json"
 NAME = {"$ref": "#/$defs/name"}
 NAMES = {"type": "array", "items": NAME}
 OF_TYPE = {

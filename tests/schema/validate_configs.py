@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/schema/validate_configs.py — holds schema/config.schema.json to what `paths` reads.
+# tests/schema/validate_configs.py — holds configs/schema/config.schema.json to what `paths` reads.
 #
 # usage: validate_configs.py PATHS_PROGRAM
 import json
@@ -58,7 +58,7 @@ def run(*command):
 
 def main():
     program = sys.argv[1]
-    schema = json.loads((TOP / "schema/config.schema.json").read_text())
+    schema = json.loads((TOP / "configs/schema/config.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     failures = []

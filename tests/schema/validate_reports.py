@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/schema/validate_reports.py — holds schema/report.schema.json to what `paths analyze` writes.
+# tests/schema/validate_reports.py — holds the schema of reports to what `paths analyze` writes.
 #
 # usage: validate_reports.py PATHS_PROGRAM
 import copy
@@ -76,7 +76,7 @@ def written(program, directory):
 
 
 def main():
-    schema = json.loads((TOP / "schema/report.schema.json").read_text())
+    schema = json.loads((TOP / "configs/schema/report.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     failures, seen = [], set()
