@@ -22,7 +22,8 @@ struct PageHead {
   std::vector<std::string> losses;  ///< what of the trace could not be used, for people
 };
 
-/// What page/src/data.ts reads: JSON of the head, the report, the trees and the timeline.
+/// What eventspace/page/web/src/data.ts reads: JSON of the head, the report, the trees and the
+/// timeline.
 std::string page_json(const Structure& structure, const Report& report,
                       const PageTimelineReport& timeline, const PageHead& head);
 /// The same, deflated and in base64: it stands in the page as text.
@@ -33,8 +34,8 @@ std::string page_data(std::string_view json);
 void write_page(const std::filesystem::path& file, const Structure& structure, const Report& report,
                 const PageTimelineReport& timeline, const PageHead& head);
 
-/// The page without data, as page/build.mjs made it; empty when it was not built. Its definition
-/// is generated.
+/// The page without data, as eventspace/page/web/build.mjs made it; empty when it was not built.
+/// Its definition is generated.
 std::string_view page_template();
 
 }  // namespace eventspace

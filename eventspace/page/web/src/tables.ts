@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/tables.ts — every figure, in tables.
+// eventspace/page/web/src/tables.ts — every figure, in tables.
 import type { Data, Thread } from './data';
 import { basis, h, half_two_way, new_id, own_clock, section, two_way } from './dom';
 import { bytes, count, milliseconds, percent, time } from './format';

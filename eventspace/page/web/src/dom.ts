@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/dom.ts — elements in one line each.
+// eventspace/page/web/src/dom.ts — elements in one line each.
 
 type Child = Node | string | null | undefined | false;
 type Properties = Record<

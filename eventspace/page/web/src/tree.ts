@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/tree.ts — the tree drawn: who is joined where, how far it is, and who is waited for.
+// eventspace/page/web/src/tree.ts — the tree drawn: who is joined where, how far it is, and who is waited for.
 import type { Contributor, Data, Join, Tree } from './data';
 import { h, half_two_way, own_clock, section, svg } from './dom';
 import { count, percent, plural, time } from './format';

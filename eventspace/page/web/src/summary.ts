@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/summary.ts — what costs most, the run in a few figures, and the time by cause.
+// eventspace/page/web/src/summary.ts — what costs most, the run in a few figures, and the time by cause.
 import { cause_of, causes } from './causes';
 import type { Critical, Data, Finding } from './data';
 import { basis, h, own_clock, section, where } from './dom';

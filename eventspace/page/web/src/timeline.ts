@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/timeline.ts — some iterations in full: rows of clusters, hosts and threads over time.
+// eventspace/page/web/src/timeline.ts — some iterations in full: rows of clusters, hosts and threads over time.
 import { causes } from './causes';
 import type { CauseKey } from './causes';
 import type { Data, Round, Stretch } from './data';

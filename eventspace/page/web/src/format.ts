@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/format.ts — figures as text.
+// eventspace/page/web/src/format.ts — figures as text.
 
 const digits = (value: number): string => {
   const size = Math.abs(value);

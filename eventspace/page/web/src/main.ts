@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/main.ts — puts the page together: what costs most first, details as one goes down.
+// eventspace/page/web/src/main.ts — puts the page together: what costs most first, details as one goes down.
 import { conditional } from './conditional';
 import { type Data, read_data } from './data';
 import { h, theme_changed } from './dom';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/transfers.ts — how much crosses between clusters at once, over time.
+// eventspace/page/web/src/transfers.ts — how much crosses between clusters at once, over time.
 import { draw_chart } from './charts';
 import type { Data, TransferPath } from './data';
 import { h, section } from './dom';

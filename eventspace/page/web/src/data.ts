@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/data.ts — what eventspace/page/page.cpp puts into the page. Times are nanoseconds.
+// eventspace/page/web/src/data.ts — what eventspace/page/page.cpp puts into the page. Times are nanoseconds.
 
 export interface Summary {
   count: number;

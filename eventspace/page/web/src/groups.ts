@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/groups.ts — operations of groups: what they took and why, and the first ones in full.
+// eventspace/page/web/src/groups.ts — operations of groups: what they took and why, and the first ones in full.
 import type { Data, GroupBars, GroupLink, GroupOperations } from './data';
 import { h, own_clock, section, svg } from './dom';
 import { bytes, count, milliseconds, percent, plural, time } from './format';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/table.ts — a table one can sort, search and page through: thousands of rows stay quick.
+// eventspace/page/web/src/table.ts — a table one can sort, search and page through: thousands of rows stay quick.
 import { count } from './format';
 import { h, labelled, new_id } from './dom';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/causes.ts — what time goes to, everywhere in the same order and colours.
+// eventspace/page/web/src/causes.ts — what time goes to, everywhere in the same order and colours.
 
 /** Causes of the critical path and slices of the timeline; `style` names a colour of style.css. */
 export const causes = [

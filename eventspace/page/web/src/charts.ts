@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/charts.ts — line and bar charts by uPlot, in the colours of the page.
+// eventspace/page/web/src/charts.ts — line and bar charts by uPlot, in the colours of the page.
 import uPlot from 'uplot';
 
 import { css, h, on_theme } from './dom';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/noise.ts — how long threads compute, how that differs, and whether it has a period.
+// eventspace/page/web/src/noise.ts — how long threads compute, how that differs, and whether it has a period.
 import { draw_chart } from './charts';
 import type { Bin, Data, Lateness, Thread } from './data';
 import { choice, h, labelled, own_clock, section } from './dom';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/joins.ts — who arrives last in a join, and how long the others wait.
+// eventspace/page/web/src/joins.ts — who arrives last in a join, and how long the others wait.
 import type { Data, Join } from './data';
 import { choice, h, labelled, own_clock, section, where } from './dom';
 import { count, percent, plural, time } from './format';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/build.mjs — makes the page without data: one HTML file, and the .cpp that has its bytes.
+// eventspace/page/web/build.mjs — makes the page without data: one HTML file, and the .cpp that has its bytes.
 //
 //   node build.mjs OUT_DIR
 //
@@ -52,7 +52,7 @@ for (const [mark, text] of Object.entries(parts)) page = page.replace(mark, () =
 const bytes = Buffer.from(page, 'utf8');
 const rows = [];
 for (let at = 0; at < bytes.length; at += 32) rows.push(bytes.subarray(at, at + 32).join(','));
-const source = `// Made by page/build.mjs.
+const source = `// Made by eventspace/page/web/build.mjs.
 #include "eventspace/page/page.hpp"
 
 namespace eventspace {

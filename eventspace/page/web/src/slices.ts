@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page/src/slices.ts — what a thread did in a round, from the records along its way down the tree.
+// eventspace/page/web/src/slices.ts — what a thread did in a round, from the records along its way down the tree.
 import type { CauseKey } from './causes';
 import type { Data, HopKind, Round, Thread, Tree } from './data';
 
