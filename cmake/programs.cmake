@@ -28,9 +28,9 @@ if(command_main AND PATHS_COMMANDS)
 endif()
 
 # paths_programs(<folder> <result>): a program for each .cpp of the folder and for each main.cpp of
-# its folders; benchmarks apart, which stay in the build tree. The other sources of a program's
-# folder become a library for that program. Those of support/ become a library for all programs.
-# <folder>_all is all these libraries, for tests and for programs without a folder.
+# its folders. Benchmarks stay in the build tree; their main() is in support/. The other sources of
+# a program's folder become a library for that program. Those of support/ become a library for all
+# programs. <folder>_all is all these libraries, for tests and for programs without a folder.
 # <folder>_precompiled has the headers that most of them include. The program `embedding` is linked
 # as one with a main() of its own would be. Appends the programs to <result>.
 function(paths_programs folder result)
@@ -50,7 +50,7 @@ function(paths_programs folder result)
   file(GLOB homes CONFIGURE_DEPENDS LIST_DIRECTORIES true ${folder}/*)
   foreach(home IN LISTS homes)
     file(GLOB sources CONFIGURE_DEPENDS ${home}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(benchmark_)?main\\.cpp$")
     cmake_path(GET home FILENAME name)
     if(sources)
       add_library(${folder}_${name} STATIC ${sources})
@@ -68,6 +68,9 @@ function(paths_programs folder result)
   file(GLOB mains CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/main.cpp)
   foreach(source IN LISTS mains)
     cmake_path(GET source STEM name)
+    if(name MATCHES "_benchmark$" AND NOT benchmark_FOUND)
+      continue()
+    endif()
     set(libraries ${folder}_all)
     if(name STREQUAL "main")
       cmake_path(GET source PARENT_PATH home)
@@ -86,7 +89,7 @@ function(paths_programs folder result)
       endif()
     endif()
     if(name MATCHES "_benchmark$")
-      target_link_libraries(${name} PRIVATE benchmark::benchmark)
+      target_link_libraries(${name} PRIVATE benchmark_main benchmark::benchmark)
     else()
       list(APPEND programs ${name})
     endif()
@@ -95,12 +98,17 @@ function(paths_programs folder result)
 endfunction()
 
 if(PATHS_BENCH)
-  find_package(benchmark CONFIG REQUIRED)
+  find_package(benchmark CONFIG)
+  if(benchmark_FOUND)
+    add_library(benchmark_main OBJECT bench/support/benchmark_main.cpp)
+    target_link_libraries(benchmark_main PUBLIC PATHS::PATHS CLI11::CLI11 benchmark::benchmark)
+  else()
+    message(STATUS "No Google Benchmark: the benchmarks will not be built, other programs will")
+  endif()
   paths_programs(bench programs)
   paths_programs(examples example_programs)
   file(GLOB_RECURSE bench_headers CONFIGURE_DEPENDS bench/*.hpp)
-  paths_check_headers(bench FILES ${bench_headers} USE PATHS::PATHS CLI11::CLI11
-                                                       benchmark::benchmark)
+  paths_check_headers(bench FILES ${bench_headers} USE PATHS::PATHS CLI11::CLI11)
 endif()
 # What `cmake --install` needs, and the examples: neither tests nor benchmarks.
 add_custom_target(programs DEPENDS ${programs} ${example_programs})
