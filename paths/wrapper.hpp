@@ -53,8 +53,8 @@ class Wrapper {
   /// The same without a context to wait in, for those that can (begins()): goes on by
   /// next.begin(operation, std::move(ascent)), answers the ascent, or keeps it and answers later;
   /// what operate() does after next() is left to ascent.then(). Must not block; what it throws, it
-  /// throws while it has the ascent. Never on the virtual clock, where contexts cost little and
-  /// whose results stay what they are.
+  /// throws while it has the ascent. On the virtual clock it runs in a service context, behind all
+  /// contexts that are ready then (runtime/continuation.hpp).
   virtual void begin(Operation&& operation, Next next, Ascent& ascent);
   /// Asked once, when the host is wired; what runs code of the application cannot.
   virtual bool begins() const { return false; }

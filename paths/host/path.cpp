@@ -11,6 +11,7 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "runtime/continuation.hpp"
 
 namespace paths {
 
@@ -31,7 +32,10 @@ struct Path::UnderWay {
   }
 };
 
-struct Started::State final : runtime::Completion, Trip {
+struct Started::State final : runtime::Completion, runtime::Continuation, Trip {
+  Wiring* wiring = nullptr;
+  const Stage* stage = nullptr;
+  Operation operation;
   Result result;
   std::exception_ptr error;
   const PathValues* values = nullptr;
@@ -47,6 +51,7 @@ struct Started::State final : runtime::Completion, Trip {
     under_way->go();
     complete();
   }
+  void go_on() noexcept override { wiring->begin(*stage, std::move(operation), *this); }
   void arrived(Outcome&& outcome) noexcept override {
     result = std::move(outcome.result);
     if (outcome.failure) error = std::make_exception_ptr(TravelError(*outcome.failure));
@@ -257,7 +262,10 @@ Started Path::begin(Operation operation) {
   under_way_->come();
   if (first_stage_->begins) {
     state.self = started.state_;
-    wiring_->begin(*first_stage_, std::move(operation), state);
+    state.wiring = wiring_;
+    state.stage = first_stage_;
+    state.operation = std::move(operation);
+    runtime::resume(wiring_->runtime(), state);
     return started;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.

@@ -13,6 +13,7 @@
 #include "pastset/errors.hpp"
 #include "paths/host/element_operation.hpp"
 #include "paths/host/wiring.hpp"
+#include "runtime/continuation.hpp"
 
 namespace paths {
 
@@ -32,7 +33,7 @@ std::optional<Access::Kind> kind_of(const Operation& operation) {
 
 }  // namespace
 
-struct WaitingAccesses::Waiting final : Access {
+struct WaitingAccesses::Waiting final : Access, runtime::Continuation {
   Waiting(WaitingAccesses& of, Kind as, Operation& operation, const Next& rest)
       : Access(as, operation.number, std::move(operation.payload)),
         accesses(of),
@@ -40,7 +41,8 @@ struct WaitingAccesses::Waiting final : Access {
         path(operation.path),
         sequence(operation.sequence),
         contributions(operation.contributions) {}
-  void told() noexcept override { accesses.told(*this); }
+  void told() noexcept override { runtime::resume(next_stages.wiring().runtime(), *this); }
+  void go_on() noexcept override { accesses.told(*this); }
 
   Outcome outcome() const {
     if (error) return {{}, next_stages.failure_of(error, path)};
@@ -71,7 +73,7 @@ void WaitingAccesses::begin(Operation&& operation, const Next& next, Ascent& asc
   if (!kind || at_once_on(element_).has(operation))
     return ascent.answer(operate_on(element_, operation, deadline));
   Waiting& waiting = ascent.keep<Waiting>(*this, *kind, operation, next.detached());
-  waiting.until = deadline.at;
+  waiting.until = runtime::end_of(next.wiring().runtime(), deadline);
   waiting.ascent = std::move(ascent);
   {
     const runtime::Lock lock(mutex_);
@@ -80,7 +82,7 @@ void WaitingAccesses::begin(Operation&& operation, const Next& next, Ascent& asc
     first_ = &waiting;
   }
   element_.begin(waiting);
-  next.expect(deadline.at);  // before it had begun, whoever looks would have passed it over
+  next.expect(waiting.until);  // before it had begun, whoever looks would have passed it over
 }
 
 void WaitingAccesses::told(Waiting& waiting) {

@@ -17,6 +17,7 @@
 #include "paths/host/shared_elements.hpp"
 #include "paths/host/standing_calls.hpp"
 #include "paths/plan/path_tuples.hpp"
+#include "runtime/continuation.hpp"
 #include "runtime/processes/process_end.hpp"
 
 namespace paths {
@@ -53,7 +54,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
     values_.push_back(has_threads ? &paths::values_of(*plan_, kinds, path) : nullptr);
   }
   wire(share, kinds);
-  if (!runtime_.is_virtual())
+  if (!runtime_.is_virtual() || deadline().written)
     patience_ =
         std::make_unique<Patience>(runtime_, runtime::ContextName{"deadlines of", name(), index_},
                                    [this](base::Nanos now) { return end_late(now); });
@@ -69,11 +70,13 @@ Wiring::~Wiring() {
   gives_up_.store(true);
   give_up();
   runtime::Lock lock(mutex_);
-  while (!runtime_.is_virtual() && has_services()) {
+  while (has_services()) {
     if (std::exchange(waits_again_, false)) {
       lock.unlock();
       give_up();
       lock.lock();
+    } else if (runtime_.is_virtual() && !runtime::is_inside_a_run()) {
+      break;  // no context is left in which they could end
     } else {
       changed_.wait(lock, runtime::Deadline::never(), {"the end of services of", name(), index_});
     }
@@ -130,7 +133,7 @@ void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
     const Stage* last = &stage;  // that others pass, too
     while (last->wrapper->begins() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
-    stage.begins = !runtime_.is_virtual() && last->wrapper->begins();
+    stage.begins = last->wrapper->begins();
   }
 }
 
@@ -178,7 +181,8 @@ void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operat
     ascent.let_go_last();
     throw;
   }
-  expect(limit.at);  // before it had begun, whoever looks would have passed it over
+  // Not before it has begun: whoever looks at deadlines would pass it over.
+  expect(runtime::end_of(runtime_, limit));
 }
 
 /// One that nobody can have come by honestly ends the peer.
@@ -319,7 +323,7 @@ void Wiring::service_ended(std::uint64_t number) {
 }
 
 /// Used again, so that serving takes no memory.
-class Wiring::Service final : public runtime::Work, public Trip {
+class Wiring::Service final : public runtime::Work, public runtime::Continuation, public Trip {
  public:
   explicit Service(Wiring& wiring) : wiring_(wiring) {}
   /// Unless it has no context.
@@ -327,8 +331,7 @@ class Wiring::Service final : public runtime::Work, public Trip {
     if (has_context()) Work::cancel();
   }
   void begin() {
-    if (!has_context())
-      return begin_stage(wiring_, *stage, Operation(frame.operation), Ascent(*this));
+    if (!has_context()) return runtime::resume(wiring_.runtime_, *this);
     try {
       wiring_.runtime_.begin({"service", wiring_.name(), number}, *this);
     } catch (...) {  // there is no stack for it
@@ -348,6 +351,9 @@ class Wiring::Service final : public runtime::Work, public Trip {
   void run() override {
     const runtime::ApplicationCode inside;  // its reductions and X-functions
     wiring_.carry_out(connection, frame);
+  }
+  void go_on() noexcept override {
+    begin_stage(wiring_, *stage, Operation(frame.operation), Ascent(*this));
   }
   void arrived(Outcome&& outcome) noexcept override {
     wiring_.respond(connection, frame, std::move(outcome));

@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "base/reduce.hpp"
 #include "paths/plan/plan.hpp"
+#include "runtime/continuation.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -76,10 +77,11 @@ struct Rounds::Round {
 
 /// An operation that waits for its round without a context. It is the round's until it is told that
 /// its turn has come.
-struct Rounds::Waiter final : runtime::Told {
+struct Rounds::Waiter final : runtime::Told, runtime::Continuation {
   Waiter(Rounds& of, Round& in, const Operation& waiting, const Next& rest)
       : rounds(of), round(in), head(waiting), failure(waiting.failure), next(rest) {}
-  void told() noexcept override { rounds.take_turn(*this); }
+  void told() noexcept override { runtime::resume(rounds.site_.runtime(), *this); }
+  void go_on() noexcept override { rounds.take_turn(*this); }
 
   Rounds& rounds;
   Round& round;
@@ -367,7 +369,7 @@ void Rounds::wait_without_context(Round& round, const Operation& operation, cons
   waiter.ascent = std::move(ascent);
   round.add(waiter);
   if (round.first_waiter != &waiter) return;
-  round.until = site_.deadline().at;
+  round.until = runtime::end_of(site_.runtime(), site_.deadline());
   next.expect(round.until);
 }
 

@@ -108,7 +108,7 @@ base::Nanos Connections::end_late(base::Nanos now) {
   for (const auto& [id, connection] : connections_)
     connection->each_call([&](const Call& call) {
       if (call.begun == nullptr || call.begun->is_told) return;
-      const base::Nanos until = limit_of(call).at;
+      const base::Nanos until = runtime::end_of(runtime_, limit_of(call));
       if (until > now) {
         next = std::min(next, until);
         return;

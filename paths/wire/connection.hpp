@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "paths/wire/connections.hpp"
+#include "runtime/continuation.hpp"
 
 namespace paths {
 
@@ -32,9 +33,10 @@ struct Connections::Call {
 };
 
 /// A call of an operation that has no context.
-struct Connections::Begun final : runtime::Told {
+struct Connections::Begun final : runtime::Told, runtime::Continuation {
   explicit Begun(Connections& of) : connections(of) {}
-  void told() noexcept override { connections.end(*this); }
+  void told() noexcept override { runtime::resume(connections.runtime_, *this); }
+  void go_on() noexcept override { connections.end(*this); }
   Connections& connections;
   Call call;
   bool is_told = false;

@@ -27,6 +27,7 @@ class Context {
   /// Null in the callbacks of an executor, which must not block.
   static Context* current();
   static void set_current(Context* context);
+  static Executor& executor_of(const Runtime& runtime) { return *runtime.executor_; }
   /// For an OS thread that its maker gives one to, so that it needs no memory to begin.
   static Context* take_for_thread();
   /// By the OS thread that has it.

@@ -227,6 +227,49 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
+/// A continuation in a context. The executor uses it again, so that resuming takes no memory.
+class Executor::Resumption final : public Work {
+ public:
+  explicit Resumption(Executor& executor) : executor_(executor) {}
+  void begin(Continuation& continuation) {
+    continuation_ = &continuation;
+    executor_.begin(ContextRole::service, {"service"}, service_stack_bytes, *this);
+  }
+
+ private:
+  void run() override { std::exchange(continuation_, nullptr)->go_on(); }
+  void ended(std::exception_ptr) override {
+    let_go();
+    if (continuation_ != nullptr) run();  // the run ends, and begins no work any more
+    executor_.idle_resumptions_.emplace_back(this);
+  }
+
+  Executor& executor_;
+  Continuation* continuation_ = nullptr;
+};
+
+void Executor::resume(Continuation& continuation) {
+  if (!is_virtual() || !on_own_thread()) return continuation.go_on();  // or the run is over
+  if (idle_resumptions_.empty()) idle_resumptions_.push_back(std::make_unique<Resumption>(*this));
+  std::unique_ptr<Resumption> resumption = std::move(idle_resumptions_.back());
+  idle_resumptions_.pop_back();
+  try {
+    resumption->begin(continuation);
+    resumption.release();  // until it has ended
+  } catch (const std::exception&) {  // there is no stack for it
+    continuation.go_on();
+  }
+}
+
+void resume(Runtime& runtime, Continuation& continuation) {
+  Context::executor_of(runtime).resume(continuation);
+}
+
+base::Nanos end_of(const Runtime& runtime, Deadline deadline) {
+  const bool is_event = deadline.written || !Context::executor_of(runtime).is_virtual();
+  return is_event ? deadline.at : base::Nanos::max();
+}
+
 /// What was begun from outside comes before whatever is begun here after it: frames that different
 /// threads receive one after the other enter in that order.
 void Executor::launch_begun() {

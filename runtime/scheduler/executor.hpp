@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/continuation.hpp"
 #include "runtime/scheduler/context.hpp"
 #include "runtime/scheduler/os_thread.hpp"
 #include "runtime/scheduler/polling.hpp"
@@ -51,6 +52,7 @@ class Executor {
 
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
   void begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work);
+  void resume(Continuation& continuation);
   void post(std::function<void()> work);
   void post_unpark(Context& context);
   void watch(int descriptor, std::function<void()> on_readable);
@@ -72,6 +74,7 @@ class Executor {
 
  private:
   class Algorithm;
+  class Resumption;
   struct Timer {
     Nanos at;
     std::uint64_t order;
@@ -185,6 +188,7 @@ class Executor {
   std::uint64_t runs_ = 0;     // of contexts, at this time
   std::uint64_t earlier_runs_ = 0;
   std::uint64_t runs_of_services_ = 0;  // in a row, while no thread ran
+  std::vector<std::unique_ptr<Resumption>> idle_resumptions_;
 };
 
 }  // namespace runtime

@@ -23,8 +23,14 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-SimResult run(const Sim& sim, const std::function<void(paths::Thread&)>& thread) {
-  return sim.run(thread, runtime::ClockKind::steady);
+/// Asked once in a case, which then runs on either clock.
+runtime::ClockKind each_clock() {
+  return GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
+}
+
+SimResult run(const Sim& sim, runtime::ClockKind clock,
+              const std::function<void(paths::Thread&)>& thread) {
+  return sim.run(thread, clock);
 }
 
 std::string four_hosts(const std::string& more) {
@@ -148,7 +154,7 @@ std::string star(int others, const std::string& below,
 
 TEST_CASE("begun: many started rounds of a thread are waited for in one set, on both clocks") {
   Wrongs wrongs;
-  const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
+  const auto clock = each_clock();
   constexpr std::uint64_t rounds = 200;
   const Sim sim(four_hosts("collectives: {sum: {kind: allreduce, template: u64, operation: sum}}"));
   const SimResult result = sim.run(
@@ -178,11 +184,12 @@ TEST_CASE("begun: many started rounds of a thread are waited for in one set, on 
 }
 
 TEST_CASE("begun: contributions of other hosts enter a join without a context, and are answered") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
   const Sim sim(star(6, ""), {}, {counter_kind(passed)});
   constexpr std::uint64_t rounds = 50;
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
       if (thread.rank() == round % 7) thread.host().runtime().sleep_for(1ms);
       const paths::Result sum = thread.path("sum").move_value(round + thread.rank());
@@ -197,10 +204,11 @@ TEST_CASE("begun: contributions of other hosts enter a join without a context, a
 }
 
 TEST_CASE("begun: a stage below the join that needs a context gets one") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
   const Sim sim(star(3, ", thrower: {round: 5}"), {}, {counter_kind(passed)});
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 20; ++round) {
       const std::string error = error_of([&] {
         const paths::Result sum = thread.path("sum").move_value(round);
@@ -218,10 +226,11 @@ TEST_CASE("begun: a stage below the join that needs a context gets one") {
 }
 
 TEST_CASE("begun: a round that nobody completes fails at its deadline and names who is missing") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
   const Sim sim("deadline: 300ms\n" + star(3, ""), {}, {counter_kind(passed)});
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     if (thread.rank() == 2) {
       thread.host().runtime().sleep_for(900ms);
       return;
@@ -235,10 +244,11 @@ TEST_CASE("begun: a round that nobody completes fails at its deadline and names 
 }
 
 TEST_CASE("begun: a thread that ends early fails the rounds of those that wait without a context") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
   const Sim sim(star(4, ""), {}, {counter_kind(passed)});
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 5; ++round) {
       if (thread.rank() == 3 && round == 3) return;
       const std::string error = error_of([&] { thread.path("sum").move_value(round); });
@@ -253,6 +263,7 @@ TEST_CASE("begun: a thread that ends early fails the rounds of those that wait w
 }
 
 TEST_CASE("begun: in each kind of join contributions of any host may come first and last") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   for (const std::string join :
        {"kind: allreduce, operation: max, template: u64", "kind: barrier",
@@ -261,7 +272,7 @@ TEST_CASE("begun: in each kind of join contributions of any host may come first 
     Passed passed;
     const bool is_barrier = join == "kind: barrier";
     const Sim sim(star(4, "", join, is_barrier ? "" : "u64"), {}, {counter_kind(passed)});
-    const SimResult result = run(sim, [&](paths::Thread& thread) {
+    const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
       runtime::Random random(thread.rank());
       for (std::uint64_t round = 0; round < 100; ++round) {
         if (random.chance(0.1)) thread.host().runtime().sleep_for(200us);
@@ -281,6 +292,7 @@ TEST_CASE("begun: in each kind of join contributions of any host may come first 
 }
 
 TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the last arriver's") {
+  const auto clock = each_clock();
   struct Case {
     const char* join;
     const char* moved;
@@ -299,7 +311,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the 
   Passed passed;
   const Sim sim(star(4, below, one.join, one.moved), {}, {counter_kind(passed), marker_kind()});
   const std::size_t values = one.moved == std::string("u64[10000]") ? 10'000 : 1;
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
       // In every second round another contribution comes before that of this host.
       while (thread.rank() == 0 && round % 2 == 1 && passed.without <= int(4 * round))
@@ -318,9 +330,10 @@ TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the 
 }
 
 TEST_CASE("begun: rounds that different threads take down may overtake each other") {
+  constexpr auto clock = runtime::ClockKind::steady;
   Wrongs wrongs;
   const Sim sim(four_hosts("collectives: {word: {kind: broadcast, template: f64}}\n"));
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     constexpr int rounds = 20, at_once = 100;
     for (int round = 0; round < rounds; ++round) {
       std::vector<paths::Started> started;
@@ -334,12 +347,13 @@ TEST_CASE("begun: rounds that different threads take down may overtake each othe
 }
 
 TEST_CASE("begun: large values, which threads combine together, get a context to be carried in") {
+  constexpr auto clock = runtime::ClockKind::steady;
   Wrongs wrongs;
   Passed passed;
   const Sim sim(
       star(2, "", "kind: allreduce, operation: sum, template: \"f64[200000]\"", "f64[200000]"), {},
       {counter_kind(passed)});
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (int round = 0; round < 10; ++round) {
       if (thread.rank() == 0 && round % 2 == 0) thread.host().runtime().sleep_for(5ms);
       std::vector<double> mine(200'000, thread.rank() + round);
@@ -353,13 +367,14 @@ TEST_CASE("begun: large values, which threads combine together, get a context to
 }
 
 TEST_CASE("begun: reads of another host wait in its element without a context each") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   const Sim sim(
       "deadline: 300ms\n"
       "clusters: {alpha: {hosts: 2, threads: 4}}\n"
       "elements: {work: {host: alpha-0, template: u64, reach: all, delta: 2}}\n");
   std::atomic<std::uint64_t> seen{0};
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 0) {
       for (std::uint64_t i = 0; i < 40; ++i) work.move_value(std::uint64_t{1} << i);
@@ -376,6 +391,7 @@ TEST_CASE("begun: reads of another host wait in its element without a context ea
 }
 
 TEST_CASE("begun: reads pass a cache on their way without a context, and later ones end there") {
+  const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
   const Sim sim(
@@ -391,7 +407,7 @@ TEST_CASE("begun: reads pass a cache on their way without a context, and later o
       "     shelf, forward: {to: here}, store: {element: log}]}\n",
       {}, {counter_kind(passed)});
   constexpr std::uint64_t tuples = 20;
-  const SimResult result = run(sim, [&](paths::Thread& thread) {
+  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     paths::Path& log = thread.path("log");
     for (std::uint64_t number = 0; number < tuples; ++number) {
       if (thread.rank() == 0) {
@@ -410,10 +426,11 @@ TEST_CASE("begun: reads pass a cache on their way without a context, and later o
 }
 
 TEST_CASE("begun: a run ends, however much waits without a context when its program fails") {
+  const auto clock = each_clock();
   for (int end = 0; end < 3; ++end) {
     Passed passed;
     const Sim sim(star(4, ""), {}, {counter_kind(passed)});
-    const SimResult result = run(sim, [&](paths::Thread& thread) {
+    const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
       std::vector<paths::Started> started;
       paths::Path& sum = thread.path("sum");
       for (std::uint64_t i = 0; i < 30; ++i) started.push_back(sum.start(base::Payload::of(i)));
