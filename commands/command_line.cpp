@@ -112,6 +112,7 @@ int run_program(int argc, const char* const* argv, std::string_view commit) {
   add_measure_command(app, exit_code);
   add_analyze_command(app, exit_code);
   add_kinds_command(app, exit_code);
+  add_describe_command(app, exit_code);
   add_algorithms_command(app, exit_code);
   add_schedule_command(app, exit_code);
   add_explain_command(app, exit_code);

@@ -26,6 +26,7 @@ void add_measure_command(CLI::App& app, int& exit_code);
 void add_switch_command(CLI::App& app, int& exit_code);
 void add_analyze_command(CLI::App& app, int& exit_code);
 void add_kinds_command(CLI::App& app, int& exit_code);
+void add_describe_command(CLI::App& app, int& exit_code);
 void add_algorithms_command(CLI::App& app, int& exit_code);
 void add_schedule_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);

@@ -67,10 +67,6 @@ std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
   return rows;
 }
 
-std::string milliseconds(base::Nanos time) {
-  return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
-}
-
 /// Why it is taken, or is not.
 std::string reason(const Row& row, bool is_taken) {
   if (is_taken) return "taken";

@@ -24,10 +24,6 @@ struct PlanOptions {
   std::string file;  ///< where the fastest goes; empty: nowhere
 };
 
-std::string milliseconds(base::Nanos time) {
-  return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
-}
-
 void print_pools(const Participants& all) {
   const planning::PairCosts costs = planning::PairCosts::of(*all.network, overhead);
   std::cout << fmt::format("Declared pools, the default:\n{}\nPools by bandwidth:\n{}",

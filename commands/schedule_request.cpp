@@ -341,4 +341,8 @@ std::string ScheduleRequest::schedule_text() const {
   return commands::schedule_text(*algorithm, task, parameters);
 }
 
+std::string milliseconds(base::Nanos time) {
+  return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
+}
+
 }  // namespace commands

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "base/units.hpp"
 #include "collectives/cost/network.hpp"
 #include "collectives/schedule/algorithm.hpp"
 #include "paths/config/overrides.hpp"
@@ -79,6 +80,8 @@ std::string schedule_text(const collectives::Algorithm& algorithm, const collect
                           const collectives::Parameters& parameters);
 /// The reason of a bound, which counts hosts, with the names that the config has for them.
 std::string with_names(const std::string& reason, const Participants& all);
+/// "1.234 ms".
+std::string milliseconds(base::Nanos time);
 /// A mistake on the command line.
 void add_mistake(base::Mistakes& mistakes, const std::string& message);
 

@@ -9,47 +9,28 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "eventspace/analysis/report/json.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
 
 namespace eventspace {
 namespace {
 
 struct LossName {
-  std::string_view key;   ///< in JSON
-  std::string_view text;  ///< for people
+  std::string_view text;
   std::uint64_t TraceLosses::*count;
 };
 constexpr std::array<LossName, 7> loss_names = {{
-    {"records_dropped", "records dropped: they came faster than they were written",
-     &TraceLosses::records_dropped},
-    {"records_missing", "records missing: not written, or not readable",
-     &TraceLosses::records_missing},
-    {"damaged_places", "damaged places", &TraceLosses::damaged_places},
-    {"chunks_cut_off", "chunks cut off by the end of the file", &TraceLosses::chunks_cut_off},
-    {"chunks_unknown", "chunks of a version or kind unknown here", &TraceLosses::chunks_unknown},
-    {"chunks_repeated", "chunks there twice", &TraceLosses::chunks_repeated},
-    {"bytes_unused", "bytes of the file not used", &TraceLosses::bytes_unused},
+    {"records dropped: they came faster than they were written", &TraceLosses::records_dropped},
+    {"records missing: not written, or not readable", &TraceLosses::records_missing},
+    {"damaged places", &TraceLosses::damaged_places},
+    {"chunks cut off by the end of the file", &TraceLosses::chunks_cut_off},
+    {"chunks of a version or kind unknown here", &TraceLosses::chunks_unknown},
+    {"chunks there twice", &TraceLosses::chunks_repeated},
+    {"bytes of the file not used", &TraceLosses::bytes_unused},
 }};
-
-nlohmann::ordered_json file_json(const MergedTrace::File& file, const std::string& host) {
-  nlohmann::ordered_json losses = nlohmann::ordered_json::object();
-  for (const LossName& name : loss_names)
-    if (file.losses.*name.count > 0) losses[std::string(name.key)] = file.losses.*name.count;
-  if (file.losses.is_header_damaged) losses["header_damaged"] = true;
-  return {{"host", host},
-          {"records", file.records},
-          {"ended", file.ended},
-          {"clock", file.header.clock},
-          {"resolution_nanos", file.header.resolution_nanos},
-          {"seed", file.header.seed},
-          {"started", file.header.started},
-          {"version", file.header.version},
-          {"lost", std::move(losses)}};
-}
 
 /// At most five of them by name.
 std::string listed(const std::vector<std::string>& names) {
@@ -68,8 +49,8 @@ std::string hosts_text(std::size_t count) {
 /// Hosts of which records are missing among others: their figures may be of other rounds.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
-  for (std::size_t i = 0; i < report.files.size(); ++i)
-    if (!report.files[i].losses.has_none()) hosts.insert(report.hosts[i]);
+  for (const TraceFile& file : report.files)
+    if (!file.losses.has_none()) hosts.insert(file.name);
   hosts.insert(report.silent_hosts.begin(), report.silent_hosts.end());
   return hosts;
 }
@@ -86,15 +67,14 @@ void find_not_ended(const HostClocks& clocks,
                     const std::map<std::uint32_t, std::int64_t>& last_nanos, TraceReport& report) {
   std::vector<std::pair<std::int64_t, std::string>> ends;
   bool is_known = true;
-  for (std::size_t i = 0; i < report.files.size(); ++i) {
-    const MergedTrace::File& file = report.files[i];
+  for (const TraceFile& file : report.files) {
     if (file.ended) continue;
     const auto last = last_nanos.find(file.host);
     const std::int64_t utc = clocks.is_common() ? 0 : file.header.origin_utc_nanos.value_or(0);
     is_known = is_known && last != last_nanos.end() && (clocks.is_common() || utc != 0);
     std::int64_t end = 0;
     if (is_known && __builtin_add_overflow(last->second, utc, &end)) is_known = false;
-    ends.emplace_back(end, report.hosts[i]);
+    ends.emplace_back(end, file.name);
   }
   if (is_known) std::sort(ends.begin(), ends.end());
   for (const auto& [end, host] : ends) report.not_ended.push_back(host);
@@ -146,12 +126,12 @@ std::vector<std::string> losses_of(const TraceReport& report) {
   if (!report.silent_hosts.empty())
     line(fmt::format("not one record of {}: {}", hosts_text(report.silent_hosts.size()),
                      listed(report.silent_hosts)));
-  for (std::size_t i = 0; i < report.files.size(); ++i) {
-    const TraceLosses& losses = report.files[i].losses;
+  for (const TraceFile& file : report.files) {
+    const TraceLosses& losses = file.losses;
     for (const LossName& name : loss_names)
       if (losses.*name.count > 0)
-        line(fmt::format("{}: {} {}", report.hosts[i], losses.*name.count, name.text));
-    if (losses.is_header_damaged) line(report.hosts[i] + ": the head of its file is damaged");
+        line(fmt::format("{}: {} {}", file.name, losses.*name.count, name.text));
+    if (losses.is_header_damaged) line(file.name + ": the head of its file is damaged");
   }
   return lines;
 }
@@ -183,11 +163,11 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   TraceReport report;
   report.directory = directory.path.string();
   report.clocks = clocks.text();
-  report.files = trace.files();
-  for (const auto& file : report.files) {
-    report.hosts.push_back(directory.structure.hosts[file.host].name);
+  for (const MergedTrace::File& file : trace.files()) {
+    const std::string& name = directory.structure.hosts[file.host].name;
+    report.files.push_back({file, name});
     if (file.records == 0 && has_part(directory.structure, file.host))
-      report.silent_hosts.push_back(report.hosts.back());
+      report.silent_hosts.push_back(name);
   }
   report.missing_hosts = directory.missing_hosts;
   report.no_traces = directory.no_traces;
@@ -199,28 +179,14 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   return report;
 }
 
-nlohmann::ordered_json to_json(const TraceReport& report) {
-  nlohmann::ordered_json trace = {{"directory", report.directory},
-                                  {"command", nlohmann::ordered_json::array()},
-                                  {"plan", ""},
-                                  {"clocks", report.clocks},
-                                  {"missing_hosts", report.missing_hosts},
-                                  {"not_ended_hosts", report.not_ended},
-                                  {"no_traces", report.no_traces},
-                                  {"files", nlohmann::ordered_json::array()}};
-  for (std::size_t i = 0; i < report.files.size(); ++i) {
-    if (report.files[i].losses.is_header_damaged) continue;
-    trace["command"] = report.files[i].header.command;
-    trace["plan"] = report.files[i].header.plan;
-    break;
-  }
-  for (std::size_t i = 0; i < report.files.size(); ++i)
-    trace["files"].push_back(file_json(report.files[i], report.hosts[i]));
-  nlohmann::ordered_json all = {{"format", "paths-report"}, {"version", 1}};
-  all["trace"] = std::move(trace);
-  all.update(to_json(report.report));
-  return all;
+TraceHeader TraceState::header() const {
+  const auto whole = std::find_if(files.begin(), files.end(), [](const TraceFile& file) {
+    return !file.losses.is_header_damaged;
+  });
+  return whole == files.end() ? TraceHeader{} : whole->header;
 }
+
+nlohmann::ordered_json to_json(const TraceReport& report) { return JsonWriter::json_of(report); }
 
 std::string to_text(const TraceReport& report, std::size_t rows) {
   std::string clock = "no";

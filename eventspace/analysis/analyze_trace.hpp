@@ -5,30 +5,103 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "eventspace/analysis/analysis.hpp"
+#include "eventspace/analysis/report/fields.hpp"
+#include "eventspace/trace/chunk.hpp"
 #include "eventspace/trace/host_clocks.hpp"
 #include "eventspace/trace/merged.hpp"
 #include "eventspace/trace/reader.hpp"
 
 namespace eventspace {
 
-/// What was found, and in what.
-struct TraceReport {
+/// File of a host, with the name of the host.
+struct TraceFile : MergedTrace::File {
+  std::string name;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, const TraceLosses& lost) {
+  visit.object("trace_losses", "Parts of a file that could not be used, by reason.");
+  const auto count = [&](std::string_view name, std::uint64_t value, std::string_view help) {
+    visit.field(name, value, units::count, help, left_out(value == 0, "if it is 0"));
+  };
+  count("records_dropped", lost.records_dropped,
+        "Records that were made faster than they were written.");
+  count("records_missing", lost.records_missing, "Records that were not written or not read.");
+  count("damaged_places", lost.damaged_places, "Damaged places.");
+  count("chunks_cut_off", lost.chunks_cut_off, "Chunks that the end of the file cuts off.");
+  count("chunks_unknown", lost.chunks_unknown, "Chunks of an unknown version or kind.");
+  count("chunks_repeated", lost.chunks_repeated, "Chunks that are in the file twice.");
+  visit.field("bytes_unused", lost.bytes_unused, units::bytes, "Bytes that were not used.",
+              left_out(lost.bytes_unused == 0, "if it is 0"));
+  visit.field("header_damaged", true, units::none, "True if the head of the file is damaged.",
+              left_out(!lost.is_header_damaged, "if it is false"));
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const TraceFile& file) {
+  visit.object("trace_file", "File of a host.");
+  visit.field("host", file.name, units::none, "Name of the host.");
+  visit.field("records", file.records, units::count, "Records that were read.");
+  visit.field("ended", file.ended, units::none, "True if the host ended in order.");
+  visit.field("clock", file.header.clock, units::none, "Clock of the records.");
+  visit.field("resolution_nanos", file.header.resolution_nanos, units::resolution_nanos,
+              "Resolution of the clock.");
+  visit.field("seed", file.header.seed, units::none, "Seed of the run.");
+  visit.field("started", file.header.started, units::none, "Date and time of the start.");
+  visit.field("version", file.header.version, units::none, "Version of PATHS.");
+  visit.field("lost", file.losses, units::none, "Parts that could not be used.");
+}
+
+/// The trace that a report is made from.
+struct TraceState {
   std::string directory;
-  std::vector<MergedTrace::File> files;
-  std::vector<std::string> hosts;  ///< names of those the files are of
-  /// Those that were killed or failed. By when their records end, when that is known of all: then
-  /// `first_by_nanos` is how much sooner than the next one's those of the first do.
+  std::vector<TraceFile> files;
   std::vector<std::string> not_ended;
+  /// Time by which the records of the first in `not_ended` end before those of the next; unknown if
+  /// a host has no common or UTC time.
   std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
-  std::vector<std::string> silent_hosts;  ///< with threads or wrappers, and not one record
-  std::vector<std::string> no_traces;     ///< files that are none
-  std::string clocks;                     ///< of what clocks the times are, for people
+  std::vector<std::string> silent_hosts;  ///< hosts with threads or wrappers, without a record
+  std::vector<std::string> no_traces;
+  std::string clocks;
+
+  /// Header of the first file whose header is not damaged; otherwise an empty one.
+  TraceHeader header() const;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, const TraceState& trace) {
+  visit.object("trace", "The trace that was analysed.");
+  visit.field("directory", trace.directory, units::none, "Directory of the trace.");
+  visit.field("command", trace.header().command, units::none, "Command line of the run.");
+  visit.field("plan", trace.header().plan, units::none, "Digest of the plan.");
+  visit.field("clocks", trace.clocks, units::none, "Clocks of the times, for people.");
+  visit.field("missing_hosts", trace.missing_hosts, units::none, "Hosts without a file.");
+  visit.field(
+      "not_ended_hosts", trace.not_ended, units::none,
+      "Hosts that were killed or failed. If the times are known, the host whose records end "
+      "first is the first.");
+  visit.field("no_traces", trace.no_traces, units::none,
+              "Files with the name of a trace that are no trace.");
+  visit.field("files", trace.files, units::none, "Files of the hosts.");
+}
+
+struct TraceReport : TraceState {
   Report report;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, const TraceReport& report) {
+  visit.object("report", "Report of a run: `paths analyze --json`.");
+  visit.field("format", Constant{"paths-report"}, units::none, "Name of the format.");
+  visit.field("version", Constant{1}, units::none, "Version of the format.");
+  visit.field("trace", static_cast<const TraceState&>(report), units::none, "The trace.");
+  visit.include(report.report);
+}
 
 /// Called from time to time with the share of the trace read so far.
 using Progress = std::function<void(double share)>;

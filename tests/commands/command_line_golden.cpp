@@ -41,12 +41,13 @@ TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
   check_golden("port_out_of_range", {"check", two_clusters, "--port", "70000"}, 2);
   check_golden("no_such_file", {"check", "configs/missing.yaml"}, 2);
   check_golden("unknown_kind", {"kinds", "allreduc"}, 2);
+  check_golden("describe_without_form", {"describe", "report"}, 2);
   check_golden("broken_config", {"check", "configs/broken/many_mistakes.yaml"}, 2);
 }
 
 TEST_CASE("command line: help and version exit with 0") {
   for (const std::string command :
-       {"check", "show", "expand", "kinds", "explain", "plan", "schedule", "space"})
+       {"check", "show", "expand", "kinds", "describe", "explain", "plan", "schedule", "space"})
     check_golden("help_" + command, {command, "--help"}, 0);
   check_golden("help", {"--help"}, 0);
   for (const std::string command : {"check", "schedule"})

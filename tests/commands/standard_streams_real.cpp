@@ -163,6 +163,7 @@ TEST_CASE("standard streams: whatever they are, paths ends as it should") {
       {"paths expand configs/two-clusters.yaml"},
       {"paths kinds"},
       {"paths kinds allreduce"},
+      {"paths describe report --schema"},
       {"paths chekc", 2, false},
       {"paths check configs/broken/many_mistakes.yaml", 2, false},
       {"paths check configs/one-host.yaml configs/broken/empty.yaml", 2},

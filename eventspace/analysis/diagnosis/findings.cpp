@@ -16,32 +16,6 @@
 
 namespace eventspace {
 
-std::string_view finding_name(FindingKind kind) {
-  switch (kind) {
-    case FindingKind::slow_host: return "slow_host";
-    case FindingKind::slow_thread: return "slow_thread";
-    case FindingKind::noisy_thread: return "noisy_thread";
-    case FindingKind::slow_link: return "slow_link";
-    case FindingKind::slow_network: return "slow_network";
-    case FindingKind::late_broadcast: return "late_broadcast";
-  }
-  return "";
-}
-
-std::string_view cause_name(Cause cause) {
-  switch (cause) {
-    case Cause::computation: return "computation";
-    case Cause::noise: return "noise";
-    case Cause::join: return "join";
-    case Cause::network: return "network";
-    case Cause::link: return "link";
-    case Cause::broadcast_delay: return "broadcast delay";
-    case Cause::check: return "other clusters";
-    case Cause::internal: return "within hosts";
-  }
-  return "";
-}
-
 namespace {
 
 constexpr const char* one_clock = "one host's own clock";

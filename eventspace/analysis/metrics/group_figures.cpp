@@ -45,12 +45,6 @@ std::vector<GroupReport::Last> lasts_of(std::vector<GroupReport::Last> lasts) {
 
 }  // namespace
 
-std::string_view group_cause_name(GroupCause cause) {
-  constexpr std::array<std::string_view, group_causes> names = {"late member", "sending", "latency",
-                                                                "folding", "within hosts"};
-  return names.at(static_cast<std::size_t>(cause));
-}
-
 GroupFigures::GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
                            std::size_t open_bytes_max, OnMessage on_message)
     : structure_(structure),
@@ -317,7 +311,7 @@ void GroupFigures::report_members(GroupsReport& report) const {
 void GroupFigures::report_links(GroupsReport& report) const {
   for (const auto& [key, link] : clusters_)
     report.clusters.push_back({structure_.clusters[key.first], structure_.clusters[key.second],
-                               key.first != key.second, link.messages, link.bytes,
+                               key.first != key.second, link.messages, link.bytes, true,
                                link.latency.summary(),
                                link.nanos_per_mebibyte == std::numeric_limits<std::int64_t>::max()
                                    ? 0
@@ -328,6 +322,7 @@ void GroupFigures::report_links(GroupsReport& report) const {
                             cluster_of(key.first) != cluster_of(key.second),
                             sums.first,
                             sums.second,
+                            false,
                             {},
                             0});
   report.other_messages = other_messages_;

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <random>
 #include <utility>
@@ -149,27 +148,6 @@ Comparison compare(const Report& before, const Report& after, std::uint64_t seed
                             std::pair(b.is_one, std::abs(b.change()));
                    });
   return comparison;
-}
-
-nlohmann::ordered_json to_json(const Comparison& comparison) {
-  auto figures = nlohmann::ordered_json::array();
-  for (const Difference& one : comparison.figures)
-    figures.push_back({{"figure", one.figure},
-                       {"of", one.what},
-                       {"before_nanos", one.before},
-                       {"after_nanos", one.after},
-                       {"change_nanos", one.change()},
-                       {"interval_nanos", {one.low, one.high}},
-                       {"is_difference", one.is_one}});
-  return {{"format", "paths-comparison"},
-          {"version", 1},
-          {"intervals_hold_together_in_share", interval_share},
-          {"least_share_called_a_difference", difference_share},
-          {"differences", comparison.differences},
-          {"figures", figures},
-          {"too_short", comparison.too_short},
-          {"only_before", comparison.only_before},
-          {"only_after", comparison.only_after}};
 }
 
 std::string to_text(const Comparison& comparison, std::size_t rows) {

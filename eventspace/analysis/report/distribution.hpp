@@ -6,16 +6,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "eventspace/analysis/report/fields.hpp"
+
 namespace eventspace {
 
 /// Saturates at the limits of the type: damaged records may contain anything.
 void add_to(std::int64_t& sum, std::int64_t value);
 
-/// A distribution as a report shows it. All but the count are 0 when it is empty.
+/// A distribution as a report shows it. All fields except the count are 0 if it is empty.
 struct Summary {
   std::uint64_t count = 0;
   double mean = 0;
-  double deviation = 0;  ///< standard deviation
+  double deviation = 0;
   std::int64_t min = 0;
   std::int64_t p10 = 0;
   std::int64_t p50 = 0;
@@ -24,6 +26,21 @@ struct Summary {
   std::int64_t max = 0;
   friend bool operator==(const Summary&, const Summary&) = default;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, const Summary& summary) {
+  visit.object("summary", "Distribution of values.");
+  visit.field("count", summary.count, units::count, "Values in the distribution.");
+  const Presence some = left_out_if("count", summary.count);
+  visit.field("mean", summary.mean, units::as_field, "Mean.", some);
+  visit.field("deviation", summary.deviation, units::deviation, "Standard deviation.", some);
+  visit.field("min", summary.min, units::as_field, "Least value.", some);
+  visit.field("p10", summary.p10, units::as_field, "10th percentile.", some);
+  visit.field("p50", summary.p50, units::as_field, "Median.", some);
+  visit.field("p90", summary.p90, units::as_field, "90th percentile.", some);
+  visit.field("p99", summary.p99, units::as_field, "99th percentile.", some);
+  visit.field("max", summary.max, units::as_field, "Greatest value.", some);
+}
 
 /// How many numbers were in [from, to).
 struct Bin {

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/page/web/src/conditional.ts — how conditions came by the values of other clusters.
 import { draw_chart } from './charts';
-import type { Conditional, Data, Remote } from './data';
+import type { Conditional, Data, RemoteCluster } from './data';
 import { choice, h, half_two_way, labelled, own_clock, section, where } from './dom';
 import { count, percent, plural, time } from './format';
 import { table } from './table';
 
 const classes = [
-  { text: 'already there', style: '--computation', of: (one: Remote) => one.cached },
+  { text: 'already there', style: '--computation', of: (one: RemoteCluster) => one.cached },
   {
     text: 'in flight: at most one one-way time',
     style: '--network',
-    of: (one: Remote) => one.in_flight ?? 0,
+    of: (one: RemoteCluster) => one.in_flight ?? 0,
   },
-  { text: 'late: that cluster was late', style: '--noise', of: (one: Remote) => one.late ?? 0 },
+  {
+    text: 'late: that cluster was late',
+    style: '--noise',
+    of: (one: RemoteCluster) => one.late ?? 0,
+  },
   {
     text: 'came later: in flight or late',
     style: '--internal',
-    of: (one: Remote) => (one.late === undefined ? one.reads - one.cached : 0),
+    of: (one: RemoteCluster) => (one.late === undefined ? one.reads - one.cached : 0),
   },
   {
     text: 'not needed: decided without',
     style: '--waiting',
-    of: (one: Remote) => one.wanted_but_decided_without,
+    of: (one: RemoteCluster) => one.wanted_but_decided_without,
   },
 ] as const;
 
-function bar_of(remote: Remote): HTMLElement {
+function bar_of(remote: RemoteCluster): HTMLElement {
   const all = classes.reduce((sum, kind) => sum + kind.of(remote), 0) || 1;
   const text = classes.map((kind) => `${kind.text} ${count(kind.of(remote))}`).join(', ');
   return h(

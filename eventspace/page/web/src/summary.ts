@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/page/web/src/summary.ts — what costs most, the run in a few figures, and the time by cause.
 import { cause_of, causes } from './causes';
-import type { Critical, Data, Finding } from './data';
+import type { CriticalPath, Data, Finding } from './data';
 import { basis, h, own_clock, section, where } from './dom';
 import { count, percent, plural, time } from './format';
 import { table } from './table';
@@ -84,9 +84,9 @@ export function summary(data: Data): HTMLElement {
   if (slowest?.iteration_nanos.count) {
     const of = slowest.cluster ? ` in ${slowest.cluster}, the slowest` : '';
     tiles.append(
-      tile(time(slowest.iteration_nanos.p50), `median iteration${of}`),
+      tile(time(slowest.iteration_nanos.p50 ?? 0), `median iteration${of}`),
       tile(
-        time(slowest.iteration_nanos.p99),
+        time(slowest.iteration_nanos.p99 ?? 0),
         `99% of iterations are shorter${of && `, in ${slowest.cluster}`}`,
       ),
       tile(count(slowest.iterations), 'iterations'),
@@ -116,7 +116,7 @@ interface Share {
   nanos: number;
 }
 
-function shares_of(critical: Critical): Share[] {
+function shares_of(critical: CriticalPath): Share[] {
   const shares = causes.map((cause) => ({
     text: cause.text as string,
     style: cause.style,
@@ -127,7 +127,7 @@ function shares_of(critical: Critical): Share[] {
   return shares.filter((share) => share.nanos > 0);
 }
 
-function bar_of(critical: Critical): HTMLElement {
+function bar_of(critical: CriticalPath): HTMLElement {
   const shares = shares_of(critical);
   const all = shares.reduce((sum, share) => sum + share.nanos, 0) || 1;
   const name = critical.cluster ? `${critical.graph} in ${critical.cluster}` : critical.graph;
@@ -139,7 +139,7 @@ function bar_of(critical: Critical): HTMLElement {
     h(
       'td',
       { class: 'number' },
-      critical.iteration_nanos.count ? time(critical.iteration_nanos.p50) : '–',
+      critical.iteration_nanos.count ? time(critical.iteration_nanos.p50 ?? 0) : '–',
     ),
     h(
       'td',

@@ -130,7 +130,8 @@ export function transfers(data: Data): HTMLElement | null {
       [
         ends < paths.length &&
           'Streams in use where a path has such; else messages, from when the link began to take them until all had arrived.',
-        ends > 0 && 'Messages from sending to arrival, as the two hosts saw it, where nothing is known of the link.',
+        ends > 0 &&
+          'Messages from sending to arrival, as the two hosts saw it, where nothing is known of the link.',
       ]
         .filter(Boolean)
         .join(' '),

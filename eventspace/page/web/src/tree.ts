@@ -86,7 +86,12 @@ class Maker {
     if (children.length === 0) {
       const threads = threads_of(local, report);
       return {
-        ...leaf(name, `${report.place.host}, ${plural(local.length, 'thread')}`, share, local.length),
+        ...leaf(
+          name,
+          `${report.place.host}, ${plural(local.length, 'thread')}`,
+          share,
+          local.length,
+        ),
         join: number,
         children: threads.children,
       };
@@ -378,7 +383,11 @@ export function tree(data: Data, chosen: (join: number) => void): HTMLElement | 
       'What threads contribute flows from the right to the left. An edge says how long a message takes, and how often this contributor was the last to arrive, so that all others waited for it: the more often, the thicker. ',
       h('span', { class: 'key wan' }, 'Between clusters'),
       ' ',
-      h('span', { class: 'key late' }, 'last twice as often as by chance, by which each thread below is as often as any other; or always'),
+      h(
+        'span',
+        { class: 'key late' },
+        'last twice as often as by chance, by which each thread below is as often as any other; or always',
+      ),
       '. Choose a join to see its arrivals; the same is in the table of joins.',
     ),
     new Drawing(roots, chosen).element,

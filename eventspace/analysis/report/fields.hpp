@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/report/fields.hpp — words with which the structs of a report describe their
+// fields.
+//
+// A struct that is part of a report has a function next to it:
+//
+//   template <class Visitor>
+//   void describe(Visitor& visit, const ClusterReport& cluster) {
+//     visit.object("cluster", "What the hosts and threads of a cluster did in total.");
+//     visit.field("hosts", cluster.hosts, units::count, "Hosts of the cluster.");
+//     ...
+//
+// Visitors write the JSON (json.hpp) or collect the types (object_types.hpp). The type of a value
+// decides the type of its field: text, flag, number, list, or another struct with `describe`.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace eventspace {
+
+/// Unit of the numbers of a field.
+struct Unit {
+  std::string_view name;       ///< "" if the field has no number
+  bool is_at_least_0 = false;  ///< true if a number below 0 is impossible, whatever its type
+};
+
+namespace units {
+inline constexpr Unit none{""};
+inline constexpr Unit count{"count"};
+inline constexpr Unit nanos{"ns"};
+inline constexpr Unit resolution_nanos{"ns", true};
+inline constexpr Unit bytes{"bytes"};
+inline constexpr Unit rounds{"rounds"};
+inline constexpr Unit share{"share of 1", true};
+inline constexpr Unit ratio{"ratio"};
+inline constexpr Unit iterations{"iterations"};
+inline constexpr Unit at_once{"at once", true};
+inline constexpr Unit as_field{"unit of the field"};  ///< the field that has the distribution
+inline constexpr Unit deviation{"unit of the field", true};
+}  // namespace units
+
+/// Whether a field is in the JSON, and when it is left out. A field without it is always there.
+struct Presence {
+  bool is_here = true;
+  std::string_view condition = {};  ///< completes "Left out ..."; "" = never left out
+  /// If the condition is that another field has a value: that field, and the value in JSON.
+  std::string_view field = {};
+  std::string_view value = {};
+};
+
+inline Presence left_out(bool is_left_out, std::string_view condition) {
+  return {!is_left_out, condition};
+}
+/// All fields of an object with the same condition are left out together.
+inline Presence left_out_if(std::string_view field, std::uint64_t count) {
+  return {count != 0, {}, field, "0"};
+}
+inline Presence left_out_if_false(std::string_view field, bool flag) {
+  return {flag, {}, field, "false"};
+}
+
+/// Value that is the same in every report.
+template <class Value>
+struct Constant {
+  Value value;
+};
+
+/// One of a fixed list of words.
+struct Word {
+  std::string_view word;
+  std::span<const std::string_view> words;
+};
+
+/// The name of an enumerator, by a list of all names.
+template <class Enum, class Names>
+constexpr std::string_view name_in(const Names& names, Enum value) {
+  return names.at(static_cast<std::size_t>(value));
+}
+
+/// A value for each of a fixed list of words.
+template <class Value>
+struct ByWord {
+  std::span<const std::string_view> words;
+  std::span<const Value> values;
+};
+
+/// List with at least one entry.
+template <class List>
+struct NotEmpty {
+  const List& list;
+};
+template <class List>
+NotEmpty(const List&) -> NotEmpty<List>;
+
+/// List whose entries are written as `entry_of(item)`: as rows, if that is a std::tuple.
+template <class List, class Function>
+struct Mapped {
+  const List& list;
+  Function entry_of;
+};
+template <class List, class Function>
+Mapped(const List&, Function) -> Mapped<List, Function>;
+
+/// Struct with a `describe` next to it.
+template <class Value>
+concept Described = requires(int& visitor, const Value& value) {
+  describe(visitor, value);
+};
+
+}  // namespace eventspace

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/report/object_types.cpp — prints types as JSON schema, TypeScript and
+// Markdown.
+#include "eventspace/analysis/report/object_types.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace eventspace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Field = ObjectType::Field;
+
+constexpr std::size_t columns_max = 100;
+
+/// "count = 0", or "" if the field does not depend on another.
+std::string other_value(const Presence& presence, std::string_view form) {
+  if (presence.field.empty()) return {};
+  return fmt::format(fmt::runtime(form), presence.field, presence.value);
+}
+
+bool may_be_left_out(const Presence& presence) {
+  return !presence.condition.empty() || !presence.field.empty();
+}
+
+std::string help_of(const Field& field) {
+  if (!may_be_left_out(field.presence)) return field.help;
+  return fmt::format("{} Left out {}{}.", field.help, field.presence.condition,
+                     other_value(field.presence, "if `{}` is {}"));
+}
+
+/// The name that a type refers to.
+std::string name_of_reference(const Json& type) {
+  constexpr std::string_view prefix = "#/$defs/";
+  return type["$ref"].get<std::string>().substr(prefix.size());
+}
+
+// --- JSON schema --------------------------------------------------------------------------------
+
+/// Fields that another field decides about: all of them are there, or none.
+Json dependent_fields(const ObjectType& type) {
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<std::string>> groups;
+  for (const Field& field : type.fields)
+    if (!field.presence.field.empty())
+      groups[{field.presence.field, field.presence.value}].push_back(field.name);
+  Json conditions = Json::array();
+  for (const auto& [other, names] : groups) {
+    Json none = Json::object();
+    for (const std::string& name : names) none[name] = false;
+    conditions.push_back(
+        {{"if", {{"properties", {{other.first, {{"const", Json::parse(other.second)}}}}}}},
+         {"then", {{"properties", none}}},
+         {"else", {{"required", names}}}});
+  }
+  return conditions;
+}
+
+Json schema_of(const ObjectType& type) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Field& field : type.fields) {
+    Json& property = properties[field.name] = field.type;
+    property["description"] = help_of(field);
+    if (!may_be_left_out(field.presence)) required.push_back(field.name);
+  }
+  Json schema = {{"description", type.help}, {"type", "object"}, {"properties", properties}};
+  if (!required.empty()) schema["required"] = required;
+  schema["additionalProperties"] = false;
+  if (Json dependent = dependent_fields(type); !dependent.empty()) schema["allOf"] = dependent;
+  return schema;
+}
+
+/// Prints a value in one line if it fits, otherwise an entry a line.
+std::string print(const Json& json, std::size_t indent) {
+  const std::string line = json.dump();
+  if (!json.is_structured() || json.empty() || indent + line.size() <= columns_max) return line;
+  std::vector<std::string> entries;
+  const std::string margin(indent + 2, ' ');
+  for (const auto& [key, value] : json.items())
+    entries.push_back(margin + (json.is_object() ? Json(key).dump() + ": " : "") +
+                      print(value, indent + 2));
+  const std::string_view ends = json.is_object() ? "{}" : "[]";
+  return fmt::format("{}\n{}\n{}{}", ends[0], fmt::join(entries, ",\n"), std::string(indent, ' '),
+                     ends[1]);
+}
+
+// --- TypeScript ---------------------------------------------------------------------------------
+
+/// "group_link" as "GroupLink".
+std::string typescript_name(std::string_view name) {
+  std::string text;
+  bool is_first = true;
+  for (const char letter : name) {
+    if (letter != '_')
+      text +=
+          is_first ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+    is_first = letter == '_';
+  }
+  return text;
+}
+
+std::string quoted(const Json& value) {
+  return value.is_string() ? fmt::format("'{}'", value.get<std::string>()) : value.dump();
+}
+
+std::string typescript_of(const Json& type) {
+  if (type.contains("$ref")) return typescript_name(name_of_reference(type));
+  if (type.contains("const")) return quoted(type["const"]);
+  if (type.contains("enum")) {
+    std::vector<std::string> words;
+    for (const Json& word : type["enum"]) words.push_back(quoted(word));
+    return fmt::format("{}", fmt::join(words, " | "));
+  }
+  if (type.contains("prefixItems")) {
+    std::vector<std::string> columns;
+    for (const Json& column : type["prefixItems"]) columns.push_back(typescript_of(column));
+    return fmt::format("[{}]", fmt::join(columns, ", "));
+  }
+  if (type["type"] == "array") return typescript_of(type["items"]) + "[]";
+  if (type["type"] == "object")
+    return fmt::format("Record<string, {}>", typescript_of(type["properties"].front()));
+  return type["type"] == "string" || type["type"] == "boolean" ? type["type"] : Json("number");
+}
+
+/// In the layout of prettier: in one line, with the type in the next, or with a line for each word.
+std::string typescript_of(const Field& field) {
+  const std::string name = field.name + (may_be_left_out(field.presence) ? "?" : "");
+  const std::string type = typescript_of(field.type);
+  if (name.size() + type.size() + 5 <= columns_max) return fmt::format("  {}: {};\n", name, type);
+  if (type.size() + 5 <= columns_max) return fmt::format("  {}:\n    {};\n", name, type);
+  std::string lines = fmt::format("  {}:", name);
+  for (const Json& word : field.type["enum"]) lines += fmt::format("\n    | {}", quoted(word));
+  return lines + ";\n";
+}
+
+// --- Markdown -----------------------------------------------------------------------------------
+
+std::string markdown_of(const Json& type) {
+  if (type.contains("$ref")) {
+    const std::string name = name_of_reference(type);
+    return fmt::format("[{0}](#{0})", name);
+  }
+  if (type.contains("const")) return fmt::format("`{}`", type["const"].dump());
+  if (type.contains("enum")) {
+    std::vector<std::string> words;
+    for (const Json& word : type["enum"])
+      words.push_back(fmt::format("`{}`", word.get<std::string>()));
+    return fmt::format("{}", fmt::join(words, ", "));
+  }
+  if (type.contains("prefixItems")) return "row";
+  if (type["type"] == "array") return "list of " + markdown_of(type["items"]);
+  if (type["type"] == "object") {
+    std::vector<std::string> words;
+    for (const auto& [word, value] : type["properties"].items())
+      words.push_back(fmt::format("`{}`", word));
+    return fmt::format("{} for each of {}", markdown_of(type["properties"].front()),
+                       fmt::join(words, ", "));
+  }
+  return type["type"];
+}
+
+}  // namespace
+
+std::string print_schema(const ObjectTypes& types) {
+  Json definitions = Json::object();
+  for (const ObjectType& type : types.all()) definitions[type.name] = schema_of(type);
+  return print({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                {"title", "PATHS report"},
+                {"description",
+                 "Output of `paths analyze --json` and `paths analyze --compare --json`. "
+                 "scripts/describe writes this file."},
+                {"type", "object"},
+                {"required", {"format"}},
+                {"if", {{"properties", {{"format", {{"const", "paths-comparison"}}}}}}},
+                {"then", {{"$ref", "#/$defs/comparison"}}},
+                {"else", {{"$ref", "#/$defs/report"}}},
+                {"$defs", definitions}},
+               0) +
+         '\n';
+}
+
+std::string print_typescript(const ObjectTypes& types) {
+  std::string text =
+      "// SPDX-License-Identifier: Apache-2.0\n"
+      "// eventspace/page/web/src/report.ts — types of the report. scripts/describe writes this "
+      "file.\n";
+  for (const ObjectType& type : types.all()) {
+    const std::string base =
+        type.included.empty() ? "" : " extends " + typescript_name(type.included);
+    text += fmt::format("\n/** {} */\nexport interface {}{} {{\n", type.help,
+                        typescript_name(type.name), base);
+    for (const Field& field : type.fields)
+      if (!field.is_included) text += typescript_of(field);
+    text += "}\n";
+  }
+  return text;
+}
+
+std::string print_field_reference(const ObjectTypes& types) {
+  std::string text =
+      "# Fields of a report\n\n"
+      "`paths analyze --json` writes a [report](#report), with `--compare` a "
+      "[comparison](#comparison). [analysis.md](analysis.md) explains the figures.\n"
+      "`scripts/describe` writes this file; a test compares it.\n";
+  for (const ObjectType& type : types.all()) {
+    text += fmt::format("\n## {}\n\n{}\n\n", type.name, type.help);
+    if (!type.included.empty())
+      text += fmt::format("It also has the fields of [{0}](#{0}).\n\n", type.included);
+    text += "| field | type | unit | content |\n| --- | --- | --- | --- |\n";
+    for (const Field& field : type.fields)
+      if (!field.is_included)
+        text += fmt::format("| `{}` | {} | {} | {} |\n", field.name, markdown_of(field.type),
+                            field.unit.name, help_of(field));
+  }
+  return text;
+}
+
+}  // namespace eventspace
