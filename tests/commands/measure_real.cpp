@@ -60,7 +60,13 @@ TEST_CASE("measure: links between processes of this machine are found as they ar
   const Folder folder("real");
   const std::string file = folder.write("sites.yaml", config(emulated));
   const std::string output = folder.path("network.yaml");
-  const auto said = paths_program("measure " + file + " -o " + output);
+  // Other processes may take so much of the machine that a link cannot be measured, and the program
+  // says so. They rarely do it ten times in a row.
+  test_support::Said said;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    said = paths_program("measure " + file + " -o " + output);
+    if (said.text.find("because the machine was busy") == std::string::npos) break;
+  }
   CAPTURE(said.text);
   REQUIRE(said.exit_code == 0);
   CHECK_THAT(said.text, Contains("measure: 4 links and networks in 4 rounds: about"));
