@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/units.hpp"
-#include "paths/ascent.hpp"
 #include "paths/operation.hpp"
+#include "paths/responder.hpp"
 
 namespace pastset {
 class Element;
@@ -31,33 +31,33 @@ struct Stage {
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
   /// What never waits, here and below on this host.
   OperationSet at_once = OperationSet::none();
-  /// Operations of other hosts and started ones begin here without a context, and need none as far
-  /// as the next join.
-  bool begins = false;
+  /// Operations of other hosts and started ones need a context before the next join.
+  bool needs_context = true;
 };
 
 /// One kind of thing that happens to operations as they pass (Bongo et al. 2004, §III-A).
 ///
-/// Lines before next(operation) run on the way down, lines after it on the way up; not calling
-/// next answers early. It may block, through runtime/ only. It acts on the kinds of operation it
-/// names and passes all others through with `return next(std::move(operation))`.
+/// It acts on the kinds of operation it names, and passes all others on. A wrapper that has to
+/// block derives from BlockingWrapper.
 ///
-/// Sharing: many contexts are inside operate() at once, of one round or of several.
-/// Throws:  TravelError, or anything else, which the stage turns into a TravelError that names
-///          host and wrapper; Cancelled passes unchanged. Thrown before next was called, it still
-///          reaches the joins below, as this contributor's failure (run_stage() sees to that).
+/// Thread-safe: many contexts are inside handle() at once, of one round or of several.
 class Wrapper {
  public:
   virtual ~Wrapper() = default;
-  virtual Result operate(Operation operation, Next next) = 0;
-  /// The same without a context to wait in, for those that can (begins()): goes on by
-  /// next.begin(operation, std::move(ascent)), answers the ascent, or keeps it and answers later;
-  /// what operate() does after next() is left to ascent.then(). Must not block; what it throws, it
-  /// throws while it has the ascent. On the virtual clock it runs in a service context, behind all
-  /// contexts that are ready then (runtime/continuation.hpp).
-  virtual void begin(Operation&& operation, Next next, Ascent& ascent);
-  /// Asked once, when the host is wired; what runs code of the application cannot.
-  virtual bool begins() const { return false; }
+  /// Handles one operation on its way down. Does one of three things: passes the operation on with
+  /// next.handle(operation, std::move(responder)), replies, or keeps the responder and replies
+  /// later. Before it passes the operation on, it may add a step of the way up with
+  /// responder.on_reply(). On the virtual clock an operation that owns no context runs in a service
+  /// context, behind all contexts that are ready then (runtime/continuation.hpp).
+  ///
+  /// Blocks: only if responder.owns_context(). Then it must not keep the responder.
+  /// Throws: anything, while it has the responder. The stage turns that into a TravelError that
+  ///         names host and wrapper; Stop passes unchanged. If the operation was not passed on, the
+  ///         joins below get this contributor's failure (see begin_stage()).
+  virtual void handle(Operation&& operation, Next next, Responder& responder) = 0;
+  /// Returns whether operations need a context of their own here, for example because the wrapper
+  /// runs code of the application. Called once, when the host is wired.
+  virtual bool needs_context() const { return false; }
   /// What waits here without a context and whose deadline has come fails as it would in one;
   /// answers when the next one's comes. Called when Next::expect() said, or earlier.
   virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
@@ -72,7 +72,7 @@ class Wrapper {
   virtual pastset::Element* element_here() { return nullptr; }
   /// A join turns several slots into one; everything else keeps contributors apart.
   virtual bool joins() const { return false; }
-  /// What never waits in operate(), leaving aside what is below: where all stages of this host say
+  /// What never waits in handle(), leaving aside what is below: where all stages of this host say
   /// so, an operation of another host runs where it arrives, in no context. Asked once, when the
   /// host is wired; what runs code of the application is not among it.
   virtual OperationSet at_once() const { return OperationSet::none(); }
@@ -91,15 +91,25 @@ class Wrapper {
   std::string name_;
 };
 
+/// A wrapper that may block, through runtime/ only. Each of its operations owns a context.
+class BlockingWrapper : public Wrapper {
+ public:
+  /// Lines before next(operation) run on the way down, lines after it on the way up. A return
+  /// without a call of next replies early. Throws like handle().
+  virtual Result operate(Operation operation, Next next) = 0;
+  void handle(Operation&& operation, Next next, Responder& responder) final;
+  bool needs_context() const final { return true; }
+};
+
 /// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the wiring.
 class Next {
  public:
   Next(Wiring& wiring, const Stage& stage, bool* called)
       : wiring_(&wiring), stage_(&stage), called_(called) {}
-  /// Goes on down; returns with what comes up. Must not be called at the end of a path.
+  /// Passes the operation on to the stage below. Must not be called at the end of a path.
+  void handle(Operation&& operation, Responder responder) const;
+  /// The same for an operation that owns the calling context. Blocks, and returns the reply.
   Result operator()(Operation operation) const;
-  /// The same without a context, for Wrapper::begin().
-  void begin(Operation&& operation, Ascent ascent) const;
   /// Something waits here without a context, until then: Wrapper::end_late() is to be called.
   void expect(base::Nanos until) const;
   /// What `error`, thrown by the wrapper, is to those above.
@@ -115,7 +125,7 @@ class Next {
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }
-  /// The same rest of the path for a context that outlives this call of operate().
+  /// Copy for work that outlives this call of handle().
   Next detached() const { return Next(*wiring_, *stage_, nullptr); }
 
  private:
@@ -124,10 +134,12 @@ class Next {
   bool* called_;
 };
 
-/// Runs `stage` and all below it. What a wrapper threw on the way down without having called next
-/// is carried to the joins below as a failed contribution; then it is thrown.
+/// Runs `stage` and the stages below it. If the wrapper needs a context and the operation owns
+/// none, a service context takes the operation over. If the wrapper throws before it has passed the
+/// operation on, the joins below get a failed contribution, and then the operation fails.
+void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Responder responder);
+/// The same for an operation that owns the calling context. Blocks until the reply.
+/// Throws: TravelError, or the Stop that ended a wait.
 Result run_stage(Wiring& wiring, const Stage& stage, Operation operation);
-/// The same without a context; in one where the stage needs it.
-void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent);
 
 }  // namespace paths

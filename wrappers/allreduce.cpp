@@ -13,12 +13,9 @@ Allreduce::Allreduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction 
     : rounds_(site, wrapper, {.carrier = paths::Carrier::last, .reduction = std::move(reduction)}) {
 }
 
-paths::Result Allreduce::operate(paths::Operation operation, paths::Next next) {
-  return rounds_.operate(std::move(operation), next);
-}
-
-void Allreduce::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
-  rounds_.begin(std::move(operation), next, ascent);
+void Allreduce::handle(paths::Operation&& operation, paths::Next next,
+                       paths::Responder& responder) {
+  rounds_.handle(std::move(operation), next, responder);
 }
 
 paths::WrapperKind allreduce_kind() {

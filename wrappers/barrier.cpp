@@ -9,12 +9,8 @@
 
 namespace wrappers {
 
-paths::Result Barrier::operate(paths::Operation operation, paths::Next next) {
-  return rounds_.operate(std::move(operation), next);
-}
-
-void Barrier::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
-  rounds_.begin(std::move(operation), next, ascent);
+void Barrier::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
+  rounds_.handle(std::move(operation), next, responder);
 }
 
 paths::WrapperKind barrier_kind() {

@@ -19,9 +19,7 @@ class Barrier final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
   Barrier(paths::Site& site, std::uint32_t wrapper) : rounds_(site, wrapper, {}) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
-  bool begins() const override { return true; }
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override { return rounds_.end_late(now); }
   void give_up() override { rounds_.give_up(); }
   bool takes_failures() const override { return true; }

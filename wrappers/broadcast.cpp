@@ -26,14 +26,10 @@ Broadcast::Broadcast(paths::Wiring& wiring, std::uint32_t wrapper,
                      std::optional<std::uint32_t> from, std::optional<pastset::Template> value)
     : from_(from), value_(std::move(value)), rounds_(wiring, wrapper, rules_for(from)) {}
 
-paths::Result Broadcast::operate(paths::Operation operation, paths::Next next) {
+void Broadcast::handle(paths::Operation&& operation, paths::Next next,
+                       paths::Responder& responder) {
   if (operation.kind == paths::OperationKind::move) check(operation, next.wiring());
-  return rounds_.operate(std::move(operation), next);
-}
-
-void Broadcast::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
-  if (operation.kind == paths::OperationKind::move) check(operation, next.wiring());
-  rounds_.begin(std::move(operation), next, ascent);
+  rounds_.handle(std::move(operation), next, responder);
 }
 
 /// Only the root's tuple goes anywhere; a wrong one is its failure, which reaches everyone.

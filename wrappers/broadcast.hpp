@@ -29,9 +29,7 @@ class Broadcast final : public paths::Wrapper {
   /// `value` what the root moves, if that is to be checked here.
   Broadcast(paths::Wiring& wiring, std::uint32_t wrapper, std::optional<std::uint32_t> from,
             std::optional<pastset::Template> value);
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
-  bool begins() const override { return true; }
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override { return rounds_.end_late(now); }
   void give_up() override { rounds_.give_up(); }
   bool takes_failures() const override { return true; }

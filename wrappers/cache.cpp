@@ -10,24 +10,15 @@ namespace wrappers {
 
 using paths::OperationKind;
 
-paths::Result Cache::operate(paths::Operation operation, paths::Next next) {
-  if (std::optional<paths::Result> answer = known(operation)) return *std::move(answer);
-  const OperationKind kind = operation.kind;
-  const std::uint64_t number = operation.number;
-  paths::Result result = next(std::move(operation));
-  learn(kind, number, result);
-  return result;
-}
-
-void Cache::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
+void Cache::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   if (std::optional<paths::Result> answer = known(operation))
-    return ascent.answer(*std::move(answer));
-  ascent.then([this, kind = operation.kind, number = operation.number](paths::Ascent up,
-                                                                       paths::Outcome&& outcome) {
+    return responder.reply(*std::move(answer));
+  responder.on_reply([this, kind = operation.kind, number = operation.number](
+                         paths::Responder up, paths::Outcome&& outcome) {
     if (!outcome.failure) learn(kind, number, outcome.result);
-    up.answer(std::move(outcome));
+    up.reply(std::move(outcome));
   });
-  next.begin(std::move(operation), std::move(ascent));
+  next.handle(std::move(operation), std::move(responder));
 }
 
 std::optional<paths::Result> Cache::known(const paths::Operation& operation) const {

@@ -27,9 +27,7 @@ namespace wrappers {
 class Cache final : public paths::Wrapper {
  public:
   explicit Cache(std::size_t keep) : keep_(keep) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
-  bool begins() const override { return true; }
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
 
  private:

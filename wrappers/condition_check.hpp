@@ -62,7 +62,7 @@ struct ConditionCheckSwitches {
 /// Throws:  TravelError.
 /// Records: for each round that its own value does not decide, a read of every other cluster's
 ///          cache (paths/joins/awaited_values.hpp).
-class ConditionCheck final : public paths::Wrapper {
+class ConditionCheck final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan.
   ConditionCheck(paths::Wiring& wiring, std::uint32_t wrapper, ConditionCheckSettings settings,

@@ -32,7 +32,7 @@ namespace wrappers {
 ///          it.
 /// Throws:  nothing of its own; what comes up passes through when it has arrived.
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
-class EmulateLink final : public paths::Wrapper {
+class EmulateLink final : public paths::BlockingWrapper {
  public:
   EmulateLink(paths::Wiring& wiring, std::shared_ptr<paths::EmulatedLink> link)
       : wiring_(wiring), link_(std::move(link)) {}

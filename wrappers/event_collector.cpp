@@ -54,30 +54,18 @@ void failed(eventspace::EventRecord& record, const paths::Next& next) {
 
 }  // namespace
 
-paths::Result EventCollector::operate(paths::Operation operation, paths::Next next) {
-  if (!is_recorded(operation, next)) return next(std::move(operation));
-  eventspace::EventRecord record = passing_down(operation, next);
-  try {
-    paths::Result result = next(std::move(operation));
-    passed_up(record, result, next);
-    return result;
-  } catch (...) {
-    failed(record, next);
-    throw;
-  }
-}
-
-void EventCollector::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
+void EventCollector::handle(paths::Operation&& operation, paths::Next next,
+                            paths::Responder& responder) {
   if (is_recorded(operation, next))
-    ascent.then([record = passing_down(operation, next), rest = next.detached()](
-                    paths::Ascent up, paths::Outcome&& outcome) mutable {
+    responder.on_reply([record = passing_down(operation, next), rest = next.detached()](
+                           paths::Responder up, paths::Outcome&& outcome) mutable {
       if (outcome.failure)
         failed(record, rest);
       else
         passed_up(record, outcome.result, rest);
-      up.answer(std::move(outcome));
+      up.reply(std::move(outcome));
     });
-  next.begin(std::move(operation), std::move(ascent));
+  next.handle(std::move(operation), std::move(responder));
 }
 
 paths::WrapperKind event_collector_kind() {

@@ -16,9 +16,7 @@ namespace wrappers {
 /// Throws:  nothing of its own.
 class EventCollector final : public paths::Wrapper {
  public:
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
-  bool begins() const override { return true; }
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
 };
 

@@ -37,19 +37,12 @@ std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& plac
 
 }  // namespace
 
-paths::Result Forward::operate(paths::Operation operation, paths::Next next) {
-  const paths::StageId stage = leave(operation, next);
-  if (!operation.one_way) return next.wiring().call(to_host_, stage, std::move(operation));
-  next.wiring().push(to_host_, stage, std::move(operation));
-  return {};
-}
-
-void Forward::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
+void Forward::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   const paths::StageId stage = leave(operation, next);
   if (!operation.one_way)
-    return next.wiring().begin_call(to_host_, stage, std::move(operation), ascent);
+    return next.wiring().call(to_host_, stage, std::move(operation), responder);
   next.wiring().push(to_host_, stage, std::move(operation));
-  ascent.answer(paths::Result{});
+  responder.reply(paths::Result{});
 }
 
 /// Makes of the operation what crosses; where to.

@@ -19,9 +19,7 @@ namespace wrappers {
 class Forward final : public paths::Wrapper {
  public:
   explicit Forward(std::uint32_t to_host) : to_host_(to_host) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
-  bool begins() const override { return true; }
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   paths::OperationSet at_once() const override { return paths::OperationSet::pushes(); }
   bool takes_failures() const override { return true; }
 

@@ -26,7 +26,7 @@ namespace wrappers {
 /// Throws:  what the earlier move threw. A contribution that failed above goes down at once, and
 ///          its contributor gets that failure at once instead of what was due, and again `rounds`
 ///          later, when all others get it.
-class Lagged final : public paths::Wrapper {
+class Lagged final : public paths::BlockingWrapper {
  public:
   Lagged(paths::Wiring& wiring, std::uint64_t rounds) : wiring_(wiring), rounds_(rounds) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;

@@ -40,7 +40,7 @@ struct LaggedCheckSettings {
 /// Throws:  TravelError.
 /// Ends:    a batch that is not full is not sent: nobody acts on its rounds.
 /// Records: a read of every other cluster's value for each round (paths/joins/awaited_values.hpp).
-class LaggedCheck final : public paths::Wrapper {
+class LaggedCheck final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan.
   LaggedCheck(paths::Wiring& wiring, std::uint32_t wrapper, LaggedCheckSettings settings);

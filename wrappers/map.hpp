@@ -25,7 +25,7 @@ namespace wrappers {
 ///          element's host is there.
 /// Order:   as that of a store.
 /// Throws:  pastset::ElementError, with the element's own words.
-class Map final : public paths::Wrapper {
+class Map final : public paths::BlockingWrapper {
  public:
   explicit Map(std::string element) : name_of_element_(std::move(element)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;

@@ -39,14 +39,9 @@ bool only_reads(OperationKind kind) {
 
 }  // namespace
 
-paths::Result Observe::operate(paths::Operation operation, paths::Next next) {
+void Observe::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   refuse_changes(operation);
-  return paths::operate_on(*element_, operation, next.wiring().deadline());
-}
-
-void Observe::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
-  refuse_changes(operation);
-  waiting_.begin(std::move(operation), next, ascent);
+  waiting_.handle(std::move(operation), next, responder);
 }
 
 void Observe::refuse_changes(const paths::Operation& operation) const {

@@ -7,20 +7,20 @@
 
 namespace wrappers {
 
-paths::Result Periodic::operate(paths::Operation operation, paths::Next next) {
+void Periodic::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   // The last round before that comes to those below is the last multiple.
   if (paths::is_farewell(operation.kind)) operation.sequence -= operation.sequence % every_;
   const bool goes_on =
       operation.kind != paths::OperationKind::move || (operation.sequence + 1) % every_ == 0;
-  if (goes_on) return next(std::move(operation));
+  if (goes_on) return next.handle(std::move(operation), std::move(responder));
   next.taken();
-  if (operation.failure) throw paths::TravelError(*operation.failure);
+  if (operation.failure) return responder.fail(operation.failure);
   paths::Result unchecked;
   unchecked.sequence = operation.sequence;
   unchecked.contributions = operation.contributions;
   unchecked.origin.kind = paths::Origin::Kind::local;
   unchecked.payload = std::move(operation.payload);
-  return unchecked;
+  responder.reply(std::move(unchecked));
 }
 
 paths::WrapperKind periodic_kind() {

@@ -22,7 +22,7 @@ namespace wrappers {
 class Periodic final : public paths::Wrapper {
  public:
   explicit Periodic(std::uint64_t every) : every_(every) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   bool takes_failures() const override { return true; }
 
  private:

@@ -27,7 +27,7 @@ namespace wrappers {
 /// Throws:  nothing of its own. When the far end fails or carries an error mark, the element is
 ///          marked with that error and no more is fetched.
 /// Records: each read: when it left, and when its tuple was in the element.
-class Prefetch final : public paths::Wrapper {
+class Prefetch final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan.
   Prefetch(paths::Wiring& wiring, std::uint32_t wrapper, std::shared_ptr<pastset::Element> into)

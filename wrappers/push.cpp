@@ -15,8 +15,8 @@
 
 namespace wrappers {
 
-paths::Result Push::operate(paths::Operation operation, paths::Next next) {
-  return next(std::move(operation));
+void Push::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
+  next.handle(std::move(operation), std::move(responder));
 }
 
 void Push::start() {

@@ -43,7 +43,7 @@ class Push final : public paths::Wrapper {
   /// `wrapper` is its index in the plan.
   Push(paths::Wiring& wiring, std::uint32_t wrapper, PushSettings settings)
       : wiring_(wiring), wrapper_(wrapper), settings_(std::move(settings)) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   void start() override;
   void stop() override;
 

@@ -13,12 +13,8 @@ Reduce::Reduce(paths::Site& site, std::uint32_t wrapper, paths::Reduction reduct
     : rounds_(site, wrapper,
               {.carrier = paths::Carrier::one_after_all, .reduction = std::move(reduction)}) {}
 
-paths::Result Reduce::operate(paths::Operation operation, paths::Next next) {
-  return rounds_.operate(std::move(operation), next);
-}
-
-void Reduce::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
-  rounds_.begin(std::move(operation), next, ascent);
+void Reduce::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
+  rounds_.handle(std::move(operation), next, responder);
 }
 
 paths::WrapperKind reduce_kind() {

@@ -26,7 +26,7 @@ namespace wrappers {
 /// Order:   rounds may overtake each other.
 /// Throws:  TravelError: a round that fails, here or on another host, fails for all who still need
 ///          something of it; the next ones go on. When a contributor ends, all that come later do.
-class Schedule final : public paths::Wrapper {
+class Schedule final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan; `by` names the schedule, `collective` what it is for: the
   /// graph.

@@ -32,20 +32,9 @@ std::string senders(const paths::Plan& plan, std::uint32_t path) {
 Store::Store(std::shared_ptr<pastset::Element> element, StoreMarks marks)
     : element_(std::move(element)), marks_(marks), waiting_(*element_, &senders) {}
 
-paths::Result Store::operate(paths::Operation operation, paths::Next next) {
-  const paths::Plan& plan = next.wiring().plan();
-  if (leaves_mark(operation, plan)) return {};
-  try {
-    return paths::operate_on(*element_, operation, next.wiring().deadline());
-  } catch (const pastset::DeadlinePassed& late) {
-    if (operation.kind == paths::OperationKind::move) throw;
-    throw pastset::DeadlinePassed(late.what() + senders(plan, operation.path));
-  }
-}
-
-void Store::begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) {
-  if (leaves_mark(operation, next.wiring().plan())) return ascent.answer(paths::Result{});
-  waiting_.begin(std::move(operation), next, ascent);
+void Store::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
+  if (leaves_mark(operation, next.wiring().plan())) return responder.reply(paths::Result{});
+  waiting_.handle(std::move(operation), next, responder);
 }
 
 /// Instead of what it would do else.

@@ -31,9 +31,8 @@ enum class StoreMarks : std::uint8_t {
 class Store final : public paths::Wrapper {
  public:
   explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing);
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override;
-  bool begins() const override { return paths::begins_on(*element_); }
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
+  bool needs_context() const override { return paths::needs_context_on(*element_); }
   base::Nanos end_late(base::Nanos now) override { return waiting_.end_late(now); }
   void give_up() override { waiting_.give_up(); }
   paths::OperationSet at_once() const override { return paths::at_once_on(*element_); }

@@ -76,8 +76,8 @@ Result operate_on(pastset::Element& element, const Operation& operation,
   return result;
 }
 
-bool begins_on(const pastset::Element& element) {
-  return !element.runs_x_functions() && !element.may_be_held();
+bool needs_context_on(const pastset::Element& element) {
+  return element.runs_x_functions() || element.may_be_held();
 }
 
 OperationSet at_once_on(const pastset::Element& element) {

@@ -14,10 +14,11 @@ namespace paths {
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 
-/// Whether an operation can be begun on it by who must not wait.
-bool begins_on(const pastset::Element& element);
+/// Whether operations on it need contexts of their own: it runs code of the application, or another
+/// process may hold it.
+bool needs_context_on(const pastset::Element& element);
 
-/// Of those, what never waits on this element, whatever becomes of it.
+/// What never waits on this element, whatever becomes of it.
 OperationSet at_once_on(const pastset::Element& element);
 
 }  // namespace paths

@@ -32,7 +32,12 @@ struct Path::UnderWay {
   }
 };
 
-struct Started::State final : runtime::Completion, runtime::Continuation, Trip {
+struct Started::State final : runtime::Completion,
+                              runtime::Continuation,
+                              ServiceRoom,
+                              OperationState {
+  State() : OperationState(room) {}
+
   Wiring* wiring = nullptr;
   const Stage* stage = nullptr;
   Operation operation;
@@ -260,7 +265,7 @@ Started Path::begin(Operation operation) {
   state.last_failure = last_failure_;
   state.under_way = under_way_;
   under_way_->come();
-  if (first_stage_->begins) {
+  if (!first_stage_->needs_context) {
     state.self = started.state_;
     state.wiring = wiring_;
     state.stage = first_stage_;

@@ -22,35 +22,33 @@ Operation failed_contribution(OperationHead head, const Failure& failure) {
   return {head, {}, failure};
 }
 
-/// The stages below learn of the failure; what they answer is that same failure, or nothing new.
-void carry_down(Wiring& wiring, const Stage& stage, Operation failed) {
-  try {
-    Next(wiring, stage, nullptr)(std::move(failed));
-  } catch (const TravelError&) {
+/// State of an operation that owns the calling context, on the stack of that context.
+class OwnedOperation final : StateRoom<256>, public OperationState {
+ public:
+  OwnedOperation() : OperationState(room, true) {}
+  Result take_result() {
+    ENSURE(has_arrived_);
+    if (stop_) std::rethrow_exception(stop_);
+    if (outcome_.failure) throw TravelError(*outcome_.failure);
+    return std::move(outcome_.result);
   }
-}
 
-// Very many fibers may wait below run_stage(), each on a stack of which it should touch one page.
-// So failures are handled in frames of their own.
+ private:
+  void arrived(Outcome&& outcome) noexcept override {
+    outcome_ = std::move(outcome);
+    has_arrived_ = true;
+  }
+  void stopped(std::exception_ptr stop) noexcept override { stop_ = std::move(stop); }
 
-/// run_stage() of an operation that failed further up, in a wrapper that does not see failures.
-[[gnu::noinline]] Result pass_by(Wiring& wiring, const Stage& stage, Operation&& operation) {
-  if (stage.below == nullptr) throw TravelError(*operation.failure);
-  return Next(wiring, stage, nullptr)(std::move(operation));
-}
+  Outcome outcome_;
+  std::exception_ptr stop_;
+  bool has_arrived_ = false;
+};
 
-/// run_stage() of an operation that failed here; `called` if the stages below have seen it.
-[[noreturn, gnu::noinline]] void fail_here(Wiring& wiring, const Stage& stage,
-                                           const OperationHead& head, bool called,
-                                           const Failure& failure) {
-  if (!called && head.kind == OperationKind::move && stage.below != nullptr)
-    carry_down(wiring, stage, failed_contribution(head, failure));
-  throw TravelError(*failure);
-}
-
-/// In a context of its own, by run_stage().
-void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent) {
-  const auto kept = std::make_shared<Ascent>(std::move(ascent));
+/// Hands the operation to a service context.
+void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation,
+                    Responder responder) {
+  const auto kept = std::make_shared<Responder>(std::move(responder));
   Next(wiring, stage, nullptr)
       .in_context([&wiring, &stage, kept, operation = std::move(operation)] {
         Outcome outcome;
@@ -62,28 +60,57 @@ void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation, A
           outcome.failure = std::make_shared<TravelError>(wiring.name(), "", "",
                                                           fmt::format("ended: {}", stop.what()));
         }
-        kept->answer(std::move(outcome));
+        kept->reply(std::move(outcome));
       });
+}
+
+// Very many fibers may wait below begin_stage(), each on a stack of which it should touch one page.
+// So failures are handled in frames of their own.
+
+/// Passes on an operation that failed further up, around a wrapper that does not see failures.
+[[gnu::noinline]] void pass_by(Wiring& wiring, const Stage& stage, Operation&& operation,
+                               Responder responder) {
+  if (stage.below == nullptr) return responder.fail(operation.failure);
+  Next(wiring, stage, nullptr).handle(std::move(operation), std::move(responder));
+}
+
+/// Fails an operation with what the wrapper threw. Stages below get the failed contribution, unless
+/// they have seen the operation (`called`); their reply tells nothing new.
+[[gnu::noinline]] void fail_here(const Next& next, const OperationHead& head, bool called,
+                                 const std::exception_ptr& error, Responder responder) {
+  Failure failure;
+  std::exception_ptr stop;
+  try {
+    failure = next.failure_of(error, head.path);
+  } catch (const runtime::Stop& stopped) {
+    stop = std::current_exception();
+    failure = next.wiring().failure(next.stage().wrapper->name(), head.path, stopped.what());
+  }
+  if (stop) return responder.stop(std::move(stop), std::move(failure));
+  if (called || head.kind != OperationKind::move || next.stage().below == nullptr)
+    return responder.fail(std::move(failure));
+  responder.on_reply([failure](Responder up, const Outcome&) { up.fail(failure); });
+  next.handle(failed_contribution(head, failure), std::move(responder));
 }
 
 }  // namespace
 
-void Wrapper::begin(Operation&&, Next, Ascent&) {
-  base::report_bug(__FILE__, __LINE__, "a wrapper was begun that needs a context");
+void BlockingWrapper::handle(Operation&& operation, Next next, Responder& responder) {
+  ENSURE(responder.owns_context());
+  responder.reply(operate(std::move(operation), next));
+}
+
+void Next::handle(Operation&& operation, Responder responder) const {
+  ENSURE(stage_->below != nullptr);
+  taken();
+  operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
+  begin_stage(*wiring_, *stage_->below, std::move(operation), std::move(responder));
 }
 
 Result Next::operator()(Operation operation) const {
-  ENSURE(stage_->below != nullptr);
-  taken();
-  operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
-  return run_stage(*wiring_, *stage_->below, std::move(operation));
-}
-
-void Next::begin(Operation&& operation, Ascent ascent) const {
-  ENSURE(stage_->below != nullptr);
-  taken();
-  operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
-  begin_stage(*wiring_, *stage_->below, std::move(operation), std::move(ascent));
+  OwnedOperation owned;
+  handle(std::move(operation), Responder(owned));
+  return owned.take_result();
 }
 
 void Next::expect(base::Nanos until) const { wiring_->expect(until); }
@@ -111,41 +138,27 @@ void Next::in_context(std::function<void()> work) const {
 }
 
 Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
-  if (operation.failure && !stage.wrapper->takes_failures())
-    return pass_by(wiring, stage, std::move(operation));
-  bool called = false;
-  const OperationHead head = operation;
-  Failure failure;
-  const Next next(wiring, stage, &called);
-  try {
-    return stage.wrapper->operate(std::move(operation), next);
-  } catch (...) {
-    failure = next.failure_of(std::current_exception(), head.path);
-  }
-  fail_here(wiring, stage, head, called, failure);
+  OwnedOperation owned;
+  begin_stage(wiring, stage, std::move(operation), Responder(owned));
+  return owned.take_result();
 }
 
-void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Ascent ascent) {
+void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Responder responder) {
+  if (operation.failure && !stage.wrapper->takes_failures())
+    return pass_by(wiring, stage, std::move(operation), std::move(responder));
+  if (stage.wrapper->needs_context() && !responder.owns_context())
+    return run_in_context(wiring, stage, std::move(operation), std::move(responder));
   bool called = false;
   const Next next(wiring, stage, &called);
-  if (operation.failure && !stage.wrapper->takes_failures()) {
-    if (stage.below == nullptr) return ascent.fail(operation.failure);
-    return next.begin(std::move(operation), std::move(ascent));
-  }
-  if (!stage.wrapper->begins())
-    return run_in_context(wiring, stage, std::move(operation), std::move(ascent));
   const OperationHead head = operation;
-  Failure failure;
+  std::exception_ptr error;
   try {
-    return stage.wrapper->begin(std::move(operation), next, ascent);
+    return stage.wrapper->handle(std::move(operation), next, responder);
   } catch (...) {
-    failure = next.failure_of(std::current_exception(), head.path);
+    error = std::current_exception();
   }
-  ENSURE(ascent);
-  if (called || head.kind != OperationKind::move || stage.below == nullptr)
-    return ascent.fail(failure);
-  ascent.then([failure](Ascent up, const Outcome&) { up.fail(failure); });
-  next.begin(failed_contribution(head, failure), std::move(ascent));
+  ENSURE(responder);
+  fail_here(next, head, called, error, std::move(responder));
 }
 
 }  // namespace paths

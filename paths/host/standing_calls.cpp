@@ -19,7 +19,8 @@ std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
 
 Wiring::Standing::Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
                            const Admission::Standing& of)
-    : stage(*wiring.stage(first.stage)),
+    : OperationState(room),
+      stage(*wiring.stage(first.stage)),
       wiring_(wiring),
       connection_(connection),
       admitted_(of),
@@ -52,7 +53,7 @@ Frame Wiring::Standing::whole(ShortFrame&& frame) const {
 
 bool Wiring::Standing::enters(const ShortFrame& frame) {
   const Result& of = frame.result;
-  if (!stage.begins || is_under_way_ ||
+  if (stage.needs_context || is_under_way_ ||
       !wiring_.admission_->enters(admitted_, frame.thread, of.sequence, of.contributions))
     return false;
   is_under_way_ = true;
@@ -62,7 +63,7 @@ bool Wiring::Standing::enters(const ShortFrame& frame) {
 
 Admission::Verdict Wiring::Standing::judge(const ShortFrame& frame) {
   using Verdict = Admission::Verdict;
-  if (!stage.begins) return {};
+  if (stage.needs_context) return {};
   Verdict verdict = wiring_.admission_->judge(admitted_, frame.thread, frame.result.sequence,
                                               frame.result.contributions);
   if (verdict.kind != Verdict::Kind::enters) return verdict;
@@ -74,7 +75,7 @@ Admission::Verdict Wiring::Standing::judge(const ShortFrame& frame) {
 }
 
 void Wiring::Standing::begin(ShortFrame&& frame) {
-  begin_stage(wiring_, stage, operation_of(std::move(frame)), Ascent(*this));
+  begin_stage(wiring_, stage, operation_of(std::move(frame)), Responder(*this));
 }
 
 /// The next one may come as soon as this one is answered.
@@ -125,7 +126,7 @@ void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
   const Verdict verdict = standing.judge(frame);
   lock.unlock();
   if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
-  if (!standing.stage.begins) return serve(connection, standing.whole(std::move(frame)));
+  if (standing.stage.needs_context) return serve(connection, standing.whole(std::move(frame)));
   if (verdict.kind == Verdict::Kind::late)
     return decline(connection, standing.whole(std::move(frame)));
   standing.begin(std::move(frame));

@@ -8,7 +8,7 @@ namespace paths {
 
 /// One such call: what its first request said, and room for the one that is under way. What short
 /// frames cannot say goes as frames do.
-class Wiring::Standing final : public Trip {
+class Wiring::Standing final : ServiceRoom, public OperationState {
  public:
   Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
            const Admission::Standing& admitted);
@@ -16,7 +16,7 @@ class Wiring::Standing final : public Trip {
   /// The request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
   /// Called with the wiring's mutex held. Whether a request enters, as nearly all do, which then is
-  /// under way; judge() tells of the others. Where stages do not begin, the whole one is judged
+  /// under way; judge() tells of the others. If stages need contexts, the whole request is judged
   /// instead.
   bool enters(const ShortFrame& frame);
   Admission::Verdict judge(const ShortFrame& frame);

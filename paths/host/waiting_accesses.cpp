@@ -60,21 +60,30 @@ struct WaitingAccesses::Waiting final : Access, runtime::Continuation {
   const std::uint64_t sequence;
   const std::uint64_t contributions;
   base::Nanos until{0};
-  Ascent ascent;
+  Responder responder;
   Waiting* previous_waiting = nullptr;
   Waiting* next_waiting = nullptr;
 };
 
 WaitingAccesses::~WaitingAccesses() { ENSURE(first_ == nullptr); }
 
-void WaitingAccesses::begin(Operation&& operation, const Next& next, Ascent& ascent) {
-  const runtime::Deadline deadline = next.wiring().deadline();
+Result WaitingAccesses::operate(const Operation& operation, const Wiring& wiring) const {
+  try {
+    return operate_on(element_, operation, wiring.deadline());
+  } catch (const pastset::DeadlinePassed& late) {
+    if (hint_ == nullptr || operation.kind == OperationKind::move) throw;
+    throw pastset::DeadlinePassed(late.what() + hint_(wiring.plan(), operation.path));
+  }
+}
+
+void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder& responder) {
   const auto kind = kind_of(operation);
-  if (!kind || at_once_on(element_).has(operation))
-    return ascent.answer(operate_on(element_, operation, deadline));
-  Waiting& waiting = ascent.keep<Waiting>(*this, *kind, operation, next.detached());
+  if (responder.owns_context() || !kind || at_once_on(element_).has(operation))
+    return responder.reply(operate(operation, next.wiring()));
+  const runtime::Deadline deadline = next.wiring().deadline();
+  Waiting& waiting = responder.emplace_state<Waiting>(*this, *kind, operation, next.detached());
   waiting.until = runtime::end_of(next.wiring().runtime(), deadline);
-  waiting.ascent = std::move(ascent);
+  waiting.responder = std::move(responder);
   {
     const runtime::Lock lock(mutex_);
     waiting.next_waiting = first_;
@@ -102,9 +111,9 @@ void WaitingAccesses::unlink(Waiting& waiting) {
 }
 
 void WaitingAccesses::answer(Waiting& waiting, Outcome&& outcome) {
-  Ascent ascent = std::move(waiting.ascent);
-  ascent.let_go_last();
-  ascent.answer(std::move(outcome));
+  Responder responder = std::move(waiting.responder);
+  responder.pop_state();
+  responder.reply(std::move(outcome));
 }
 
 base::Nanos WaitingAccesses::end_late(base::Nanos now) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/waiting_accesses.hpp — operations that wait in an element without a context.
+// paths/host/waiting_accesses.hpp — operations that may have to wait in an element.
 #pragma once
 #include <string>
 
 #include "base/units.hpp"
 #include "pastset/element.hpp"
-#include "paths/ascent.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/plan.hpp"
+#include "paths/responder.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
 
 namespace paths {
 
-/// What operate_on() does, begun and answered later; of one wrapper.
+/// What operate_on() does, of one wrapper: in the operation's own context, or answered later.
 ///
 /// Sharing: any context may call anything, or what is none.
 class WaitingAccesses {
@@ -27,12 +27,13 @@ class WaitingAccesses {
   WaitingAccesses& operator=(const WaitingAccesses&) = delete;
 
   /// The path ends here.
-  void begin(Operation&& operation, const Next& next, Ascent& ascent);
+  void handle(Operation&& operation, const Next& next, Responder& responder);
   base::Nanos end_late(base::Nanos now);  ///< Wrapper::end_late()
   void give_up();                         ///< Wrapper::give_up()
 
  private:
   struct Waiting;
+  Result operate(const Operation& operation, const Wiring& wiring) const;
   void told(Waiting& waiting);
   void unlink(Waiting& waiting);
   static void answer(Waiting& waiting, Outcome&& outcome);

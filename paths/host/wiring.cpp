@@ -131,9 +131,9 @@ void Wiring::wire(const Plan::Share& share, const WrapperKinds& kinds) {
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.at_once = stage.at_once & passed->wrapper->at_once();
     const Stage* last = &stage;  // that others pass, too
-    while (last->wrapper->begins() && !last->wrapper->joins() && last->below != nullptr)
+    while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
-    stage.begins = last->wrapper->begins();
+    stage.needs_context = last->wrapper->needs_context();
   }
 }
 
@@ -167,18 +167,19 @@ Result Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation)
   return answer;
 }
 
-void Wiring::begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
-                        Ascent& ascent) {
+void Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation,
+                  Responder& responder) {
+  if (responder.owns_context()) return responder.reply(call(to_host, stage, std::move(operation)));
   const runtime::Deadline limit = deadline();
-  ascent.then(
-      [this, to_host, stage, asked = OperationHead(operation)](Ascent up, Outcome&& outcome) {
+  responder.on_reply(
+      [this, to_host, stage, asked = OperationHead(operation)](Responder up, Outcome&& outcome) {
         if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
-        up.answer(std::move(outcome));
+        up.reply(std::move(outcome));
       });
   try {
-    connections_.begin_call(to_host, stage, std::move(operation), limit, ascent);
+    connections_.begin_call(to_host, stage, std::move(operation), limit, responder);
   } catch (...) {
-    ascent.let_go_last();
+    responder.pop_state();
     throw;
   }
   // Not before it has begun: whoever looks at deadlines would pass it over.
@@ -198,18 +199,18 @@ Failure Wiring::wrong_answer(std::uint32_t host, StageId stage, const OperationH
   return std::make_shared<TravelError>(connections_.refuse_answer(host, stage, asked.path, wrong));
 }
 
-void Wiring::begin(const Stage& stage, Operation operation, Trip& trip) {
-  ENSURE(stage.begins);
+void Wiring::begin(const Stage& stage, Operation operation, OperationState& state) {
+  ENSURE(!stage.needs_context);
   {
     runtime::Lock lock(mutex_);
     ++begun_;
   }
-  Ascent ascent(trip);
-  ascent.then([this](Ascent up, Outcome&& outcome) {
+  Responder responder(state);
+  responder.on_reply([this](Responder up, Outcome&& outcome) {
     ended_without_context();
-    up.answer(std::move(outcome));
+    up.reply(std::move(outcome));
   });
-  begin_stage(*this, stage, std::move(operation), std::move(ascent));
+  begin_stage(*this, stage, std::move(operation), std::move(responder));
 }
 
 void Wiring::ended_without_context() {
@@ -323,9 +324,12 @@ void Wiring::service_ended(std::uint64_t number) {
 }
 
 /// Used again, so that serving takes no memory.
-class Wiring::Service final : public runtime::Work, public runtime::Continuation, public Trip {
+class Wiring::Service final : public runtime::Work,
+                              public runtime::Continuation,
+                              ServiceRoom,
+                              public OperationState {
  public:
-  explicit Service(Wiring& wiring) : wiring_(wiring) {}
+  explicit Service(Wiring& wiring) : OperationState(room), wiring_(wiring) {}
   /// Unless it has no context.
   void cancel() {
     if (has_context()) Work::cancel();
@@ -347,13 +351,13 @@ class Wiring::Service final : public runtime::Work, public runtime::Continuation
   const Stage* stage = nullptr;  // where it enters; guarded by the wiring's mutex until it begins
 
  private:
-  bool has_context() const { return !stage->begins; }
+  bool has_context() const { return stage->needs_context; }
   void run() override {
     const runtime::ApplicationCode inside;  // its reductions and X-functions
     wiring_.carry_out(connection, frame);
   }
   void go_on() noexcept override {
-    begin_stage(wiring_, *stage, Operation(frame.operation), Ascent(*this));
+    begin_stage(wiring_, *stage, Operation(frame.operation), Responder(*this));
   }
   void arrived(Outcome&& outcome) noexcept override {
     wiring_.respond(connection, frame, std::move(outcome));

@@ -91,16 +91,15 @@ class Wiring : public Site {
   /// stopped: for what asks other hosts all the time. Before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
-  /// Sends `operation` into stage `stage` on another host and waits for what comes back up.
-  /// Throws what was thrown there, or TravelError when the host is gone or late.
-  Result call(std::uint32_t to_host, StageId stage, Operation&& operation);
-  /// The same without a context: what comes back answers `ascent`, which throwing leaves alone.
-  void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation, Ascent& ascent);
+  /// Sends `operation` to stage `stage` on another host, whose reply `responder` gets. Blocks until
+  /// then if the operation owns the context. Throws TravelError if the host is gone or late, and
+  /// Stop; the caller still has the responder then.
+  void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
   /// The same without an answer: one frame. Does not block; a push waiting for credits is replaced
   /// by a newer one of the same path, unless it is to be kept.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
-  /// What the clock of a host that our paths lead to shows, and ours before and after. Throws like
-  /// call().
+  /// What the clock of a host that our paths lead to shows, and ours before and after. Blocks.
+  /// Throws like call().
   struct ClockReading {
     std::uint32_t peer = 0;
     base::Nanos asked{0}, shown{0}, answered{0};
@@ -109,9 +108,8 @@ class Wiring : public Site {
   /// Hosts that our paths lead to directly.
   std::vector<std::uint32_t> peers_below() const;
 
-  /// Carries out an operation of this host from `stage` on without a context, as far as the stages
-  /// can, which say so by `stage.begins`; `trip` is told.
-  void begin(const Stage& stage, Operation operation, Trip& trip);
+  /// Begins a started operation at `stage`, which needs no context. `state` receives the outcome.
+  void begin(const Stage& stage, Operation operation, OperationState& state);
   /// By a stage: something waits there without a context, until then (Wrapper::end_late()).
   void expect(base::Nanos until);
 
@@ -143,6 +141,7 @@ class Wiring : public Site {
 
  private:
   Traffic wan_traffic_of(std::uint32_t graph) const;
+  Result call(std::uint32_t to_host, StageId stage, Operation&& operation);
   class Service;     // one operation of another host, in a context or without one
   class Standing;    // a call that another host makes again and again
   struct Releases {  // of paths that pass through this host

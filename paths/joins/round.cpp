@@ -88,7 +88,7 @@ struct Rounds::Waiter final : runtime::Told, runtime::Continuation {
   const OperationHead head;
   Failure failure;  // of its contribution, or of its wait
   const Next next;
-  Ascent ascent;
+  Responder responder;
   Turn turn = Turn::leave;
   Waiter* next_waiter = nullptr;
 };
@@ -99,33 +99,6 @@ void Rounds::Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
 }
-
-/// One slot's stay in a round, from its arrival to its departure with an answer.
-class Rounds::Stay {
- public:
-  Stay(Rounds& rounds, const Operation& operation)
-      : key(operation.sequence, operation.segment), slot(operation.slot), rounds_(rounds) {}
-  ~Stay() {
-    if (round != nullptr) rounds_.depart(*round, key);
-  }
-  Stay(const Stay&) = delete;
-  Stay& operator=(const Stay&) = delete;
-
-  /// What the round came to, once it is decided.
-  Result answer() const {
-    if (round->failure) throw TravelError(*round->failure);
-    Result result = *round->result;
-    result.last_arriver = false;
-    return result;
-  }
-
-  const Key key;
-  const std::uint32_t slot;
-  Round* round = nullptr;  // once it has arrived
-
- private:
-  Rounds& rounds_;
-};
 
 namespace {
 
@@ -150,28 +123,17 @@ Rounds::Rounds(Site& site, std::uint32_t wrapper, JoinRules rules)
 
 Rounds::~Rounds() = default;
 
-Result Rounds::operate(Operation&& operation, const Next& next) {
-  switch (operation.kind) {
-    case OperationKind::move: check(operation); return contribute(std::move(operation), next);
-    case OperationKind::withdraw:
-    case OperationKind::release:
-      if (auto news = note_end(std::move(operation))) return next(*std::move(news));
-      return {};
-    default: return next(std::move(operation));
-  }
-}
-
-void Rounds::begin(Operation&& operation, const Next& next, Ascent& ascent) {
+void Rounds::handle(Operation&& operation, const Next& next, Responder& responder) {
   switch (operation.kind) {
     case OperationKind::move:
       check(operation);
-      return begin_contribution(std::move(operation), next, ascent);
+      return contribute(std::move(operation), next, responder);
     case OperationKind::withdraw:
     case OperationKind::release:
       if (auto news = note_end(std::move(operation)))
-        return next.begin(*std::move(news), std::move(ascent));
-      return ascent.answer(Result{});
-    default: return next.begin(std::move(operation), std::move(ascent));
+        return next.handle(*std::move(news), std::move(responder));
+      return responder.reply(Result{});
+    default: return next.handle(std::move(operation), std::move(responder));
   }
 }
 
@@ -191,43 +153,24 @@ void Rounds::check(Operation& contribution) const {
       refused(contribution.slot, contribution.path, contribution.sequence, wrong);
 }
 
-Result Rounds::contribute(Operation&& operation, const Next& next) {
-  next.taken();
-  Stay stay(*this, operation);
-  const Turn turn = arrive(stay, operation);
-  if (turn == Turn::carry) return carry(*stay.round, stay.key, std::move(operation), next);
-  if (turn == Turn::answer && (waits_for_all() || !operation.failure)) return stay.answer();
-  if (operation.failure) throw TravelError(*operation.failure);
-  Result accepted;
-  accepted.sequence = operation.sequence;
-  return accepted;
-}
-
-void Rounds::begin_contribution(Operation&& operation, const Next& next, Ascent& ascent) {
+void Rounds::contribute(Operation&& operation, const Next& next, Responder& responder) {
   next.taken();
   const Key key(operation.sequence, operation.segment);
   Turn turn;
   Round* round = nullptr;
   {
     runtime::Wakes wakes;
-    const runtime::Lock lock(mutex_);
+    runtime::Lock lock(mutex_);
     round = &take_place(key, operation);
     if (completes_for_another(*round)) wake(*round, wakes);
     const std::optional<Turn> now = turn_of(*round, operation.slot, operation.failure != nullptr);
-    if (!now) return wait_without_context(*round, operation, next, ascent);
-    turn = *now;
+    if (!now && !responder.owns_context())
+      return wait_without_context(*round, operation, next, responder);
+    turn = now ? *now : wait_for_turn(*round, operation, lock, wakes);
   }
   if (turn == Turn::carry)
-    return begin_carrying(*round, key, std::move(operation), next, std::move(ascent));
-  take_answer(turn, *round, key, operation.failure, std::move(ascent));
-}
-
-Rounds::Turn Rounds::arrive(Stay& stay, Operation& operation) {
-  runtime::Wakes wakes;
-  runtime::Lock lock(mutex_);
-  stay.round = &take_place(stay.key, operation);
-  if (completes_for_another(*stay.round)) wake(*stay.round, wakes);
-  return wait_for_turn(stay, operation, lock, wakes);
+    return carry(*round, key, std::move(operation), next, std::move(responder));
+  take_answer(turn, *round, key, operation.failure, std::move(responder));
 }
 
 /// Called with the mutex held. The last arriver wakes the one who carries for him; he himself stays
@@ -319,12 +262,27 @@ std::optional<Rounds::Turn> Rounds::turn_of(Round& round, std::uint32_t slot,
 }
 
 /// Called with the mutex held. Waits until the round is decided, or is this context's to take down.
-Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
+Rounds::Turn Rounds::wait_for_turn(Round& round, const Operation& operation, runtime::Lock& lock,
                                    runtime::Wakes& wakes) {
-  Round& round = *stay.round;
+  const Key key(operation.sequence, operation.segment);
+  struct Stay {  // from which who is cancelled departs
+    Rounds& rounds;
+    Round& round;
+    const Key& key;
+    runtime::Lock& lock;
+    bool has_ended = true;
+    ~Stay() {
+      if (!has_ended) return;
+      if (lock.owns_lock()) lock.unlock();
+      rounds.depart(round, key);
+    }
+  } stay{*this, round, key, lock};
   std::optional<runtime::Deadline> deadline;
   while (true) {
-    if (const auto turn = turn_of(round, stay.slot, operation.failure != nullptr)) return *turn;
+    if (const auto turn = turn_of(round, operation.slot, operation.failure != nullptr)) {
+      stay.has_ended = false;
+      return *turn;
+    }
     if (can_help(round)) {
       lock.unlock();
       help(round);
@@ -334,10 +292,10 @@ Rounds::Turn Rounds::wait_for_turn(Stay& stay, const Operation& operation, runti
     if (!deadline) deadline = site_.deadline();
     const runtime::Woken woken = round.waiting.wait(
         lock, round.carried ? runtime::Deadline::never() : *deadline,
-        {round.carried ? "the result of round" : "contributions of round", name_, stay.key.first});
+        {round.carried ? "the result of round" : "contributions of round", name_, key.first});
     if (woken == runtime::Woken::notified || round.carried || round.is_decided()) continue;
-    if (is_ready(round, stay.slot)) continue;
-    round.failure = missing(round, stay.key, operation.path);
+    if (is_ready(round, operation.slot)) continue;
+    round.failure = missing(round, key, operation.path);
     wake(round, wakes);
   }
 }
@@ -364,9 +322,9 @@ void Rounds::wake(Round& round, runtime::Wakes& wakes) const {
 
 /// Called with the mutex held. Those who come later are not late before the first.
 void Rounds::wait_without_context(Round& round, const Operation& operation, const Next& next,
-                                  Ascent& ascent) {
-  Waiter& waiter = ascent.keep<Waiter>(*this, round, operation, next.detached());
-  waiter.ascent = std::move(ascent);
+                                  Responder& responder) {
+  Waiter& waiter = responder.emplace_state<Waiter>(*this, round, operation, next.detached());
+  waiter.responder = std::move(responder);
   round.add(waiter);
   if (round.first_waiter != &waiter) return;
   round.until = runtime::end_of(site_.runtime(), site_.deadline());
@@ -377,29 +335,29 @@ void Rounds::take_turn(Waiter& waiter) {
   const Turn turn = waiter.turn;
   Round& round = waiter.round;
   const Key key(waiter.head.sequence, waiter.head.segment);
-  Ascent ascent = std::move(waiter.ascent);
+  Responder responder = std::move(waiter.responder);
   if (turn == Turn::carry) {
     Operation operation{waiter.head, {}, std::move(waiter.failure)};
     const Next next = waiter.next;
-    ascent.let_go_last();
-    return begin_carrying(round, key, std::move(operation), next, std::move(ascent));
+    responder.pop_state();
+    return carry(round, key, std::move(operation), next, std::move(responder));
   }
   const Failure failure = std::move(waiter.failure);
-  ascent.let_go_last();
-  take_answer(turn, round, key, failure, std::move(ascent));
+  responder.pop_state();
+  take_answer(turn, round, key, failure, std::move(responder));
 }
 
 void Rounds::take_answer(Turn turn, Round& round, const Key& key, const Failure& failure,
-                         Ascent ascent) {
+                         Responder responder) {
   if (turn == Turn::answer && (waits_for_all() || !failure)) {
     Outcome outcome = outcome_of(round);
     depart(round, key);
-    return ascent.answer(std::move(outcome));
+    return responder.reply(std::move(outcome));
   }
   Outcome outcome{{}, failure};
   outcome.result.sequence = key.first;
   depart(round, key);
-  ascent.answer(std::move(outcome));
+  responder.reply(std::move(outcome));
 }
 
 /// What the round came to for those that did not carry it, once it is decided.
@@ -414,63 +372,6 @@ Outcome Rounds::outcome_of(const Round& round) const {
 bool Rounds::carries_without_context() const {
   if (!rules_.reduction || !waits_for_all() || slots_ == 1) return true;
   return rules_.reduction->elements != nullptr && bytes_ <= fold_part_bytes;
-}
-
-void Rounds::begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
-                            Ascent ascent) {
-  if (!carries_without_context())
-    return carry_in_context(round, key, std::move(operation), next, std::move(ascent));
-  const Failure failure = make_ready(round, operation);
-  if (!failure)
-    return begin_carrying_value(round, key, std::move(operation), next, std::move(ascent));
-  publish(round, std::nullopt, failure);
-  const auto end = [this, &round, key, failure](Ascent up, const Outcome&) {
-    depart(round, key);
-    up.fail(failure);
-  };
-  if (is_given_up(key.first)) return end(std::move(ascent), {});
-  operation.failure = failure;
-  operation.payload = {};
-  ascent.then(end);
-  next.begin(std::move(operation), std::move(ascent));
-}
-
-void Rounds::begin_carrying_value(Round& round, const Key& key, Operation&& operation,
-                                  const Next& next, Ascent ascent) {
-  if (rules_.carrier == Carrier::one) {
-    publish_value(round, operation);
-    ascent.then([this, &round, key, value = operation.payload](Ascent up, Outcome&& outcome) {
-      outcome.result.payload = value;
-      outcome.result.last_arriver = false;
-      depart(round, key);
-      up.answer(std::move(outcome));
-    });
-  } else {
-    ascent.then([this, &round, key](Ascent up, Outcome&& outcome) {
-      const bool is_well = !outcome.failure;
-      publish(round, is_well ? std::optional(outcome.result) : std::nullopt, outcome.failure);
-      outcome.result.last_arriver = rules_.carrier == Carrier::last;
-      depart(round, key);
-      up.answer(std::move(outcome));
-    });
-  }
-  next.begin(std::move(operation), std::move(ascent));
-}
-
-void Rounds::carry_in_context(Round& round, const Key& key, Operation&& operation, const Next& next,
-                              Ascent ascent) {
-  const auto kept = std::make_shared<Ascent>(std::move(ascent));
-  next.in_context(
-      [this, &round, key, operation = std::move(operation), rest = next.detached(), kept] {
-        Outcome outcome;
-        try {
-          outcome.result = carry(round, key, Operation(operation), rest);
-        } catch (...) {
-          outcome.failure = failure_of(std::current_exception(), operation.path);
-        }
-        depart(round, key);
-        kept->answer(std::move(outcome));
-      });
 }
 
 /// Rounds that are late end, as by a waiter with a context; answers when the next one will.
@@ -525,12 +426,27 @@ bool Rounds::is_needed(std::uint32_t slot) const {
   return waits_for_all() || (rules_.carrier == Carrier::one && slot == rules_.slot);
 }
 
-Result Rounds::carry(Round& round, const Key& key, Operation&& operation, const Next& next) {
-  Failure failure = make_ready(round, operation);
-  if (!failure) return carry_value(round, std::move(operation), next);
-  publish(round, std::nullopt, failure);
-  if (is_given_up(key.first)) throw TravelError(*failure);
-  carry_failure(std::move(failure), std::move(operation), next);
+void Rounds::carry(Round& round, const Key& key, Operation&& operation, const Next& next,
+                   Responder responder) {
+  if (responder.owns_context() || carries_without_context())
+    return carry_here(round, key, std::move(operation), next, std::move(responder));
+  carry_in_context(round, key, std::move(operation), next, std::move(responder));
+}
+
+void Rounds::carry_in_context(Round& round, const Key& key, Operation&& operation, const Next& next,
+                              Responder responder) {
+  const auto kept = std::make_shared<Responder>(std::move(responder));
+  next.in_context([this, &round, key, operation = std::move(operation), rest = next.detached(),
+                   kept] { carry_here(round, key, Operation(operation), rest, std::move(*kept)); });
+}
+
+void Rounds::carry_here(Round& round, const Key& key, Operation&& operation, const Next& next,
+                        Responder responder) {
+  operation.failure = make_ready(round, operation);
+  if (operation.failure)
+    carry_failure(round, key, std::move(operation), next, std::move(responder));
+  else
+    carry_value(round, key, std::move(operation), next, std::move(responder));
 }
 
 /// Makes of the contributor's operation the join's, with what the carrier takes down; the failure
@@ -581,25 +497,43 @@ Failure Rounds::refused(std::uint32_t slot, std::uint32_t path, std::uint64_t se
   return site_.failure(name_, path, fmt::format("round {}: {}: {}", sequence, who(slot), why));
 }
 
-Result Rounds::carry_value(Round& round, Operation&& operation, const Next& next) {
-  const std::uint32_t path = operation.path;
+void Rounds::carry_value(Round& round, const Key& key, Operation&& operation, const Next& next,
+                         Responder responder) {
   if (rules_.carrier == Carrier::one) {
     publish_value(round, operation);
-    const base::Payload value = operation.payload;
-    Result result = next(std::move(operation));
-    result.payload = value;
-    result.last_arriver = false;
-    return result;
+    responder.on_reply(
+        [this, &round, key, value = operation.payload](Responder up, Outcome&& outcome) {
+          outcome.result.payload = value;
+          outcome.result.last_arriver = false;
+          depart(round, key);
+          up.reply(std::move(outcome));
+        });
+  } else {
+    responder.on_reply([this, &round, key](Responder up, Outcome&& outcome) {
+      const bool is_well = !outcome.failure;
+      publish(round, is_well ? std::optional(outcome.result) : std::nullopt, outcome.failure);
+      outcome.result.last_arriver = rules_.carrier == Carrier::last;
+      depart(round, key);
+      up.reply(std::move(outcome));
+    });
   }
-  try {
-    Result result = next(std::move(operation));
-    publish(round, result, nullptr);
-    result.last_arriver = rules_.carrier == Carrier::last;
-    return result;
-  } catch (...) {
-    publish(round, std::nullopt, failure_of(std::current_exception(), path));
-    throw;
-  }
+  next.handle(std::move(operation), std::move(responder));
+}
+
+/// The joins below learn of it, unless they wait for the round no more; what comes of that is not
+/// what comes up.
+void Rounds::carry_failure(Round& round, const Key& key, Operation&& operation, const Next& next,
+                           Responder responder) {
+  const Failure failure = operation.failure;
+  publish(round, std::nullopt, failure);
+  const auto end = [this, &round, key, failure](Responder up, const Outcome&) {
+    depart(round, key);
+    up.fail(failure);
+  };
+  if (is_given_up(key.first)) return end(std::move(responder), {});
+  operation.payload = {};
+  responder.on_reply(end);
+  next.handle(std::move(operation), std::move(responder));
 }
 
 /// The value is what the others came for; what happens to it below is the carrier's alone.
@@ -615,17 +549,6 @@ void Rounds::publish_value(Round& round, const Operation& operation) {
 bool Rounds::is_given_up(std::uint64_t sequence) const {
   runtime::Lock lock(mutex_);
   return told_from_ <= sequence;
-}
-
-/// The joins below learn of it; what comes of that is not what we throw.
-void Rounds::carry_failure(Failure failure, Operation operation, const Next& next) {
-  operation.failure = failure;
-  operation.payload = {};
-  try {
-    next(std::move(operation));
-  } catch (const TravelError&) {
-  }
-  throw TravelError(*failure);
 }
 
 void Rounds::combine(Round& round, Operation& operation) {

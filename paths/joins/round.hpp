@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "paths/ascent.hpp"
 #include "paths/joins/reduction.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/site.hpp"
+#include "paths/responder.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
 
@@ -49,9 +49,9 @@ inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 /// with its own waiters and lasts until every slot has taken its answer, so that a fast next round
 /// disturbs nobody; then it is kept for a later one, so that steady rounds need no memory.
 ///
-/// Context: the operation's; the one that takes a round down is inside `next` for all of them. An
-///          operation that has none leaves its ascent with the round; whoever decides the round, or
-///          finds it ready, answers it or takes it down for it.
+/// Context: an operation that owns a context waits in it. The round keeps the responder of any
+/// other
+///          operation, and replies to it, or continues it as the leader, when the round changes.
 /// Blocks:  while the round is not complete, until the host's deadline; then the round fails for
 ///          everybody, the error names who is missing, and the failure goes on down, so that joins
 ///          below learn of it. While somebody is below, without a deadline: he has his own.
@@ -73,9 +73,7 @@ class Rounds {
 
   /// Contributes a move; passes on the withdrawal of the first that is needed; counts a release,
   /// the last of which goes down; passes all others through.
-  Result operate(Operation&& operation, const Next& next);
-  /// The same without a context: Wrapper::begin().
-  void begin(Operation&& operation, const Next& next, Ascent& ascent);
+  void handle(Operation&& operation, const Next& next, Responder& responder);
   /// Wrapper::end_late() and Wrapper::give_up() of those without a context.
   base::Nanos end_late(base::Nanos now);
   void give_up();
@@ -86,18 +84,15 @@ class Rounds {
   struct Round;
   struct Fold;
   struct Waiter;
-  class Stay;
   using Open = std::map<Key, std::unique_ptr<Round>>;
   enum class Turn : std::uint8_t { carry, answer, leave };
 
   base::Sign sign_of(std::uint32_t path, std::uint64_t contributions) const;
   void check(Operation& contribution) const;
-  Result contribute(Operation&& operation, const Next& next);
-  void begin_contribution(Operation&& operation, const Next& next, Ascent& ascent);
+  void contribute(Operation&& operation, const Next& next, Responder& responder);
   std::optional<Operation> note_end(Operation operation);
   std::optional<Operation> note_release(Operation operation);
   std::optional<Operation> note_withdrawal(const Operation& operation);
-  Turn arrive(Stay& stay, Operation& operation);
   bool completes_for_another(const Round& round) const;
   Round& take_place(const Key& key, Operation& operation);
   Round& open(const Key& key, std::uint32_t path);
@@ -106,27 +101,29 @@ class Rounds {
   void depart(Round& round, const Key& key);
   void keep(const Key& key);
   std::optional<Turn> turn_of(Round& round, std::uint32_t slot, bool has_failed) const;
-  Turn wait_for_turn(Stay& stay, const Operation& operation, runtime::Lock& lock,
+  Turn wait_for_turn(Round& round, const Operation& operation, runtime::Lock& lock,
                      runtime::Wakes& wakes);
   void wait_without_context(Round& round, const Operation& operation, const Next& next,
-                            Ascent& ascent);
+                            Responder& responder);
   void take_turn(Waiter& waiter);
-  void take_answer(Turn turn, Round& round, const Key& key, const Failure& failure, Ascent ascent);
+  void take_answer(Turn turn, Round& round, const Key& key, const Failure& failure,
+                   Responder responder);
   void wake(Round& round, runtime::Wakes& wakes) const;
   Outcome outcome_of(const Round& round) const;
-  void begin_carrying(Round& round, const Key& key, Operation&& operation, const Next& next,
-                      Ascent ascent);
-  void begin_carrying_value(Round& round, const Key& key, Operation&& operation, const Next& next,
-                            Ascent ascent);
-  void carry_in_context(Round& round, const Key& key, Operation&& operation, const Next& next,
-                        Ascent ascent);
   bool carries_without_context() const;
-  Result carry(Round& round, const Key& key, Operation&& operation, const Next& next);
+  void carry(Round& round, const Key& key, Operation&& operation, const Next& next,
+             Responder responder);
+  void carry_in_context(Round& round, const Key& key, Operation&& operation, const Next& next,
+                        Responder responder);
+  void carry_here(Round& round, const Key& key, Operation&& operation, const Next& next,
+                  Responder responder);
+  void carry_value(Round& round, const Key& key, Operation&& operation, const Next& next,
+                   Responder responder);
+  void carry_failure(Round& round, const Key& key, Operation&& operation, const Next& next,
+                     Responder responder);
   Failure make_ready(Round& round, Operation& operation);
   Failure what_spoils(const Round& round, std::uint32_t slot, std::uint64_t sequence) const;
-  Result carry_value(Round& round, Operation&& operation, const Next& next);
   bool is_given_up(std::uint64_t sequence) const;
-  [[noreturn]] void carry_failure(Failure failure, Operation operation, const Next& next);
   void combine(Round& round, Operation& operation);
   base::Payload fold_whole(const Round& round, const Operation& operation) const;
   std::optional<base::Payload> fold(Round& round);

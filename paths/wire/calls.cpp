@@ -60,19 +60,19 @@ Result Connections::result_of(Call& call) const {
 // ---- without a context ------------------------------------------------------------------------
 
 void Connections::begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
-                             runtime::Deadline deadline, Ascent& ascent) {
+                             runtime::Deadline deadline, Responder& responder) {
   runtime::Lock lock(mutex_);
-  Begun& begun = ascent.keep<Begun>(*this);
+  Begun& begun = responder.emplace_state<Begun>(*this);
   begun.call.deadline = deadline;
   begun.call.begun = &begun;
   bool is_short = false;
   try {
     is_short = request(begun.call, to_host, stage, operation);
   } catch (...) {
-    ascent.let_go_last();
+    responder.pop_state();
     throw;
   }
-  begun.ascent = std::move(ascent);
+  begun.responder = std::move(responder);
   leave(begun.call, is_short, operation, lock);
 }
 
@@ -96,9 +96,9 @@ void Connections::end(Begun& begun) {
     }
     forget(begun.call, lock);
   }
-  Ascent ascent = std::move(begun.ascent);
-  ascent.let_go_last();
-  ascent.answer(std::move(outcome));
+  Responder responder = std::move(begun.responder);
+  responder.pop_state();
+  responder.reply(std::move(outcome));
 }
 
 base::Nanos Connections::end_late(base::Nanos now) {

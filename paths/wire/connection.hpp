@@ -41,7 +41,7 @@ struct Connections::Begun final : runtime::Told, runtime::Continuation {
   Call call;
   bool is_told = false;
   bool is_late = false;
-  Ascent ascent;
+  Responder responder;
 };
 
 /// What a caller has of a standing call (paths/wire/short_frame.hpp).

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "paths/ascent.hpp"
+#include "paths/responder.hpp"
 #include "paths/wire/complaints.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/peers.hpp"
@@ -112,9 +112,9 @@ class Connections final : public Receiver {
   /// Blocks for the reply; throws TravelError when it is one, or the peer is gone or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
               runtime::Deadline deadline);
-  /// The same without a context: what comes back answers `ascent`, which throwing leaves alone.
+  /// The same without a context: what comes back answers `responder`, which throwing leaves alone.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
-                  runtime::Deadline deadline, Ascent& ascent);
+                  runtime::Deadline deadline, Responder& responder);
   /// Calls without a context whose reply is late at `now` fail; answers when the next one's will
   /// be.
   base::Nanos end_late(base::Nanos now);

@@ -21,7 +21,7 @@ struct Passage {
 
 /// Notes what passes and in which context. Says which kinds never wait; moves it holds, unless they
 /// are among them.
-class Spy final : public Wrapper {
+class Spy final : public BlockingWrapper {
  public:
   Spy(OperationSet at_once, std::vector<Passage>& passages)
       : at_once_(at_once), passages_(passages) {}

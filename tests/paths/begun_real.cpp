@@ -71,19 +71,17 @@ struct Passed {
 class Counter final : public paths::Wrapper {
  public:
   explicit Counter(Passed& passed) : passed_(passed) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override {
-    if (!paths::is_housekeeping(operation.kind)) ++passed_.with;
-    return next(std::move(operation));
+  void handle(paths::Operation&& operation, paths::Next next,
+              paths::Responder& responder) override {
+    if (!paths::is_housekeeping(operation.kind))
+      ++(responder.owns_context() ? passed_.with : passed_.without);
+    responder.on_reply(
+        [this, round = operation.sequence](paths::Responder up, paths::Outcome&& outcome) {
+          if (outcome.result.last_arriver) ++passed_.last_arrivers.at(round);
+          up.reply(std::move(outcome));
+        });
+    next.handle(std::move(operation), std::move(responder));
   }
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override {
-    if (!paths::is_housekeeping(operation.kind)) ++passed_.without;
-    ascent.then([this, round = operation.sequence](paths::Ascent up, paths::Outcome&& outcome) {
-      if (outcome.result.last_arriver) ++passed_.last_arrivers.at(round);
-      up.answer(std::move(outcome));
-    });
-    next.begin(std::move(operation), std::move(ascent));
-  }
-  bool begins() const override { return true; }
 
  private:
   Passed& passed_;
@@ -102,19 +100,14 @@ paths::WrapperKind counter_kind(Passed& passed) {
 /// Marks each result as the last arriver's, as a join further down does.
 class Marker final : public paths::Wrapper {
  public:
-  paths::Result operate(paths::Operation operation, paths::Next next) override {
-    paths::Result result = next(std::move(operation));
-    result.last_arriver = true;
-    return result;
-  }
-  void begin(paths::Operation&& operation, paths::Next next, paths::Ascent& ascent) override {
-    ascent.then([](paths::Ascent up, paths::Outcome&& outcome) {
+  void handle(paths::Operation&& operation, paths::Next next,
+              paths::Responder& responder) override {
+    responder.on_reply([](paths::Responder up, paths::Outcome&& outcome) {
       outcome.result.last_arriver = true;
-      up.answer(std::move(outcome));
+      up.reply(std::move(outcome));
     });
-    next.begin(std::move(operation), std::move(ascent));
+    next.handle(std::move(operation), std::move(responder));
   }
-  bool begins() const override { return true; }
 };
 
 paths::WrapperKind marker_kind() {

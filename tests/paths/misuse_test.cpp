@@ -253,7 +253,7 @@ TEST_CASE("misuse: an operation may not begin inside another one of its thread")
   paths::WrapperKind kind;
   kind.name = "calls";
   kind.read = [&](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    class Calls final : public paths::Wrapper {
+    class Calls final : public paths::BlockingWrapper {
      public:
       explicit Calls(paths::Thread*& caller) : caller_(caller) {}
       paths::Result operate(paths::Operation operation, paths::Next next) override {

@@ -31,7 +31,7 @@ class NoTransport final : public paths::Transport {
 };
 
 /// A wrapper that does what the test says.
-class Does final : public paths::Wrapper {
+class Does final : public paths::BlockingWrapper {
  public:
   using Function = std::function<paths::Result(paths::Operation, paths::Next)>;
   explicit Does(Function function) : function_(std::move(function)) {}

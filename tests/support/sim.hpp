@@ -29,7 +29,7 @@ inline constexpr bool steady_pushes_stay_in_order = true;
 inline constexpr const char* thrown_text = "thrown by the test";
 
 /// Throws in one round: before the operation goes down, or after it came up.
-class Thrower final : public paths::Wrapper {
+class Thrower final : public paths::BlockingWrapper {
  public:
   Thrower(bool up, std::uint64_t round, std::int64_t slot) : up_(up), round_(round), slot_(slot) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override {

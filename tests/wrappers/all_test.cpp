@@ -58,7 +58,7 @@ std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& re
 }
 
 /// Throws for every third move, else goes on: a test's own kind, at the end or in the middle.
-class Unreliable final : public paths::Wrapper {
+class Unreliable final : public paths::BlockingWrapper {
  public:
   paths::Result operate(paths::Operation operation, paths::Next next) override {
     if (operation.kind == paths::OperationKind::move && operation.sequence % 3 == 1) {

@@ -20,7 +20,7 @@ using test_support::NoTransport;
 using test_support::thrown;
 
 /// The end of a chain: answers as the test says and remembers what arrived.
-class Answer final : public paths::Wrapper {
+class Answer final : public paths::BlockingWrapper {
  public:
   using Function = std::function<paths::Result(const paths::Operation&)>;
   explicit Answer(Function function =

@@ -216,7 +216,7 @@ std::string result_name(std::uint32_t c) { return fmt::format("result.{}", c); }
 /// Delays each message at random and keeps their order, in either direction; tells of all that
 /// leave. From some message on it may fail: then a push arrives as a failed one, and a request ends
 /// here.
-class Link final : public paths::Wrapper {
+class Link final : public paths::BlockingWrapper {
  public:
   Link(const Scene& scene, Random& random, std::uint64_t fails_from, Saw saw)
       : scene_(scene), random_(random), fails_from_(fails_from), saw_(std::move(saw)) {}

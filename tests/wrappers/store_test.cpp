@@ -19,7 +19,7 @@ struct Stored {
   explicit Stored(pastset::ElementOptions options = {},
                   wrappers::StoreMarks marks = wrappers::StoreMarks::nothing)
       : element(std::make_shared<pastset::LocalElement>("work", *pastset::Template::parse("u64"),
-                                                   std::move(options))),
+                                                        std::move(options))),
         store(element, marks) {
     store.set_name("store.work");
   }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/responder.hpp — state of one operation and the right to reply to it.
+#pragma once
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "paths/operation.hpp"
+#include "paths/travel_error.hpp"
+
+namespace paths {
+
+/// A result, or the reason why there is none.
+struct Outcome {
+  Result result;
+  Failure failure;
+};
+
+class Responder;
+
+/// What the stages leave for the way up, and the receiver of the outcome. There are two kinds. A
+/// thread that calls an operation and waits for it has the state on its stack: the operation owns
+/// the context of that thread. The state of a served or started operation is in memory that the
+/// next such operation uses again.
+///
+/// Thread-safe: no. An operation is in one place at a time, and so is its state.
+class OperationState {
+ public:
+  OperationState(const OperationState&) = delete;
+  OperationState& operator=(const OperationState&) = delete;
+
+ protected:
+  /// Steps that do not fit into `room` are allocated. `owns_context` is true if the context that
+  /// begins the operation does nothing else until the outcome is there.
+  explicit OperationState(std::span<std::byte> room, bool owns_context = false)
+      : room_(room), owns_context_(owns_context) {}
+  ~OperationState();
+  /// Receives the outcome when all steps have run; from then on the state may be used again or
+  /// destroyed. Runs in whichever context has the outcome, with no mutex held. Must not block.
+  virtual void arrived(Outcome&& outcome) noexcept = 0;
+  /// Receives the Stop that ended a wait in the operation's own context, before arrived().
+  virtual void stopped(std::exception_ptr /*stop*/) noexcept {}
+
+ private:
+  friend class Responder;
+  struct Kept {  // a step of the way up, or an object of a wrapper
+    virtual ~Kept() = default;
+    virtual void up(Responder responder, Outcome&& outcome);
+    Kept* before = nullptr;
+    std::size_t room_before = 0;
+    bool is_in_room = true;
+  };
+  template <class T>
+  struct Object;
+  template <class Up>
+  struct Step;
+  template <class K, class... Arguments>
+  K& emplace(Arguments&&... arguments);
+  void pop();
+
+  const std::span<std::byte> room_;
+  Kept* last_ = nullptr;
+  std::size_t used_ = 0;  // bytes of room_
+  const bool owns_context_;
+};
+
+/// Memory of an operation's state. A class derives from it before it derives from OperationState.
+template <std::size_t Bytes>
+struct StateRoom {
+  alignas(std::max_align_t) std::byte room[Bytes];
+};
+/// Enough for the stages of most hosts.
+using ServiceRoom = StateRoom<1280>;
+
+/// The right to reply to one operation, once. The wrapper that has the operation has it, too. Its
+/// destructor fails an operation that got no reply.
+///
+/// Thread-safe: no.
+class Responder {
+ public:
+  Responder() = default;
+  explicit Responder(OperationState& state) : state_(&state) {}
+  Responder(Responder&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Responder& operator=(Responder&& other) noexcept {
+    const Responder mine(std::move(*this));
+    state_ = std::exchange(other.state_, nullptr);
+    return *this;
+  }
+  ~Responder() {
+    if (state_ != nullptr) fail_dropped();
+  }
+  explicit operator bool() const { return state_ != nullptr; }
+  /// Returns whether the calling context belongs to the operation. A wrapper may block then, and
+  /// must reply or pass the operation on before it returns.
+  bool owns_context() const { return state_->owns_context_; }
+
+  /// Adds a step of the way up, which runs before the steps of the stages above. It is called as
+  /// up(Responder, Outcome&&) and replies, now or later. It runs in whichever context has the
+  /// outcome. It must not block, and must not throw.
+  template <class Up>
+  void on_reply(Up up) {
+    state_->emplace<OperationState::Step<Up>>(std::move(up));
+  }
+  /// Makes an object that lives while the operation waits. The wrapper calls pop_state() before it
+  /// replies.
+  template <class T, class... Arguments>
+  T& emplace_state(Arguments&&... arguments) {
+    return state_->emplace<OperationState::Object<T>>(std::forward<Arguments>(arguments)...).object;
+  }
+  void pop_state() { state_->pop(); }
+
+  void reply(Outcome&& outcome);
+  void reply(Result&& result) { reply(Outcome{std::move(result), nullptr}); }
+  void fail(Failure failure) { reply(Outcome{{}, std::move(failure)}); }
+  /// Fails the operation because `stop` ended a wait in its own context.
+  void stop(std::exception_ptr stop, Failure failure);
+
+ private:
+  void fail_dropped();
+  OperationState* state_ = nullptr;
+};
+
+template <class T>
+struct OperationState::Object final : Kept {
+  template <class... Arguments>
+  explicit Object(Arguments&&... arguments) : object(std::forward<Arguments>(arguments)...) {}
+  T object;
+};
+
+template <class Up>
+struct OperationState::Step final : Kept {
+  explicit Step(Up given) : act(std::move(given)) {}
+  void up(Responder responder, Outcome&& outcome) override {
+    Up mine = std::move(act);
+    responder.pop_state();
+    mine(std::move(responder), std::move(outcome));
+  }
+  Up act;
+};
+
+template <class K, class... Arguments>
+K& OperationState::emplace(Arguments&&... arguments) {
+  static_assert(alignof(K) <= alignof(std::max_align_t));
+  constexpr std::size_t size = (sizeof(K) + alignof(std::max_align_t) - 1) /
+                               alignof(std::max_align_t) * alignof(std::max_align_t);
+  const bool fits = size <= room_.size() - used_;
+  void* const memory = fits ? static_cast<void*>(room_.data() + used_) : ::operator new(sizeof(K));
+  K* kept = nullptr;
+  try {
+    kept = ::new (memory) K(std::forward<Arguments>(arguments)...);
+  } catch (...) {
+    if (!fits) ::operator delete(memory);
+    throw;
+  }
+  kept->before = last_;
+  kept->room_before = used_;
+  kept->is_in_room = fits;
+  last_ = kept;
+  if (fits) used_ += size;
+  return *kept;
+}
+
+}  // namespace paths
