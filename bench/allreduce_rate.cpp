@@ -19,6 +19,7 @@
 
 #include "base/units.hpp"
 #include "groups/group.hpp"
+#include "paths/host/host.hpp"
 #include "wrappers/main.hpp"
 
 namespace {

@@ -16,6 +16,7 @@
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
 #include "commands/config_copy.hpp"
+#include "paths/host/host.hpp"
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/find_program.hpp"

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "pastset/tuple.hpp"
+#include "paths/host/host.hpp"
 #include "wrappers/main.hpp"
 
 namespace {

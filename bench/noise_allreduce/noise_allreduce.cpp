@@ -18,6 +18,7 @@
 #include "bench/support/provenance.hpp"
 #include "bench/support/report_element.hpp"
 #include "pastset/tuple.hpp"
+#include "paths/host/host.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
 

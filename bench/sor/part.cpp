@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "pastset/tuple.hpp"
+#include "paths/host/host.hpp"
 
 namespace bench {
 namespace {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "bench/sor/grid_files.hpp"
+#include "paths/host/host.hpp"
 
 namespace bench {
 namespace {

@@ -19,6 +19,7 @@
 #include "bench/support/output_files.hpp"
 #include "bench/support/provenance.hpp"
 #include "bench/support/report_element.hpp"
+#include "paths/host/host.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
 

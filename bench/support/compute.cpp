@@ -17,6 +17,7 @@
 #include "base/settings.hpp"
 #include "base/text_file.hpp"
 #include "eventspace/trace/computation_times.hpp"
+#include "paths/host/host.hpp"
 
 namespace bench {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "paths/host/thread.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace bench {
 

@@ -11,6 +11,7 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "paths/host/wiring.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {
@@ -355,6 +356,8 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   }
   return hosts;
 }
+
+const std::string& Path::graph() const { return wiring_->plan().paths[path_].graph; }
 
 bool Path::holds_release() const {
   if (released_) return false;

@@ -11,14 +11,19 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "pastset/element.hpp"
+#include "pastset/access.hpp"
+#include "pastset/template.hpp"
+#include "pastset/tuple.hpp"
 #include "paths/host/owner.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/operation.hpp"
 #include "paths/path_values.hpp"
 #include "runtime/completion.hpp"
 
 namespace paths {
+
+class Wiring;
+struct HostTraffic;  // paths/host/wiring.hpp
+struct Stage;
 
 /// An operation under way. Dropping it lets it finish unobserved.
 ///
@@ -122,7 +127,7 @@ class Path {
   void wait_for_started() { wait_while_started(1); }
   // What it is, for anybody.
   Wiring& wiring() const { return *wiring_; }
-  const std::string& graph() const { return wiring_->plan().paths[path_].graph; }
+  const std::string& graph() const;
   std::uint64_t moves() const { return sequence_; }
 
  private:

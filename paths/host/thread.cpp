@@ -10,6 +10,7 @@
 
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "paths/host/host.hpp"
 
 namespace paths {
 
@@ -43,6 +44,18 @@ eventspace::EventRecord Thread::begin_life() {
 std::uint32_t Thread::rank() const {
   return wiring_->plan().hosts[wiring_->index()].first_thread + index_;
 }
+Host& Thread::host() const { return wiring_->host(); }
+const std::string& Thread::cluster() const {
+  return wiring_->plan().cluster_of(wiring_->index());
+}
+double Thread::speed() const { return wiring_->plan().hosts[wiring_->index()].speed; }
+
+base::Nanos Thread::now() const { return wiring_->runtime().now(); }
+void Thread::sleep_for(base::Nanos span) {
+  owner_.check("sleep_for", "the clock");
+  wiring_->runtime().sleep_for(span);
+}
+
 std::uint32_t Thread::threads() const { return wiring_->plan().thread_count(); }
 
 bool Thread::has_path(std::string_view graph) const {

@@ -8,11 +8,12 @@
 #include <string_view>
 
 #include "eventspace/record.hpp"
-#include "paths/host/host.hpp"
 #include "paths/host/path.hpp"
 #include "runtime/random.hpp"
 
 namespace paths {
+
+class Host;
 
 /// A thread's place in the program, its paths and its clock. The application is one function of
 /// this, the same for both clocks: it must block through this and its paths only. It ends by
@@ -33,9 +34,9 @@ class Thread {
   std::uint32_t threads() const;  ///< of the whole program
   std::uint32_t index() const { return index_; }  ///< among the threads of its host
   Wiring& wiring() const { return *wiring_; }
-  Host& host() const { return wiring_->host(); }
-  const std::string& cluster() const { return wiring_->plan().cluster_of(wiring_->index()); }
-  double speed() const { return wiring_->plan().hosts[wiring_->index()].speed; }
+  Host& host() const;
+  const std::string& cluster() const;
+  double speed() const;
 
   /// The thread's path of a collective or to an element, by its name in the config. Throws
   /// UsageError when this thread has none, saying which it has.
@@ -48,11 +49,8 @@ class Thread {
     owner_.check(what, subject, name);
   }
 
-  runtime::Nanos now() const { return wiring_->runtime().now(); }
-  void sleep_for(runtime::Nanos span) {
-    owner_.check("sleep_for", "the clock");
-    wiring_->runtime().sleep_for(span);
-  }
+  base::Nanos now() const;
+  void sleep_for(base::Nanos span);
   /// Of the program's seed; each thread its own stream.
   runtime::Random& random() {
     owner_.check("random", "the numbers");

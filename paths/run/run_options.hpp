@@ -3,13 +3,27 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/digest.hpp"
-#include "paths/run/tracing.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
+
+/// Of the hosts of a process, when they have ended.
+struct TraceOutcome {
+  std::uint64_t written = 0;  ///< records
+  std::uint64_t lacking = 0;  ///< that came too fast, or could not be written
+};
+
+struct TraceOptions {
+  std::string directory;             ///< "": no trace
+  std::vector<std::string> command;  ///< for those who read it
+  std::shared_ptr<TraceOutcome> outcome = std::make_shared<TraceOutcome>();
+};
 
 struct RunOptions {
   runtime::ClockKind clock = runtime::ClockKind::steady;

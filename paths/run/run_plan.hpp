@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "paths/host/thread.hpp"
+#include "paths/plan/plan.hpp"
 #include "paths/run/run_options.hpp"
+#include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {

@@ -10,21 +10,10 @@
 
 #include "eventspace/trace/writer.hpp"
 #include "paths/host/host.hpp"
+#include "paths/run/run_options.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
-
-/// Of the hosts of a process, when they have ended.
-struct TraceOutcome {
-  std::uint64_t written = 0;  ///< records
-  std::uint64_t lacking = 0;  ///< that came too fast, or could not be written
-};
-
-struct TraceOptions {
-  std::string directory;             ///< "": no trace
-  std::vector<std::string> command;  ///< for those who read it
-  std::shared_ptr<TraceOutcome> outcome = std::make_shared<TraceOutcome>();
-};
 
 /// Writes what hosts of one process record, from their start to their end. What happens in a
 /// further wiring is a trace of its own, in the folder wirings/LABEL.NUMBER of the trace.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "groups/group.hpp"
+#include "paths/host/host.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/usage_error.hpp"
 #include "groups/group.hpp"
+#include "paths/host/host.hpp"
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sim.hpp"

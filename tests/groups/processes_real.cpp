@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "groups/group.hpp"
+#include "paths/host/host.hpp"
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/processes.hpp"
 

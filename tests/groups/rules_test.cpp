@@ -10,6 +10,7 @@
 #include "collectives/schedule/verifier.hpp"
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
+#include "paths/host/host.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "groups/group.hpp"
+#include "paths/host/host.hpp"
 #include "paths/messages/lanes.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/session_scene.hpp"

@@ -11,6 +11,7 @@
 
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
+#include "paths/host/host.hpp"
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sim.hpp"

@@ -6,6 +6,7 @@
 #include "groups/group.hpp"
 #include "pastset/space.hpp"
 #include "pastset/tuple.hpp"
+#include "paths/host/host.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

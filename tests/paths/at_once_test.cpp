@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "paths/host/wiring.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pastset/element.hpp"
+#include "paths/host/host.hpp"
 #include "runtime/completion.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"

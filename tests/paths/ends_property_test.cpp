@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "paths/host/host.hpp"
 #include "tests/paths/ends_scene.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/mortal_hosts.hpp"

@@ -20,6 +20,7 @@
 #include <set>
 
 #include "base/errors.hpp"
+#include "paths/host/host.hpp"
 #include "paths/host/thread.hpp"
 #include "paths/wire/transport_local.hpp"
 #include "runtime/random.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/host_test.cpp — deadlines, deadlocks, threads that throw, hosts that do not agree.
+#include "paths/host/host.hpp"
+
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <random>
 
+#include "paths/host/host.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/processes.hpp"
 

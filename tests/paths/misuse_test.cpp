@@ -7,6 +7,7 @@
 
 #include "base/usage_error.hpp"
 #include "pastset/tuple.hpp"
+#include "paths/host/host.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "pastset/tuple.hpp"
+#include "paths/host/wiring.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "paths/host/host.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {

@@ -15,6 +15,7 @@
 
 #include "base/usage_error.hpp"
 #include "paths/config/algorithm.hpp"
+#include "paths/host/wiring.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"
 

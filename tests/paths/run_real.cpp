@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "paths/host/host.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {

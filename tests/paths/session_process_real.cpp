@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "paths/host/host.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/session_scene.hpp"
 

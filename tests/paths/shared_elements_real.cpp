@@ -11,6 +11,7 @@
 
 #include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
+#include "paths/host/host.hpp"
 #include "runtime/processes/descriptor_door.hpp"
 #include "tests/support/processes.hpp"
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "paths/host/host.hpp"
 #include "tests/support/transport_scene.hpp"
 
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/usage_error.hpp"
+#include "paths/host/host.hpp"
 #include "tests/support/wiring_scene.hpp"
 
 namespace {

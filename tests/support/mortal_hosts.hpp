@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "paths/host/host.hpp"
 #include "paths/wire/transport_local.hpp"
 #include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"

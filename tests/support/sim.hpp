@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "paths/host/host.hpp"
 #include "paths/plan/finish_plan.hpp"
 #include "paths/plan/print_plan.hpp"
 #include "paths/run/program.hpp"
