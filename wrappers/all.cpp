@@ -5,14 +5,12 @@
 // its file in a static library is used.
 #include "wrappers/all.hpp"
 
-#include "wrappers/allreduce.hpp"
-#include "wrappers/barrier.hpp"
-#include "wrappers/broadcast.hpp"
 #include "wrappers/cache.hpp"
 #include "wrappers/condition_check.hpp"
 #include "wrappers/emulate_link.hpp"
 #include "wrappers/event_collector.hpp"
 #include "wrappers/forward.hpp"
+#include "wrappers/joins.hpp"
 #include "wrappers/lagged.hpp"
 #include "wrappers/lagged_check.hpp"
 #include "wrappers/map.hpp"
@@ -20,7 +18,6 @@
 #include "wrappers/periodic.hpp"
 #include "wrappers/prefetch.hpp"
 #include "wrappers/push.hpp"
-#include "wrappers/reduce.hpp"
 #include "wrappers/schedule.hpp"
 #include "wrappers/store.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/allreduce_test.cpp — who goes down, who waits, and what everyone gets.
-#include "wrappers/allreduce.hpp"
+#include "wrappers/joins.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/barrier_test.cpp — nobody returns before everyone has come.
-#include "wrappers/barrier.hpp"
+#include "wrappers/joins.hpp"
 
 #include <catch2/catch.hpp>
 

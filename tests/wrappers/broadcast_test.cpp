@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/broadcast_test.cpp — everyone gets the root's value; the root waits for nobody.
-#include "wrappers/broadcast.hpp"
+#include "wrappers/joins.hpp"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/joins/combiner.hpp — checks and combines the contributions of a round.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "paths/joins/reduction.hpp"
+#include "paths/joins/round.hpp"
+#include "paths/operation.hpp"
+#include "paths/plan/site.hpp"
+#include "paths/wrapper.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// From this size of a contribution on, threads that wait for the round help to combine it, and
+/// contributions are released as soon as they are combined.
+inline constexpr std::size_t shared_fold_bytes = 1 << 20;
+
+/// Checks the contributions of a join and combines them in the order of their slots, so that a
+/// result has the same bits in every run.
+///
+/// Thread-safe.
+class Combiner {
+ public:
+  /// For `join`, whose index in the plan is `index` and whose rounds `mutex` guards. If
+  /// `is_by_last` is true, the last arriver of a round combines all its contributions.
+  Combiner(const Site& site, const Wrapper& join, std::uint32_t index,
+           std::optional<Reduction> reduction, bool is_by_last, runtime::Mutex& mutex);
+
+  /// Replaces a value that may not be combined with a failure, which names the contributor.
+  void check(Operation& contribution) const;
+  /// Returns whether combine() returns soon and waits for nothing.
+  bool is_short() const;
+  /// Combines all contributions of a round that has a leader into the leader's operation. Blocks
+  /// while other contexts combine a part. Throws TravelError if a value may not be combined.
+  void combine(Round& round, Operation& operation) const;
+  /// Returns the failure of the first of `contributions` whose value check() should have refused;
+  /// nullptr if there is none.
+  Failure first_wrong(std::span<const Contribution> contributions, std::uint64_t sequence) const;
+
+  /// Returns whether the calling OS thread of the program can help to combine a round. Requires the
+  /// mutex.
+  bool can_help(const Round& round) const;
+  /// Combines parts until all have been begun. Requires that the mutex is not held.
+  void help(Round& round) const;
+
+ private:
+  base::Sign sign_of(std::uint32_t path, std::uint64_t contributions) const;
+  Failure refused(std::uint32_t slot, std::uint32_t path, std::uint64_t sequence,
+                  const std::string& why) const;
+  base::Payload fold_whole(const Round& round, const Operation& operation) const;
+  std::optional<base::Payload> fold(Round& round) const;
+  std::optional<base::Payload> fold_alone(const Round& round) const;
+  bool fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const;
+
+  const Site& site_;
+  const Wrapper& join_;
+  const std::uint32_t index_;
+  const std::optional<Reduction> reduction_;
+  const std::size_t bytes_;  // size of a contribution, if there is a reduction
+  /// Values are checked while they are combined, not when they arrive: each meets another value
+  /// there, and no contributor continues on its own before.
+  const bool checks_in_fold_;
+  runtime::Mutex& mutex_;
+};
+
+}  // namespace paths

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/joins/join.cpp — life of a round: arrivals, waits, its leader, its result.
+#include "paths/joins/join.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "paths/plan/plan.hpp"
+#include "runtime/continuation.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+/// The round owns it until wake() finds its next action.
+class Round::Waiter final : public runtime::Told, public runtime::Continuation {
+ public:
+  Waiter(Join& of, Round& in, const Operation& waiting, const Next& rest)
+      : join(of), round(in), head(waiting), failure(waiting.failure), next(rest) {}
+
+  Join& join;
+  Round& round;
+  const OperationHead head;
+  Failure failure;  // failure of the contribution or of the wait
+  const Next next;
+  Responder responder;
+  Join::Action action = Join::Action::detach;
+  Waiter* next_waiter = nullptr;
+
+ private:
+  void told() noexcept override { runtime::resume(join.site_.runtime(), *this); }
+  void go_on() noexcept override { join.resume(*this); }
+};
+
+/// Waiters continue in the order of their arrival. Operations of other processes that arrived last
+/// mostly share our core, and continue only when we have finished; the others run meanwhile.
+void Round::add(Waiter& waiter) {
+  (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
+  last_waiter = &waiter;
+}
+
+Join::Join(Site& site, std::uint32_t index, JoinRules rules)
+    : site_(site),
+      index_(index),
+      slots_(site.plan().wrappers[index].slots),
+      rules_(std::move(rules)),
+      rounds_(slots_),
+      next_(slots_, 0),
+      combiner_(site, *this, index, rules_.reduction, rules_.leader == Leader::last_arriver,
+                mutex_) {
+  ENSURE(slots_ > 0);
+}
+
+void Join::handle(Operation&& operation, Next next, Responder& responder) {
+  std::optional<Operation> news;
+  switch (operation.kind) {
+    case OperationKind::move: return contribute(std::move(operation), next, responder);
+    case OperationKind::withdraw: news = note_withdrawal(operation); break;
+    case OperationKind::release: news = note_release(std::move(operation)); break;
+    default: return next.handle(std::move(operation), std::move(responder));
+  }
+  if (news) return next.handle(*std::move(news), std::move(responder));
+  responder.reply(Result{});
+}
+
+// ---- arrival ----------------------------------------------------------------------------------
+
+void Join::contribute(Operation&& operation, const Next& next, Responder& responder) {
+  const bool is_checked = rules_.leader == Leader::fixed_slot && rules_.value;
+  if (is_checked && operation.slot == rules_.slot && !operation.failure) {
+    const std::string mismatch = rules_.value->mismatch(operation.payload);
+    if (!mismatch.empty()) {
+      operation.payload = {};
+      operation.failure = site_.failure(name(), operation.path,
+                                        fmt::format("round {}: {}", operation.sequence, mismatch));
+    }
+  }
+  combiner_.check(operation);
+  next.taken();
+  Action action;
+  Round* round = nullptr;
+  {
+    runtime::Wakes wakes;
+    runtime::Lock lock(mutex_);
+    round = &join_round(operation);
+    // The last arriver wakes the leader; it does not wait itself.
+    if (rules_.leader == Leader::fixed_slot_after_all && round->here == slots_) wake(*round, wakes);
+    const auto now = action_of(*round, operation.slot, operation.failure != nullptr);
+    if (!now && !responder.owns_context()) return park(*round, operation, next, responder);
+    action = now ? *now : wait_for_action(*round, operation, lock, wakes);
+  }
+  if (action == Action::lead) return lead(*round, std::move(operation), next, std::move(responder));
+  take_result(action, *round, operation.failure, std::move(responder));
+}
+
+/// Requires the mutex.
+Round& Join::join_round(Operation& operation) {
+  ENSURE(operation.slot < slots_);
+  // A withdrawal is not delayed. That of a host that died may overtake what the host sent before;
+  // the round has counted the slot out then.
+  const auto withdrawn = withdrawn_.find(operation.slot);
+  if (withdrawn != withdrawn_.end() && withdrawn->second.from <= operation.sequence)
+    throw TravelError(
+        *failure_after_withdrawal(operation.slot, operation.sequence, operation.path));
+  const Key key(operation.sequence, operation.segment);
+  Round* const known = rounds_.find(key);
+  Round& round = known != nullptr ? *known : open(key, operation.path);
+  Contribution& mine = round.by_slot[operation.slot];
+  ENSURE(!mine.is_here);
+  mine.is_here = true;
+  mine.path = operation.path;
+  mine.contributions = operation.contributions;
+  mine.payload = std::move(operation.payload);
+  mine.failure = operation.failure;
+  ++round.here;
+  next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
+  return round;
+}
+
+/// Requires the mutex. Slots that have withdrawn are missing at once.
+Round& Join::open(const Key& key, std::uint32_t path) {
+  Round& round = rounds_.open(key);
+  for (const auto& [slot, withdrawn] : withdrawn_)
+    if (withdrawn.from <= key.first) mark_missing(round, slot, path);
+  return round;
+}
+
+/// Requires that the mutex is not held. The last slot that leaves closes the round.
+void Join::leave(Round& round) {
+  if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
+  runtime::Lock lock(mutex_);
+  OpenRounds::Map::node_type closed = rounds_.close(round.key);
+  lock.unlock();
+  // Simulations have very many joins, whose closed rounds would need as much memory again.
+  if (site_.runtime().is_virtual()) return;
+  closed.mapped()->clear();
+  lock.lock();
+  rounds_.recycle(std::move(closed));
+}
+
+// ---- waiting ----------------------------------------------------------------------------------
+
+/// Requires the mutex. Returns whether the contributor at `slot` may lead the round.
+bool Join::is_ready(const Round& round, std::uint32_t slot) const {
+  switch (rules_.leader) {
+    case Leader::last_arriver: return round.here == slots_;
+    case Leader::first_arriver: return !round.by_slot[slot].failure || round.here == slots_;
+    case Leader::fixed_slot: return slot == rules_.slot;
+    case Leader::fixed_slot_after_all: return slot == rules_.slot && round.here == slots_;
+  }
+  return false;
+}
+
+/// Requires the mutex. Returns what the contributor does now, or nothing if it has to wait. It
+/// leads the round when that is ready, and must when the round has failed without a leader.
+std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
+                                            bool has_failed) const {
+  if (!round.has_leader && (round.failure || is_ready(round, slot))) {
+    round.has_leader = true;
+    return Action::lead;
+  }
+  if (round.is_decided()) return Action::take_result;
+  const bool stays = rules_.leader != Leader::fixed_slot_after_all || slot == rules_.slot;
+  if (!stays || (has_failed && !rules_.leads_after_all())) return Action::detach;
+  return std::nullopt;
+}
+
+/// Requires the mutex, which `lock` holds. Blocks in the operation's own context.
+Join::Action Join::wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
+                                   runtime::Wakes& wakes) {
+  struct Membership {  // a cancelled contributor leaves the round
+    Join& join;
+    Round& round;
+    runtime::Lock& lock;
+    bool is_cancelled = true;
+    ~Membership() {
+      if (!is_cancelled) return;
+      if (lock.owns_lock()) lock.unlock();
+      join.leave(round);
+    }
+  } membership{*this, round, lock};
+  const std::uint64_t sequence = operation.sequence;
+  std::optional<runtime::Deadline> deadline;
+  while (true) {
+    if (const auto action = action_of(round, operation.slot, operation.failure != nullptr)) {
+      membership.is_cancelled = false;
+      return *action;
+    }
+    if (combiner_.can_help(round)) {
+      lock.unlock();
+      combiner_.help(round);
+      lock.lock();
+      continue;  // the round may have changed
+    }
+    if (!deadline) deadline = site_.deadline();
+    const runtime::Woken woken = round.waiting.wait(
+        lock, round.has_leader ? runtime::Deadline::never() : *deadline,
+        {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
+    if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
+    if (is_ready(round, operation.slot)) continue;
+    round.failure = missing(round, operation.path);
+    wake(round, wakes);
+  }
+}
+
+/// Requires the mutex. The deadline of a round is that of its first waiter.
+void Join::park(Round& round, const Operation& operation, const Next& next, Responder& responder) {
+  Round::Waiter& waiter =
+      responder.emplace_state<Round::Waiter>(*this, round, operation, next.detached());
+  waiter.responder = std::move(responder);
+  round.add(waiter);
+  if (round.first_waiter != &waiter) return;
+  round.until = runtime::end_of(site_.runtime(), site_.deadline());
+  next.expect(round.until);
+}
+
+void Join::resume(Round::Waiter& waiter) {
+  const Action action = waiter.action;
+  Round& round = waiter.round;
+  Responder responder = std::move(waiter.responder);
+  if (action == Action::lead) {
+    Operation operation{waiter.head, {}, std::move(waiter.failure)};
+    const Next next = waiter.next;
+    responder.pop_state();
+    return lead(round, std::move(operation), next, std::move(responder));
+  }
+  const Failure failure = std::move(waiter.failure);
+  responder.pop_state();
+  take_result(action, round, failure, std::move(responder));
+}
+
+/// Requires the mutex. Contexts look at the round again; a waiter whose wait is over is resumed.
+void Join::wake(Round& round, runtime::Wakes& wakes) const {
+  round.waiting.wake_all(wakes);
+  Round::Waiter* waiting = std::exchange(round.first_waiter, nullptr);
+  round.last_waiter = nullptr;
+  while (waiting != nullptr) {
+    Round::Waiter& waiter = *waiting;
+    waiting = std::exchange(waiter.next_waiter, nullptr);
+    if (const auto action = action_of(round, waiter.head.slot, waiter.failure != nullptr)) {
+      waiter.action = *action;
+      wakes.tell(waiter);
+    } else {
+      round.add(waiter);
+    }
+  }
+}
+
+/// Replies to a contributor that does not lead. `failure` is that of its contribution or its wait.
+void Join::take_result(Action action, Round& round, const Failure& failure, Responder responder) {
+  Outcome outcome;
+  if (action == Action::take_result && (rules_.leads_after_all() || !failure)) {
+    outcome.failure = round.failure;
+    if (!round.failure) outcome.result = *round.result;
+    outcome.result.last_arriver = false;
+  } else {
+    outcome.failure = failure;
+    outcome.result.sequence = round.key.first;
+  }
+  leave(round);
+  responder.reply(std::move(outcome));
+}
+
+/// Fails the rounds whose deadline has passed. Returns the next deadline.
+base::Nanos Join::end_late(base::Nanos now) {
+  base::Nanos next = base::Nanos::max();
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  for (auto& [key, round] : rounds_.all()) {
+    if (round->first_waiter == nullptr || round->has_leader) continue;
+    if (round->until > now) {
+      next = std::min(next, round->until);
+      continue;
+    }
+    if (!round->failure) round->failure = missing(*round, round->first_waiter->head.path);
+    wake(*round, wakes);  // one of them leads it
+  }
+  return next;
+}
+
+void Join::give_up() {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  for (auto& [key, round] : rounds_.all()) {
+    round->last_waiter = nullptr;
+    while (Round::Waiter* const waiter = round->first_waiter) {
+      round->first_waiter = waiter->next_waiter;
+      waiter->action = Action::detach;
+      waiter->failure = site_.failure(name(), waiter->head.path, "ended");
+      wakes.tell(*waiter);
+    }
+  }
+}
+
+// ---- the leader -------------------------------------------------------------------------------
+
+void Join::lead(Round& round, Operation&& operation, const Next& next, Responder responder) {
+  if (responder.owns_context() || !rules_.leads_after_all() || combiner_.is_short())
+    return lead_here(round, std::move(operation), next, std::move(responder));
+  const auto kept = std::make_shared<Responder>(std::move(responder));
+  next.in_context([this, &round, operation = std::move(operation), rest = next.detached(), kept] {
+    lead_here(round, Operation(operation), rest, std::move(*kept));
+  });
+}
+
+void Join::lead_here(Round& round, Operation&& operation, const Next& next, Responder responder) {
+  operation.failure = prepare(round, operation);
+  if (operation.failure)
+    lead_failure(round, std::move(operation), next, std::move(responder));
+  else
+    lead_value(round, std::move(operation), next, std::move(responder));
+}
+
+/// Turns the operation of the leader into that of the join. Returns the failure of the round, or
+/// nullptr.
+Failure Join::prepare(Round& round, Operation& operation) {
+  const std::uint32_t slot =
+      std::exchange(operation.slot, 0);  // the join has one slot at the stage below
+  operation.payload = {};
+  if (Failure failure = failure_of(round, slot)) return failure;
+  try {
+    if (rules_.leads_after_all()) combiner_.combine(round, operation);
+    if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
+  } catch (...) {
+    return failure_of(std::current_exception(), operation.path);
+  }
+  return nullptr;
+}
+
+/// Returns the failure of a round that has a leader, which alone decides it from then on: it is
+/// late, or lost a contributor. Otherwise returns the first failure among the contributions that
+/// count.
+Failure Join::failure_of(const Round& round, std::uint32_t leader) const {
+  if (round.failure) return round.failure;
+  if (!rules_.leads_after_all()) return round.by_slot[leader].failure;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    const Failure& failure = round.by_slot[slot].failure;
+    if (!failure) continue;
+    const Failure before =
+        combiner_.first_wrong(std::span(round.by_slot).first(slot), round.key.first);
+    return before ? before : failure;
+  }
+  return nullptr;
+}
+
+void Join::lead_value(Round& round, Operation&& operation, const Next& next, Responder responder) {
+  if (rules_.leader == Leader::fixed_slot) {
+    // The others came for the value. What happens to it below concerns the leader alone.
+    Result brought;
+    brought.sequence = operation.sequence;
+    brought.contributions = operation.contributions;
+    brought.payload = operation.payload;
+    publish(round, std::move(brought), nullptr);
+    responder.on_reply([this, &round, value = operation.payload](Responder up, Outcome&& outcome) {
+      outcome.result.payload = value;
+      outcome.result.last_arriver = false;
+      leave(round);
+      up.reply(std::move(outcome));
+    });
+  } else {
+    responder.on_reply([this, &round](Responder up, Outcome&& outcome) {
+      publish(round, outcome.failure ? std::nullopt : std::optional(outcome.result),
+              outcome.failure);
+      outcome.result.last_arriver = rules_.leader == Leader::last_arriver;
+      leave(round);
+      up.reply(std::move(outcome));
+    });
+  }
+  next.handle(std::move(operation), std::move(responder));
+}
+
+/// Joins below get the failure, unless they do not wait for the round any more. Their reply tells
+/// nothing new.
+void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
+                        Responder responder) {
+  const Failure failure = operation.failure;
+  publish(round, std::nullopt, failure);
+  bool is_announced = false;
+  {
+    const runtime::Lock lock(mutex_);
+    is_announced = announced_withdrawal_from_ <= round.key.first;
+  }
+  const auto end = [this, &round, failure](Responder up, const Outcome&) {
+    leave(round);
+    up.fail(failure);
+  };
+  if (is_announced) return end(std::move(responder), {});
+  operation.payload = {};
+  responder.on_reply(end);
+  next.handle(std::move(operation), std::move(responder));
+}
+
+void Join::publish(Round& round, std::optional<Result> result, Failure failure) {
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  if (round.is_decided()) return;
+  round.result = std::move(result);
+  round.failure = std::move(failure);
+  wake(round, wakes);
+  lock.unlock();
+  wakes.services_first();
+}
+
+Failure Join::failure_of(const std::exception_ptr& error, std::uint32_t path) const {
+  try {
+    std::rethrow_exception(error);
+  } catch (const TravelError& travel_error) {
+    return std::make_shared<const TravelError>(travel_error);
+  } catch (const runtime::Stop& stop) {
+    return site_.failure(name(), path, stop.what());
+  } catch (const std::exception& other) {
+    return site_.failure(name(), path, other.what());
+  } catch (...) {
+    return site_.failure(name(), path, "something that is no std::exception was thrown");
+  }
+}
+
+/// Returns the failure of a round that is late.
+Failure Join::missing(const Round& round, std::uint32_t path) const {
+  constexpr std::uint32_t named_max = 8;
+  std::string names;
+  std::uint32_t count = 0;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    if (round.by_slot[slot].is_here || !rules_.needs(slot)) continue;
+    if (++count > named_max) continue;
+    if (count > 1) names += ", ";
+    names += site_.plan().contributor(index_, slot);
+  }
+  if (count > named_max) names += fmt::format(" and {} more", count - named_max);
+  return site_.failure(
+      name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names));
+}
+
+}  // namespace paths

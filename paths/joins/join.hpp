@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/joins/join.hpp — wrapper in which several paths meet, one round after the other.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pastset/template.hpp"
+#include "paths/joins/combiner.hpp"
+#include "paths/joins/reduction.hpp"
+#include "paths/joins/round.hpp"
+#include "paths/operation.hpp"
+#include "paths/plan/site.hpp"
+#include "paths/responder.hpp"
+#include "paths/wrapper.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Which contributor carries a round down, and when. It is the leader of the round.
+enum class Leader : std::uint8_t {
+  last_arriver,          ///< when all are here; the others wait for the result
+  first_arriver,         ///< at once; the others wait for the result
+  fixed_slot,            ///< at once; the others wait for the tuple that it moves
+  fixed_slot_after_all,  ///< when all are here; the others return at once, with an empty result
+};
+
+struct JoinRules {
+  Leader leader = Leader::last_arriver;
+  std::uint32_t slot = 0;  ///< the fixed one
+  /// How contributions are checked and combined. Without it payloads are not looked at, and a
+  /// leader that waits for all carries an empty one.
+  std::optional<Reduction> reduction = {};
+  /// The tuple that the fixed slot moves; nothing if it is not checked here.
+  std::optional<pastset::Template> value = {};
+
+  bool leads_after_all() const {
+    return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;
+  }
+  /// Returns whether a round fails without this slot.
+  bool needs(std::uint32_t of) const {
+    return leads_after_all() || (leader == Leader::fixed_slot && of == slot);
+  }
+};
+
+/// A join (Bongo et al. 2004, §III-A: only the last arriver continues down, the others wait for a
+/// copy of the result). A round is one operation of all contributors, keyed by sequence and
+/// segment; several may be open at once. A round stays open until every slot has its result, so a
+/// fast next round disturbs no one.
+///
+/// Context: an operation that owns a context waits in it. The round keeps the responder of any
+///          other operation, and replies to it, or continues it as the leader.
+/// Thread-safe.
+/// Blocks:  until the round is complete, at most for the host's deadline. Then the round fails for
+///          all contributors, the error names those that are missing, and joins below get the
+///          failure. While the leader is below, the others wait without a deadline, because the
+///          leader has its own.
+/// Order:   none between rounds; each goes down when it is complete.
+/// Failure: a contribution that failed above counts as arrived. It fails the round for all, and
+///          still goes down. An error from below reaches all contributors of the round.
+/// Ends:    a slot that withdraws, or is released, fails the rounds that still need it. Joins below
+///          learn at once from which round on nothing comes from here.
+/// Throws:  TravelError: the failure of the round, the same one for all; the error of a value that
+///          may not be combined names its contributor. Cancelled; the round goes on without that
+///          waiter.
+class Join final : public Wrapper {
+ public:
+  /// `index` is the join's index in the plan.
+  Join(Site& site, std::uint32_t index, JoinRules rules);
+  /// Contributes a move; passes on the first withdrawal that matters, and the last release; passes
+  /// on all other operations.
+  void handle(Operation&& operation, Next next, Responder& responder) override;
+  base::Nanos end_late(base::Nanos now) override;
+  void give_up() override;
+  bool takes_failures() const override { return true; }
+  bool joins() const override { return true; }
+
+ private:
+  using Key = Round::Key;
+  enum class Action : std::uint8_t { lead, take_result, detach };
+  friend class Round::Waiter;
+
+  void contribute(Operation&& operation, const Next& next, Responder& responder);
+  Round& join_round(Operation& operation);
+  Round& open(const Key& key, std::uint32_t path);
+  void leave(Round& round);
+
+  bool is_ready(const Round& round, std::uint32_t slot) const;
+  std::optional<Action> action_of(Round& round, std::uint32_t slot, bool has_failed) const;
+  Action wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
+                         runtime::Wakes& wakes);
+  void park(Round& round, const Operation& operation, const Next& next, Responder& responder);
+  void resume(Round::Waiter& waiter);
+  void wake(Round& round, runtime::Wakes& wakes) const;
+  void take_result(Action action, Round& round, const Failure& failure, Responder responder);
+
+  void lead(Round& round, Operation&& operation, const Next& next, Responder responder);
+  void lead_here(Round& round, Operation&& operation, const Next& next, Responder responder);
+  void lead_value(Round& round, Operation&& operation, const Next& next, Responder responder);
+  void lead_failure(Round& round, Operation&& operation, const Next& next, Responder responder);
+  Failure prepare(Round& round, Operation& operation);
+  Failure failure_of(const Round& round, std::uint32_t leader) const;
+  Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
+  void publish(Round& round, std::optional<Result> result, Failure failure);
+
+  std::optional<Operation> note_release(Operation operation);
+  std::optional<Operation> note_withdrawal(const Operation& operation);
+  bool mark_missing(Round& round, std::uint32_t slot, std::uint32_t path);
+  Failure failure_after_withdrawal(std::uint32_t slot, std::uint64_t sequence,
+                                   std::uint32_t path) const;
+  Failure missing(const Round& round, std::uint32_t path) const;
+
+  struct Withdrawn {
+    std::uint64_t from = 0;  // the first round without the slot
+    std::uint32_t path = 0;
+    std::uint32_t thread = 0;
+    Failure failure;  // nullptr at a regular end
+  };
+
+  Site& site_;
+  const std::uint32_t index_;
+  const std::uint32_t slots_;
+  const JoinRules rules_;
+  mutable runtime::Mutex mutex_;  // guards what follows, except combiner_
+  OpenRounds rounds_;
+  std::map<std::uint32_t, Withdrawn> withdrawn_;  // by slot
+  std::vector<std::uint64_t> next_;               // by slot: the round after its last one
+  // From this round on, joins below know that nothing comes.
+  std::uint64_t announced_withdrawal_from_ = ~std::uint64_t{0};
+  std::set<std::uint32_t> released_;  // slots
+  const Combiner combiner_;
+};
+
+}  // namespace paths
