@@ -13,9 +13,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace paths {
 namespace {
@@ -24,7 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
-constexpr int attempts_max = 100;  // others may remove the folder as often
+constexpr std::size_t random_bytes = 6;  // that mkdtemp() puts behind it
+constexpr int attempts_max = 100;        // others may remove the folder as often
 
 fs::path from_environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -170,17 +173,43 @@ bool is_same_file(int descriptor, const fs::path& path) {
          ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-/// Of runs whose launcher was killed.
+/// Returns whether a run may have left the file: a socket, or the empty lock of one.
+bool is_left_by_run(const fs::directory_entry& entry) {
+  std::error_code ignored;
+  const fs::file_status status = entry.symlink_status(ignored);
+  return fs::is_socket(status) ||
+         (fs::is_regular_file(status) && entry.path().extension() == ".lock" &&
+          entry.file_size(ignored) == 0);
+}
+
+/// Removes a run's folder, unless it contains anything else than a run leaves.
+void remove_run_folder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files, folders{folder};
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    const bool is_folder = fs::is_directory(entry.symlink_status(error));
+    if (!is_folder && !is_left_by_run(entry)) return;
+    (is_folder ? folders : files).push_back(entry.path());
+  }
+  for (const fs::path& file : files) unlink(file.c_str());
+  std::sort(folders.begin(), folders.end(), std::greater<>());  // inner ones first
+  for (const fs::path& one : folders) rmdir(one.c_str());       // fails if a file came meanwhile
+}
+
+/// Removes the folders of runs whose launcher was killed. Folders of other programs may have such
+/// names as well.
 void remove_old_run_folders(const fs::path& in) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(in, ignored)) {
-    if (!entry.path().filename().string().starts_with(run_folder_name)) continue;
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(run_folder_name) || name.size() != run_folder_name.size() + random_bytes)
+      continue;
     const int descriptor =
         open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0) continue;
     struct stat status {};
     const bool is_ours = fstat(descriptor, &status) == 0 && status.st_uid == geteuid();
-    if (is_ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
+    if (is_ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0) remove_run_folder(entry.path());
     close(descriptor);
   }
 }

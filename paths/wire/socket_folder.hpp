@@ -43,8 +43,9 @@ class SocketClaim {
   bool owns_folder_;
 };
 
-/// A folder for the sockets of one run, with a name that nobody can guess. It goes with all that is
-/// in it, and with those of runs whose launcher was killed.
+/// A folder for the sockets of one run, with a random name. The destructor removes it with all its
+/// files. The constructor removes the folders of runs whose launcher was killed, if they contain
+/// only sockets and their locks.
 class RunFolder {
  public:
   /// In XDG_RUNTIME_DIR, TMPDIR or /tmp: the first in which names of sockets of `name_bytes` are

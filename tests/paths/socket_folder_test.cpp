@@ -3,12 +3,15 @@
 #include "paths/wire/socket_folder.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
@@ -60,6 +63,16 @@ std::string refusal(const std::string& address) {
     return error.what();
   }
   return "";
+}
+
+/// Binds a socket there and leaves it, as a process that is killed does.
+void leave_socket(const fs::path& file) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::strncpy(name.sun_path, file.c_str(), sizeof name.sun_path - 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(bind(socket, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+  close(socket);
 }
 
 void touch(const fs::path& file) { std::ofstream(file) << "x"; }
@@ -229,8 +242,10 @@ TEST_CASE("run folder: nobody guesses it, it goes with what is in it, and with d
   const pid_t killed = fork();
   if (killed == 0) {
     const RunFolder of_killed;
-    touch(of_killed.path() / "socket");
-    _exit(0);  // no destructor runs
+    fs::create_directories(of_killed.path() / "two-clusters");
+    leave_socket(of_killed.path() / "two-clusters/alpha-0");
+    std::ofstream lock(of_killed.path() / "two-clusters/alpha-0.lock");  // empty
+    _exit(0);                                                            // no destructor runs
   }
   waitpid(killed, nullptr, 0);
   REQUIRE_FALSE(fs::is_empty(folder.path));
@@ -242,6 +257,23 @@ TEST_CASE("run folder: nobody guesses it, it goes with what is in it, and with d
     touch(one.path() / "two-clusters/alpha-0");
   }
   CHECK(fs::is_empty(folder.path));
+}
+
+TEST_CASE("run folder: a folder of another program is not removed, whatever its name") {
+  const Folder folder;
+  const Variable session("XDG_RUNTIME_DIR", folder.path.string());
+  // Folders that are named like those of a run may contain anything.
+  for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
+    fs::create_directories(folder.path / name / "inner");
+  touch(folder.path / "paths-run-results/inner/data.lock");
+  std::ofstream(folder.path / "paths-run-abc123/inner/figures.json") << "{}";
+  std::ofstream(folder.path / "paths-run-def456/inner/taken.lock") << "by process 17";
+  leave_socket(folder.path / "paths-run-def456/inner/socket");
+  { const RunFolder run; }
+  CHECK(fs::exists(folder.path / "paths-run-results/inner/data.lock"));
+  CHECK(fs::exists(folder.path / "paths-run-abc123/inner/figures.json"));
+  CHECK(fs::exists(folder.path / "paths-run-def456/inner/taken.lock"));
+  CHECK(fs::exists(folder.path / "paths-run-def456/inner/socket"));
 }
 
 TEST_CASE("socket cleaner: what dead hosts left goes, what is in use stays") {
