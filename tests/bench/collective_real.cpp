@@ -20,7 +20,7 @@ test_support::Said run_collective(const std::string& more, const std::string& op
       "  b: {{hosts: 1, threads: 2, network: {{latency: 50us, bandwidth: 1Gbit}}}}\n"
       "links: {{all: {{latency: 2ms, bandwidth: 1Gbit}}}}\n"
       "lanes:\n{}END\n"
-      "timeout 120 {}/paths run $config -- collective {}; code=$?; rm $config; exit $code",
+      "timeout 500 {}/paths run $config -- collective {}; code=$?; rm $config; exit $code",
       more, PATHS_BUILD_BIN_DIR, options));
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("shared space: memory that is freed while a move gets in line is its o
 TEST_CASE("shared space: an element that is held for long delays no other one") {
   runtime::Runtime runtime;
   runtime.run([&] {
-    const auto space = SharedSpace::make(own_name());
+    const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});  // a busy machine
     const auto held = space->enter("e", values);
     const auto free = space->enter("free", values);
     const auto other = map_again(*space);

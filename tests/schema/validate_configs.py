@@ -27,7 +27,7 @@ MISSPELT = [
 ]
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """YAML 1.2's idea of what is a number and a flag: `on` and `1:30` stay words."""
 
 

@@ -125,13 +125,13 @@ class HostProcess {
     ::kill(pid_, number);
   }
   /// Reads until a line that begins so has come; false when the process ends or is silent first.
-  bool says(const std::string& beginning, int milliseconds = 20'000) {
+  bool says(const std::string& beginning, int milliseconds = 120'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos)
       if (!read_more(milliseconds)) return false;
     return true;
   }
   /// Everything it says until it ends; its exit code, -1 when it did not end in time.
-  int end(int milliseconds = 20'000) {
+  int end(int milliseconds = 120'000) {
     while (read_more(milliseconds)) {
     }
     if (is_silent_) return -1;
