@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/responder.cpp — replies, step by step upwards.
+// paths/responder.cpp — failures without a reply, and mistakes.
 #include "paths/responder.hpp"
 
 #include <memory>
@@ -10,18 +10,8 @@ namespace paths {
 
 OperationState::~OperationState() { ENSURE(last_ == nullptr); }
 
-void OperationState::Kept::up(Responder, Outcome&&) {
+void OperationState::Kept::up(OperationState&, Outcome&&) {
   base::report_bug(__FILE__, __LINE__, "a wrapper replied to an operation that it keeps waiting");
-}
-
-void OperationState::pop() {
-  Kept* const gone = last_;
-  last_ = gone->before;
-  used_ = gone->room_before;
-  const bool is_in_room = gone->is_in_room;
-  void* const memory = dynamic_cast<void*>(gone);
-  gone->~Kept();
-  if (!is_in_room) ::operator delete(memory);
 }
 
 void Responder::fail_dropped() { fail(std::make_shared<TravelError>("", "", "", "ended")); }
@@ -29,12 +19,6 @@ void Responder::fail_dropped() { fail(std::make_shared<TravelError>("", "", "", 
 void Responder::stop(std::exception_ptr stop, Failure failure) {
   state_->stopped(std::move(stop));
   fail(std::move(failure));
-}
-
-void Responder::reply(Outcome&& outcome) {
-  OperationState* const state = std::exchange(state_, nullptr);
-  if (state->last_ != nullptr) return state->last_->up(Responder(*state), std::move(outcome));
-  state->arrived(std::move(outcome));
 }
 
 }  // namespace paths

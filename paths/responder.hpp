@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "paths/operation.hpp"
@@ -47,7 +48,7 @@ class OperationState {
   friend class Responder;
   struct Kept {  // a step of the way up, or an object of a wrapper
     virtual ~Kept() = default;
-    virtual void up(Responder responder, Outcome&& outcome);
+    virtual void up(OperationState& state, Outcome&& outcome);
     Kept* before = nullptr;
     std::size_t room_before = 0;
     bool is_in_room = true;
@@ -58,7 +59,9 @@ class OperationState {
   struct Step;
   template <class K, class... Arguments>
   K& emplace(Arguments&&... arguments);
-  void pop();
+  template <class K>
+  void remove(K& last);
+  void pop() { remove(*last_); }
 
   const std::span<std::byte> room_;
   Kept* last_ = nullptr;
@@ -132,13 +135,29 @@ struct OperationState::Object final : Kept {
 template <class Up>
 struct OperationState::Step final : Kept {
   explicit Step(Up given) : act(std::move(given)) {}
-  void up(Responder responder, Outcome&& outcome) override {
+  void up(OperationState& state, Outcome&& outcome) override {
     Up mine = std::move(act);
-    responder.pop_state();
-    mine(std::move(responder), std::move(outcome));
+    state.remove(*this);
+    mine(Responder(state), std::move(outcome));
   }
   Up act;
 };
+
+template <class K>
+void OperationState::remove(K& last) {
+  last_ = last.before;
+  used_ = last.room_before;
+  const bool is_in_room = last.is_in_room;
+  void* const memory = &last;  // Kept is the first base of all of them
+  last.~K();
+  if (!is_in_room) ::operator delete(memory);
+}
+
+inline void Responder::reply(Outcome&& outcome) {
+  OperationState* const state = std::exchange(state_, nullptr);
+  if (state->last_ != nullptr) return state->last_->up(*state, std::move(outcome));
+  state->arrived(std::move(outcome));
+}
 
 template <class K, class... Arguments>
 K& OperationState::emplace(Arguments&&... arguments) {
@@ -154,6 +173,7 @@ K& OperationState::emplace(Arguments&&... arguments) {
     if (!fits) ::operator delete(memory);
     throw;
   }
+  static_assert(std::is_base_of_v<Kept, K>);
   kept->before = last_;
   kept->room_before = used_;
   kept->is_in_room = fits;

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -27,22 +28,18 @@ class OwnedOperation final : StateRoom<256>, public OperationState {
  public:
   OwnedOperation() : OperationState(room, true) {}
   Result take_result() {
-    ENSURE(has_arrived_);
+    ENSURE(outcome_);
     if (stop_) std::rethrow_exception(stop_);
-    if (outcome_.failure) throw TravelError(*outcome_.failure);
-    return std::move(outcome_.result);
+    if (outcome_->failure) throw TravelError(*outcome_->failure);
+    return std::move(outcome_->result);
   }
 
  private:
-  void arrived(Outcome&& outcome) noexcept override {
-    outcome_ = std::move(outcome);
-    has_arrived_ = true;
-  }
+  void arrived(Outcome&& outcome) noexcept override { outcome_.emplace(std::move(outcome)); }
   void stopped(std::exception_ptr stop) noexcept override { stop_ = std::move(stop); }
 
-  Outcome outcome_;
+  std::optional<Outcome> outcome_;
   std::exception_ptr stop_;
-  bool has_arrived_ = false;
 };
 
 /// Hands the operation to a service context.

@@ -92,8 +92,8 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
     if (!now && !responder.owns_context()) return park(*round, operation, next, responder);
     action = now ? *now : wait_for_action(*round, operation, lock, wakes);
   }
-  if (action == Action::lead) return lead(*round, std::move(operation), next, std::move(responder));
-  take_result(action, *round, operation.failure, std::move(responder));
+  if (action == Action::lead) return lead(*round, std::move(operation), next, responder);
+  take_result(action, *round, operation.failure, responder);
 }
 
 /// Requires the mutex.
@@ -225,11 +225,11 @@ void Join::resume(Round::Waiter& waiter) {
     Operation operation{waiter.head, {}, std::move(waiter.failure)};
     const Next next = waiter.next;
     responder.pop_state();
-    return lead(round, std::move(operation), next, std::move(responder));
+    return lead(round, std::move(operation), next, responder);
   }
   const Failure failure = std::move(waiter.failure);
   responder.pop_state();
-  take_result(action, round, failure, std::move(responder));
+  take_result(action, round, failure, responder);
 }
 
 /// Requires the mutex. Contexts look at the round again; a waiter whose wait is over is resumed.
@@ -250,7 +250,7 @@ void Join::wake(Round& round, runtime::Wakes& wakes) const {
 }
 
 /// Replies to a contributor that does not lead. `failure` is that of its contribution or its wait.
-void Join::take_result(Action action, Round& round, const Failure& failure, Responder responder) {
+void Join::take_result(Action action, Round& round, const Failure& failure, Responder& responder) {
   Outcome outcome;
   if (action == Action::take_result && (rules_.leads_after_all() || !failure)) {
     outcome.failure = round.failure;
@@ -297,21 +297,21 @@ void Join::give_up() {
 
 // ---- the leader -------------------------------------------------------------------------------
 
-void Join::lead(Round& round, Operation&& operation, const Next& next, Responder responder) {
+void Join::lead(Round& round, Operation&& operation, const Next& next, Responder& responder) {
   if (responder.owns_context() || !rules_.leads_after_all() || combiner_.is_short())
-    return lead_here(round, std::move(operation), next, std::move(responder));
+    return lead_here(round, std::move(operation), next, responder);
   const auto kept = std::make_shared<Responder>(std::move(responder));
   next.in_context([this, &round, operation = std::move(operation), rest = next.detached(), kept] {
-    lead_here(round, Operation(operation), rest, std::move(*kept));
+    lead_here(round, Operation(operation), rest, *kept);
   });
 }
 
-void Join::lead_here(Round& round, Operation&& operation, const Next& next, Responder responder) {
+void Join::lead_here(Round& round, Operation&& operation, const Next& next, Responder& responder) {
   operation.failure = prepare(round, operation);
   if (operation.failure)
-    lead_failure(round, std::move(operation), next, std::move(responder));
+    lead_failure(round, std::move(operation), next, responder);
   else
-    lead_value(round, std::move(operation), next, std::move(responder));
+    lead_value(round, std::move(operation), next, responder);
 }
 
 /// Turns the operation of the leader into that of the join. Returns the failure of the round, or
@@ -346,14 +346,14 @@ Failure Join::failure_of(const Round& round, std::uint32_t leader) const {
   return nullptr;
 }
 
-void Join::lead_value(Round& round, Operation&& operation, const Next& next, Responder responder) {
+void Join::lead_value(Round& round, Operation&& operation, const Next& next, Responder& responder) {
   if (rules_.leader == Leader::fixed_slot) {
     // The others came for the value. What happens to it below concerns the leader alone.
-    Result brought;
-    brought.sequence = operation.sequence;
-    brought.contributions = operation.contributions;
-    brought.payload = operation.payload;
-    publish(round, std::move(brought), nullptr);
+    Outcome brought;
+    brought.result.sequence = operation.sequence;
+    brought.result.contributions = operation.contributions;
+    brought.result.payload = operation.payload;
+    publish(round, brought);
     responder.on_reply([this, &round, value = operation.payload](Responder up, Outcome&& outcome) {
       outcome.result.payload = value;
       outcome.result.last_arriver = false;
@@ -362,8 +362,7 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
     });
   } else {
     responder.on_reply([this, &round](Responder up, Outcome&& outcome) {
-      publish(round, outcome.failure ? std::nullopt : std::optional(outcome.result),
-              outcome.failure);
+      publish(round, outcome);
       outcome.result.last_arriver = rules_.leader == Leader::last_arriver;
       leave(round);
       up.reply(std::move(outcome));
@@ -375,9 +374,9 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
 /// Joins below get the failure, unless they do not wait for the round any more. Their reply tells
 /// nothing new.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
-                        Responder responder) {
+                        Responder& responder) {
   const Failure failure = operation.failure;
-  publish(round, std::nullopt, failure);
+  publish(round, {{}, failure});
   bool is_announced = false;
   {
     const runtime::Lock lock(mutex_);
@@ -393,12 +392,14 @@ void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
   next.handle(std::move(operation), std::move(responder));
 }
 
-void Join::publish(Round& round, std::optional<Result> result, Failure failure) {
+void Join::publish(Round& round, const Outcome& outcome) {
   runtime::Wakes wakes;
   runtime::Lock lock(mutex_);
   if (round.is_decided()) return;
-  round.result = std::move(result);
-  round.failure = std::move(failure);
+  if (outcome.failure)
+    round.failure = outcome.failure;
+  else
+    round.result.emplace(outcome.result);
   wake(round, wakes);
   lock.unlock();
   wakes.services_first();

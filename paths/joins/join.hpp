@@ -96,16 +96,16 @@ class Join final : public Wrapper {
   void park(Round& round, const Operation& operation, const Next& next, Responder& responder);
   void resume(Round::Waiter& waiter);
   void wake(Round& round, runtime::Wakes& wakes) const;
-  void take_result(Action action, Round& round, const Failure& failure, Responder responder);
+  void take_result(Action action, Round& round, const Failure& failure, Responder& responder);
 
-  void lead(Round& round, Operation&& operation, const Next& next, Responder responder);
-  void lead_here(Round& round, Operation&& operation, const Next& next, Responder responder);
-  void lead_value(Round& round, Operation&& operation, const Next& next, Responder responder);
-  void lead_failure(Round& round, Operation&& operation, const Next& next, Responder responder);
+  void lead(Round& round, Operation&& operation, const Next& next, Responder& responder);
+  void lead_here(Round& round, Operation&& operation, const Next& next, Responder& responder);
+  void lead_value(Round& round, Operation&& operation, const Next& next, Responder& responder);
+  void lead_failure(Round& round, Operation&& operation, const Next& next, Responder& responder);
   Failure prepare(Round& round, Operation& operation);
   Failure failure_of(const Round& round, std::uint32_t leader) const;
   Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
-  void publish(Round& round, std::optional<Result> result, Failure failure);
+  void publish(Round& round, const Outcome& outcome);
 
   std::optional<Operation> note_release(Operation operation);
   std::optional<Operation> note_withdrawal(const Operation& operation);
