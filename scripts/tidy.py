@@ -24,7 +24,7 @@ EXCUSED = {"steady_clock": "// tidy: real time", "thread": "// tidy: own thread"
 # runtime.sleep_for(), is fine.
 BANNED = [
     (r"\b(steady_clock|system_clock|high_resolution_clock)\b", "Runtime::now()"),
-    (r"(?<!\.)(?<!->)(?<!void )\b(sleep_for|sleep_until|usleep|nanosleep)\b",
+    (r"(?<!\.)(?<!->)(?<!void )(?<!Thread::)\b(sleep_for|sleep_until|usleep|nanosleep)\b",
      "Runtime::sleep_for() or sleep_until()"),
     (r"(?<!\.)(?<!->)\byield\s*\(", "a WaitList of runtime/wait.hpp, which waits for something"),
     (r"\brandom_device\b|\bs?rand\s*\(", "runtime::Random, which has a seed"),

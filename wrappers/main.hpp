@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "paths/host/host.hpp"  // for programs that call thread.host()
+#include "paths/host/host.hpp"  // programs call thread.host()
 #include "paths/run/program.hpp"
 
 namespace paths {

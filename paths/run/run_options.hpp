@@ -13,15 +13,15 @@
 
 namespace paths {
 
-/// Of the hosts of a process, when they have ended.
+/// Records of the hosts of a process, counted when the hosts have ended.
 struct TraceOutcome {
   std::uint64_t written = 0;  ///< records
-  std::uint64_t lacking = 0;  ///< that came too fast, or could not be written
+  std::uint64_t lacking = 0;  ///< records that came too fast, or could not be written
 };
 
 struct TraceOptions {
   std::string directory;             ///< "": no trace
-  std::vector<std::string> command;  ///< for those who read it
+  std::vector<std::string> command;  ///< command line, which the trace names
   std::shared_ptr<TraceOutcome> outcome = std::make_shared<TraceOutcome>();
 };
 
