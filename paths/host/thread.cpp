@@ -45,9 +45,7 @@ std::uint32_t Thread::rank() const {
   return wiring_->plan().hosts[wiring_->index()].first_thread + index_;
 }
 Host& Thread::host() const { return wiring_->host(); }
-const std::string& Thread::cluster() const {
-  return wiring_->plan().cluster_of(wiring_->index());
-}
+const std::string& Thread::cluster() const { return wiring_->plan().cluster_of(wiring_->index()); }
 double Thread::speed() const { return wiring_->plan().hosts[wiring_->index()].speed; }
 
 base::Nanos Thread::now() const { return wiring_->runtime().now(); }

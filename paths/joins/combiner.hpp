@@ -33,7 +33,7 @@ class Combiner {
 
   /// Replaces a value that may not be combined with a failure, which names the contributor.
   void check(Operation& contribution) const;
-  /// Returns whether combine() returns soon and waits for nothing.
+  /// Returns whether combine() has little to do and never waits.
   bool is_short() const;
   /// Combines all contributions of a round that has a leader into the leader's operation. Blocks
   /// while other contexts combine a part. Throws TravelError if a value may not be combined.

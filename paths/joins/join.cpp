@@ -330,8 +330,8 @@ Failure Join::prepare(Round& round, Operation& operation) {
   return nullptr;
 }
 
-/// Returns the failure of a round that has a leader, which alone decides it from then on: it is
-/// late, or lost a contributor. Otherwise returns the first failure among the contributions that
+/// Returns the failure that a round had before it got a leader: it was late, or lost a contributor.
+/// Otherwise returns the first failure among the contributions that
 /// count.
 Failure Join::failure_of(const Round& round, std::uint32_t leader) const {
   if (round.failure) return round.failure;

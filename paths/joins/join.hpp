@@ -69,7 +69,7 @@ struct JoinRules {
 ///          waiter.
 class Join final : public Wrapper {
  public:
-  /// `index` is the join's index in the plan.
+  /// `index` is the place of the wrapper in the plan's list of wrappers.
   Join(Site& site, std::uint32_t index, JoinRules rules);
   /// Contributes a move; passes on the first withdrawal that matters, and the last release; passes
   /// on all other operations.

@@ -60,8 +60,8 @@ TEST_CASE("measure: links between processes of this machine are found as they ar
   const Folder folder("real");
   const std::string file = folder.write("sites.yaml", config(emulated));
   const std::string output = folder.path("network.yaml");
-  // Other processes may take so much of the machine that a link cannot be measured, and the program
-  // says so. They rarely do it ten times in a row.
+  // On a busy machine the program may refuse to measure a link, and says so. It rarely does that
+  // ten times in a row.
   test_support::Said said;
   for (int attempt = 0; attempt < 10; ++attempt) {
     said = paths_program("measure " + file + " -o " + output);

@@ -75,7 +75,7 @@ TEST_CASE("lanes of processes: all hosts name one that never comes, a deadline a
     for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
       if (host != culprit)
         hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
-    runtime::Runtime clock;  // its thread may hold the sanitizer's lock during a fork
+    runtime::Runtime clock;  // behind the forks: its thread may hold locks
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {
       INFO("host " << name);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/allreduce_test.cpp — who goes down, who waits, and what everyone gets.
-#include "wrappers/joins.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "base/errors.hpp"
 #include "base/large_memory.hpp"
 #include "tests/support/joined.hpp"
+#include "wrappers/joins.hpp"
 
 namespace {
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/barrier_test.cpp — nobody returns before everyone has come.
-#include "wrappers/joins.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "tests/support/joined.hpp"
+#include "wrappers/joins.hpp"
 
 namespace {
 

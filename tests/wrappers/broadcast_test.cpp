@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/broadcast_test.cpp — everyone gets the root's value; the root waits for nobody.
-#include "wrappers/joins.hpp"
-
 #include <catch2/catch.hpp>
 #include <memory>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/joined.hpp"
+#include "wrappers/joins.hpp"
 
 namespace {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/reduce_test.cpp — only the root side sees the result and waits for it.
-#include "wrappers/joins.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "tests/support/joined.hpp"
+#include "wrappers/joins.hpp"
 
 namespace {
 
