@@ -100,11 +100,12 @@ std::unique_ptr<LaneGroup> Lanes::join(std::string_view name, SharedHosts shared
   if (group.hosts->size() <= told_hosts_max)
     for (const std::uint32_t peer : *group.hosts)
       if (peer != host_) issue(group, peer);
-  for (const auto& [host, why] : std::map(lost_)) end_lanes_over(group, host, why);
+  // A host that has left the group has said why before it was lost.
   if (auto early = early_.extract(group.id)) {
     early_frames_ -= early.mapped().size();
     for (LaneFrame& frame : early.mapped()) take_control(std::move(frame), runtime_.now());
   }
+  for (const auto& [host, why] : std::map(lost_)) end_lanes_over(group, host, why);
   std::unique_ptr<LaneGroup> handle(
       new LaneGroup(self_, {group.name, plan_}, group.id, group.hosts, group.options));
   settle(lock);
@@ -643,12 +644,17 @@ bool Lanes::comes_by_network(std::uint32_t from) const {
          (from < plan_->hosts.size() && plan_->hosts[from].cluster == here);
 }
 
-/// To a host switches are none: those beyond them are, by whom an end host is reached.
+/// To a host switches are none: those beyond them are, by whom an end host is reached. A new
+/// neighbour hears of the hosts that were lost before.
 void Lanes::see_neighbour(std::uint32_t place, std::uint32_t end) {
-  if (place < plan_->hosts.size())
-    neighbours_.insert(place);
-  else if (!is_switch() && end < plan_->hosts.size() && end != host_ && leads_to(end))
-    neighbours_.insert(next_hop(*plan_, host_, end).to);
+  const bool is_host = place < plan_->hosts.size();
+  const bool leads_on = !is_switch() && end < plan_->hosts.size() && end != host_ && leads_to(end);
+  if (!is_host && !leads_on) return;
+  const std::uint32_t neighbour = is_host ? place : next_hop(*plan_, host_, end).to;
+  if (!neighbours_.insert(neighbour).second || is_switch() || !tells_of_losses()) return;
+  for (const auto& [host, why] : lost_)
+    if (!ended_hosts_.contains(host) && !lost_.contains(neighbour))
+      post(lost_frame(neighbour, host, why));
 }
 
 void Lanes::room_made(std::uint32_t host) {

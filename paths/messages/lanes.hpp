@@ -230,6 +230,7 @@ class Lanes {
   void at(base::Nanos moment, Work work);  // when it has come: at once, if it has
   void see_ended(std::uint32_t host);
   void see_neighbour(std::uint32_t place, std::uint32_t end);
+  bool tells_of_losses() const;
   Group* find(std::uint64_t id);
   Group& joined(std::uint64_t id);
   LaneIn& lane_from(Group& group, std::uint32_t source);

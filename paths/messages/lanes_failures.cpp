@@ -129,14 +129,18 @@ bool Lanes::count_out(std::uint32_t host, const std::string& reason) {
   return true;
 }
 
+/// Without the key `lanes` a host of the only cluster that deals with a lost one sees that itself.
+bool Lanes::tells_of_losses() const {
+  return plan_->clusters.size() > 1 || plan_->lanes.is_written;
+}
+
 /// The same, and other hosts receive it.
 void Lanes::lose(std::uint32_t host, const std::string& reason) {
   if (host != host_) carrier_.forget(host);
   if (!count_out(host, reason)) return;
   if (first_loss_.empty())
     first_loss_ = fmt::format("{} is gone: {}", place_text(*plan_, host), reason);
-  // Without the key `lanes` a host of the only cluster that deals with a lost one sees that itself.
-  if (plan_->clusters.size() == 1 && !plan_->lanes.is_written) return;
+  if (!tells_of_losses()) return;
   for (const std::uint32_t neighbour : neighbours_) {
     if (lost_.contains(neighbour) || (is_switch() && end_.hosts.contains(neighbour))) continue;
     tell_neighbour(neighbour, lost_frame(neighbour, host, reason));

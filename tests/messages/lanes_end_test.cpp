@@ -112,6 +112,46 @@ TEST_CASE("lanes: a host that dies keeps nobody from ending") {
   }
 }
 
+TEST_CASE("lanes: hosts that arrive after another one has died are told which") {
+  const auto plan = lane_plan({3, 1}, "", "{latency: 10ms}");
+  plan->lanes.is_written = true;
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    constexpr std::uint32_t victim = 1;  // only the exit of its cluster has heard of it
+    hosts[victim].begin();
+    hosts.kill(victim);
+    for (const std::uint32_t host : {0, 2, 3}) hosts[host].begin();
+    for (const std::uint32_t host : {0, 2, 3}) {
+      INFO("host " << host);
+      hosts[host].await_all();
+      const auto group = hosts[host].group("all", hosts.all());
+      CHECK_THROWS_WITH(group->receive(victim, 0).wait(),
+                        Catch::Contains("host a1 is gone: it died"));
+    }
+    CHECK(runtime.now() < 1s);
+  });
+}
+
+TEST_CASE("lanes: a host that joins a group late is told why another one has left it and ended") {
+  const auto plan = lane_plan({3}, "", "");
+  plan->lanes.is_written = true;
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] {
+    LaneHosts hosts(runtime, plan);
+    auto group = hosts[2].group("all", hosts.all());
+    auto sending = group->send(1, 0, base::Payload::of(7));
+    hosts.kill(0);
+    CHECK_THROWS_WITH(group->receive(0, 0).wait(), Catch::Contains("host a0 is gone: it died"));
+    group.reset();  // as a thread does that fails
+    hosts[1].host_ended(2);
+    runtime.sleep_for(1ms);
+    const auto late = hosts[1].group("all", hosts.all());
+    CHECK_THROWS_WITH(late->receive(2, 0).wait(),
+                      Catch::Contains("has left group all: host a0 is gone: it died"));
+  });
+}
+
 TEST_CASE("lanes: where word of the end is lost, hosts end within a deadline and name each other") {
   for (const std::vector<std::uint32_t>& sizes : {std::vector{1u, 1u}, std::vector{2u, 2u}}) {
     const auto plan = lane_plan(sizes, "", "");
