@@ -22,9 +22,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
@@ -36,6 +40,7 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
+constexpr int death_longest_ms = 1000;  // of a process that the kernel is ending
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code, as shells have it
 constexpr int signal_code = 128;  // exit codes of signals, as shells have them, begin above it
@@ -113,6 +118,7 @@ struct Child {
   std::optional<ThreadsState> threads = {};
   bool left_at_once = false;  ///< ended with 0, and never ran its threads
   bool ended() const { return !end; }
+  bool is_dying() const;
   bool has_joined() const { return threads && *threads != ThreadsState::not_needed; }
 
   void read_state() {
@@ -122,6 +128,25 @@ struct Child {
       threads = static_cast<ThreadsState>(states[count - 1]);
     if (count == 0) state.close();
   }
+};
+
+/// Whether the kernel is about to end the process. Its peers may know that from their connections
+/// before waitpid() does.
+bool Child::is_dying() const {
+  constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which has no header
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::size_t name_end = text.rfind(')');  // a name may have spaces
+  unsigned long flags = 0;
+  return name_end != std::string::npos &&
+         std::sscanf(text.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
+         (flags & is_exiting) != 0;
+}
+
+/// A process that did not end well.
+struct FailedChild {
+  const Child* child = nullptr;
+  int status = 0;
 };
 
 class Launcher {
@@ -140,6 +165,8 @@ class Launcher {
   void wait_for_something();
   void take_signals();
   void collect_ended();
+  void collect_ended_into(FailedChild& failed);
+  bool wait_for_dying();
   void note_failure(const Child& child, int status);
   void read_states();
   void check_anybody_joined();
@@ -358,23 +385,40 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
+/// A process that was killed is a likelier cause than one that ended with an exit code, perhaps
+/// because it lost the other one. Processes that die meanwhile are therefore waited for.
 void Launcher::collect_ended() {
-  const Child* failed = nullptr;
-  int failed_status = 0;
+  FailedChild failed;
+  collect_ended_into(failed);
+  for (bool is_any_dying = true; is_any_dying;) {
+    if (failed.child == nullptr || stopping_ || WIFSIGNALED(failed.status)) break;
+    is_any_dying = wait_for_dying();
+    collect_ended_into(failed);
+  }
+  if (failed.child != nullptr && !stopping_) note_failure(*failed.child, failed.status);
+  read_states();
+}
+
+/// Blocks until one of the processes that the kernel is ending has ended. Returns false if there is
+/// none, or it takes too long.
+bool Launcher::wait_for_dying() {
+  std::vector<pollfd> dying;
+  for (const Child& child : children_)
+    if (!child.ended() && child.is_dying()) dying.push_back({child.end.get(), POLLIN, 0});
+  return !dying.empty() && poll(dying.data(), dying.size(), death_longest_ms) > 0;
+}
+
+void Launcher::collect_ended_into(FailedChild& failed) {
   for (Child& child : children_) {
     int status = 0;
     if (child.ended() || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
     child.end.close();
     child.read_state();
     child.left_at_once = status == 0 && !child.threads;
-    // Of those found together, one that was killed is the likelier cause.
-    if (status != 0 && (failed == nullptr || (WIFSIGNALED(status) && WIFEXITED(failed_status)))) {
-      failed = &child;
-      failed_status = status;
-    }
+    if (status != 0 &&
+        (failed.child == nullptr || (WIFSIGNALED(status) && WIFEXITED(failed.status))))
+      failed = {&child, status};
   }
-  if (failed != nullptr && !stopping_) note_failure(*failed, failed_status);
-  read_states();
 }
 
 /// Others wait for threads that will never run, or not go on.
