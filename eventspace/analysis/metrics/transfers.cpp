@@ -201,8 +201,8 @@ TransfersReport Transfers::finish() {
       all.add(path.counted());
     }
   }
-  report.run_nanos = std::max<std::int64_t>(end_nanos_ - begin_nanos_, 0);
-  if (begin_nanos_ > end_nanos_) return report;
+  if (begin_nanos_ > end_nanos_) return report;  // no transfer was seen
+  report.run_nanos = end_nanos_ - begin_nanos_;
   for (const auto& [clusters, number] : numbers_) {
     const Path& path = paths_[number];
     if (!path.counted().has_any() && !path.takes_streams) continue;
