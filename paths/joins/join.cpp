@@ -331,8 +331,7 @@ Failure Join::prepare(Round& round, Operation& operation) {
 }
 
 /// Returns the failure that a round had before it got a leader: it was late, or lost a contributor.
-/// Otherwise returns the first failure among the contributions that
-/// count.
+/// Otherwise returns the first failure among the contributions that count.
 Failure Join::failure_of(const Round& round, std::uint32_t leader) const {
   if (round.failure) return round.failure;
   if (!rules_.leads_after_all()) return round.by_slot[leader].failure;

@@ -644,8 +644,9 @@ bool Lanes::comes_by_network(std::uint32_t from) const {
          (from < plan_->hosts.size() && plan_->hosts[from].cluster == here);
 }
 
-/// To a host switches are none: those beyond them are, by whom an end host is reached. A new
-/// neighbour hears of the hosts that were lost before.
+/// A host does not count a switch as its neighbour, but the next host on the way to `end`. Sends
+/// each new neighbour the hosts that were lost before, because only neighbours of that time got
+/// them.
 void Lanes::see_neighbour(std::uint32_t place, std::uint32_t end) {
   const bool is_host = place < plan_->hosts.size();
   const bool leads_on = !is_switch() && end < plan_->hosts.size() && end != host_ && leads_to(end);

@@ -40,7 +40,7 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
-constexpr int death_longest_ms = 1000;  // of a process that the kernel is ending
+constexpr int death_longest_ms = 1000;  // the kernel takes no longer to end a process
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code, as shells have it
 constexpr int signal_code = 128;  // exit codes of signals, as shells have them, begin above it
@@ -385,8 +385,9 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
-/// A process that was killed is a likelier cause than one that ended with an exit code, perhaps
-/// because it lost the other one. Processes that die meanwhile are therefore waited for.
+/// Names the process that failed first. A process may end with an exit code because it lost one
+/// that was killed. The killed one is the cause then, and the kernel may still be ending it. So
+/// this function waits for processes that the kernel is ending.
 void Launcher::collect_ended() {
   FailedChild failed;
   collect_ended_into(failed);

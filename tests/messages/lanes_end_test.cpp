@@ -112,13 +112,13 @@ TEST_CASE("lanes: a host that dies keeps nobody from ending") {
   }
 }
 
-TEST_CASE("lanes: hosts that arrive after another one has died are told which") {
+TEST_CASE("lanes: a host that arrives late names a host that died before") {
   const auto plan = lane_plan({3, 1}, "", "{latency: 10ms}");
   plan->lanes.is_written = true;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([&] {
     LaneHosts hosts(runtime, plan);
-    constexpr std::uint32_t victim = 1;  // only the exit of its cluster has heard of it
+    constexpr std::uint32_t victim = 1;  // only the exit of its cluster knows it
     hosts[victim].begin();
     hosts.kill(victim);
     for (const std::uint32_t host : {0, 2, 3}) hosts[host].begin();
@@ -133,7 +133,7 @@ TEST_CASE("lanes: hosts that arrive after another one has died are told which") 
   });
 }
 
-TEST_CASE("lanes: a host that joins a group late is told why another one has left it and ended") {
+TEST_CASE("lanes: a host that joins a group late names the loss that made another host leave") {
   const auto plan = lane_plan({3}, "", "");
   plan->lanes.is_written = true;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});

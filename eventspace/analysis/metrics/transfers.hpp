@@ -29,7 +29,7 @@ class Transfers {
  public:
   Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);
 
-  void see(std::int64_t begin_nanos, std::int64_t end_nanos);    ///< the run went on
+  void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< the run went on
   /// Returns when the run began, as far as it was seen; 0 if nothing was.
   std::int64_t run_begin_nanos() const { return begin_nanos_ > end_nanos_ ? 0 : begin_nanos_; }
   /// Of hosts of the structure.
