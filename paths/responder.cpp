@@ -14,6 +14,8 @@ void OperationState::Kept::up(OperationState&, Outcome&&) {
   base::report_bug(__FILE__, __LINE__, "a wrapper replied to an operation that it keeps waiting");
 }
 
+void Responder::reply(Result&& result) { reply(Outcome{std::move(result), nullptr}); }
+
 void Responder::fail_dropped() { fail(std::make_shared<TravelError>("", "", "", "ended")); }
 
 void Responder::stop(std::exception_ptr stop, Failure failure) {

@@ -115,7 +115,7 @@ class Responder {
   void pop_state() { state_->pop(); }
 
   void reply(Outcome&& outcome);
-  void reply(Result&& result) { reply(Outcome{std::move(result), nullptr}); }
+  void reply(Result&& result);
   void fail(Failure failure) { reply(Outcome{{}, std::move(failure)}); }
   /// Fails the operation because `stop` ended a wait in its own context.
   void stop(std::exception_ptr stop, Failure failure);

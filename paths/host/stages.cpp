@@ -24,7 +24,7 @@ Operation failed_contribution(OperationHead head, const Failure& failure) {
 }
 
 /// State of an operation that owns the calling context, on the stack of that context.
-class OwnedOperation final : StateRoom<256>, public OperationState {
+class OwnedOperation final : StateRoom<128>, public OperationState {
  public:
   OwnedOperation() : OperationState(room, true) {}
   Result take_result() {
@@ -42,9 +42,12 @@ class OwnedOperation final : StateRoom<256>, public OperationState {
   std::exception_ptr stop_;
 };
 
+// Very many fibers may wait below begin_stage(), each on a stack of which it should touch one page.
+// So what begin_stage() seldom does has frames of its own.
+
 /// Hands the operation to a service context.
-void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation,
-                    Responder responder) {
+[[gnu::noinline]] void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation,
+                                      Responder responder) {
   const auto kept = std::make_shared<Responder>(std::move(responder));
   Next(wiring, stage, nullptr)
       .in_context([&wiring, &stage, kept, operation = std::move(operation)] {
@@ -60,9 +63,6 @@ void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation,
         kept->reply(std::move(outcome));
       });
 }
-
-// Very many fibers may wait below begin_stage(), each on a stack of which it should touch one page.
-// So failures are handled in frames of their own.
 
 /// Passes on an operation that failed further up, around a wrapper that does not see failures.
 [[gnu::noinline]] void pass_by(Wiring& wiring, const Stage& stage, Operation&& operation,

@@ -170,6 +170,12 @@ Result Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation)
 void Wiring::call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   Responder& responder) {
   if (responder.owns_context()) return responder.reply(call(to_host, stage, std::move(operation)));
+  begin_call(to_host, stage, std::move(operation), responder);
+}
+
+/// In a frame of its own: very many fibers may wait below call().
+[[gnu::noinline]] void Wiring::begin_call(std::uint32_t to_host, StageId stage,
+                                          Operation&& operation, Responder& responder) {
   const runtime::Deadline limit = deadline();
   responder.on_reply(
       [this, to_host, stage, asked = OperationHead(operation)](Responder up, Outcome&& outcome) {

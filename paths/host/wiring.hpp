@@ -142,6 +142,8 @@ class Wiring : public Site {
  private:
   Traffic wan_traffic_of(std::uint32_t graph) const;
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation);
+  void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
+                  Responder& responder);
   class Service;     // one operation of another host, in a context or without one
   class Standing;    // a call that another host makes again and again
   struct Releases {  // of paths that pass through this host

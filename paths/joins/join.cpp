@@ -55,13 +55,20 @@ Join::Join(Site& site, std::uint32_t index, JoinRules rules)
 }
 
 void Join::handle(Operation&& operation, Next next, Responder& responder) {
-  std::optional<Operation> news;
   switch (operation.kind) {
     case OperationKind::move: return contribute(std::move(operation), next, responder);
-    case OperationKind::withdraw: news = note_withdrawal(operation); break;
-    case OperationKind::release: news = note_release(std::move(operation)); break;
+    case OperationKind::withdraw:
+    case OperationKind::release: return note_leaving(std::move(operation), next, responder);
     default: return next.handle(std::move(operation), std::move(responder));
   }
+}
+
+/// In a frame of its own: a thread that waits below handle() should touch one page of its stack.
+[[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
+                                          Responder& responder) {
+  std::optional<Operation> news = operation.kind == OperationKind::withdraw
+                                      ? note_withdrawal(operation)
+                                      : note_release(std::move(operation));
   if (news) return next.handle(*std::move(news), std::move(responder));
   responder.reply(Result{});
 }
@@ -300,6 +307,14 @@ void Join::give_up() {
 void Join::lead(Round& round, Operation&& operation, const Next& next, Responder& responder) {
   if (responder.owns_context() || !rules_.leads_after_all() || combiner_.is_short())
     return lead_here(round, std::move(operation), next, responder);
+  lead_in_context(round, std::move(operation), next, responder);
+}
+
+// Threads wait below lead(), each on a stack of which it should touch few pages. So what seldom
+// happens has frames of its own.
+
+[[gnu::noinline]] void Join::lead_in_context(Round& round, Operation&& operation, const Next& next,
+                                             Responder& responder) {
   const auto kept = std::make_shared<Responder>(std::move(responder));
   next.in_context([this, &round, operation = std::move(operation), rest = next.detached(), kept] {
     lead_here(round, Operation(operation), rest, *kept);
@@ -347,18 +362,7 @@ Failure Join::failure_of(const Round& round, std::uint32_t leader) const {
 
 void Join::lead_value(Round& round, Operation&& operation, const Next& next, Responder& responder) {
   if (rules_.leader == Leader::fixed_slot) {
-    // The others came for the value. What happens to it below concerns the leader alone.
-    Outcome brought;
-    brought.result.sequence = operation.sequence;
-    brought.result.contributions = operation.contributions;
-    brought.result.payload = operation.payload;
-    publish(round, brought);
-    responder.on_reply([this, &round, value = operation.payload](Responder up, Outcome&& outcome) {
-      outcome.result.payload = value;
-      outcome.result.last_arriver = false;
-      leave(round);
-      up.reply(std::move(outcome));
-    });
+    publish_own(round, operation, responder);
   } else {
     responder.on_reply([this, &round](Responder up, Outcome&& outcome) {
       publish(round, outcome);
@@ -368,6 +372,22 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
     });
   }
   next.handle(std::move(operation), std::move(responder));
+}
+
+/// The others came for the value of the leader. What happens to it below concerns the leader alone.
+[[gnu::noinline]] void Join::publish_own(Round& round, const Operation& operation,
+                                         Responder& responder) {
+  Outcome brought;
+  brought.result.sequence = operation.sequence;
+  brought.result.contributions = operation.contributions;
+  brought.result.payload = operation.payload;
+  publish(round, brought);
+  responder.on_reply([this, &round, value = operation.payload](Responder up, Outcome&& outcome) {
+    outcome.result.payload = value;
+    outcome.result.last_arriver = false;
+    leave(round);
+    up.reply(std::move(outcome));
+  });
 }
 
 /// Joins below get the failure, unless they do not wait for the round any more. Their reply tells

@@ -99,6 +99,7 @@ class Join final : public Wrapper {
   void take_result(Action action, Round& round, const Failure& failure, Responder& responder);
 
   void lead(Round& round, Operation&& operation, const Next& next, Responder& responder);
+  void lead_in_context(Round& round, Operation&& operation, const Next& next, Responder& responder);
   void lead_here(Round& round, Operation&& operation, const Next& next, Responder& responder);
   void lead_value(Round& round, Operation&& operation, const Next& next, Responder& responder);
   void lead_failure(Round& round, Operation&& operation, const Next& next, Responder& responder);
@@ -106,7 +107,9 @@ class Join final : public Wrapper {
   Failure failure_of(const Round& round, std::uint32_t leader) const;
   Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
   void publish(Round& round, const Outcome& outcome);
+  void publish_own(Round& round, const Operation& operation, Responder& responder);
 
+  void note_leaving(Operation&& operation, const Next& next, Responder& responder);
   std::optional<Operation> note_release(Operation operation);
   std::optional<Operation> note_withdrawal(const Operation& operation);
   bool mark_missing(Round& round, std::uint32_t slot, std::uint32_t path);
