@@ -122,7 +122,8 @@ bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const path
   lanes_[key].push_back({std::move(operation), arrives, take_place(key)});
   lock.unlock();
   if (empty) {
-    wiring_.spawn_service("link", [this, key, rest = next.detached()] { empty_lane(key, rest); })
+    wiring_.services()
+        .spawn("link", [this, key, rest = next.detached()] { empty_lane(key, rest); })
         .detach();
   }
   return true;

@@ -81,7 +81,7 @@ std::shared_ptr<Lagged::Round> Lagged::start(paths::Operation operation, const p
     round->waiting.wake_all(wakes);
   };
   // Service contexts begin in the order they are spawned, so that moves go down in order.
-  wiring_.spawn_service("round", run).detach();
+  wiring_.services().spawn("round", run).detach();
   return round;
 }
 

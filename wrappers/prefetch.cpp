@@ -7,7 +7,6 @@
 
 #include "base/errors.hpp"
 #include "eventspace/record.hpp"
-#include "paths/host/element_operation.hpp"
 #include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
 
@@ -15,14 +14,15 @@ namespace wrappers {
 
 using paths::OperationKind;
 
-paths::Result Prefetch::operate(paths::Operation operation, paths::Next next) {
+void Prefetch::handle(paths::Operation&& operation, paths::Next next,
+                      paths::Responder& responder) {
   switch (operation.kind) {
     case OperationKind::observe:
     case OperationKind::observe_number:
     case OperationKind::newest:
     case OperationKind::first:
-    case OperationKind::last: return operate_on(*into_, operation, wiring_.deadline());
-    default: return next(std::move(operation));
+    case OperationKind::last: return readers_.handle(std::move(operation), next, responder);
+    default: return next.handle(std::move(operation), std::move(responder));
   }
 }
 
@@ -32,7 +32,7 @@ void Prefetch::start() {
     const auto& begun = plan.paths[path];
     if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
     ENSURE(!fetching_);
-    fetching_ = wiring_.spawn_service("prefetch", [this, path] { fetch(path); });
+    fetching_ = wiring_.services().spawn("prefetch", [this, path] { fetch(path); });
   }
 }
 
@@ -43,7 +43,7 @@ void Prefetch::stop() {
 }
 
 void Prefetch::fetch(std::uint32_t path) {
-  const paths::Stage* stage = wiring_.stage(wiring_.plan().paths[path].stage);
+  const paths::Stage* stage = wiring_.instance().stage(wiring_.plan().paths[path].stage);
   ENSURE(stage != nullptr);
   const paths::Next next(wiring_, *stage, nullptr);
   paths::Operation wanted;

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "pastset/element.hpp"
+#include "paths/host/element_operation.hpp"
+#include "paths/host/waiting_accesses.hpp"
 #include "paths/host/wiring.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
@@ -19,7 +21,7 @@ namespace wrappers {
 ///
 /// Why:     Bongo et al. 2004, §IV: one prefetch thread per remote cluster, whose request is under
 ///          way while the application computes.
-/// Context: a service context of its own, from start() to stop().
+/// Context: a service context of its own, from start() to stop(). Readers need none.
 /// Blocks:  its own context, while there is nothing newer, for as long as that lasts: a read that
 ///          ended at a deadline is asked again, because those who need the value have their own
 ///          deadline. Readers as the element does.
@@ -27,12 +29,15 @@ namespace wrappers {
 /// Throws:  nothing of its own. When the far end fails or carries an error mark, the element is
 ///          marked with that error and no more is fetched.
 /// Records: each read: when it left, and when its tuple was in the element.
-class Prefetch final : public paths::BlockingWrapper {
+class Prefetch final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
   Prefetch(paths::Wiring& wiring, std::uint32_t wrapper, std::shared_ptr<pastset::Element> into)
-      : wiring_(wiring), wrapper_(wrapper), into_(std::move(into)) {}
-  paths::Result operate(paths::Operation operation, paths::Next next) override;
+      : wiring_(wiring), wrapper_(wrapper), into_(std::move(into)), readers_(*into_) {}
+  void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
+  bool needs_context() const override { return paths::needs_context_on(*into_); }
+  base::Nanos end_late(base::Nanos now) override { return readers_.end_late(now); }
+  void give_up() override { readers_.give_up(); }
   void start() override;
   void stop() override;
 
@@ -45,6 +50,7 @@ class Prefetch final : public paths::BlockingWrapper {
   paths::Wiring& wiring_;
   const std::uint32_t wrapper_;
   const std::shared_ptr<pastset::Element> into_;
+  paths::WaitingAccesses readers_;  // of `into_`
   runtime::Task fetching_;
 };
 

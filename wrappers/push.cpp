@@ -26,7 +26,7 @@ void Push::start() {
     if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
     ENSURE(!following_);
     path_ = path;
-    following_ = wiring_.spawn_service("push", [this] { follow(); });
+    following_ = wiring_.services().spawn("push", [this] { follow(); });
   }
 }
 
@@ -91,7 +91,7 @@ void Push::end(const std::string& mark) {
 }
 
 void Push::send(base::Payload tuple) {
-  const paths::Stage* stage = wiring_.stage(wiring_.plan().paths[path_].stage);
+  const paths::Stage* stage = wiring_.instance().stage(wiring_.plan().paths[path_].stage);
   ENSURE(stage != nullptr);
   const paths::Next next(wiring_, *stage, nullptr);
   paths::Operation operation;

@@ -142,7 +142,7 @@ void Schedule::join(paths::Operation& operation) {
   const std::uint32_t me = group_->layout().first_on(group_->participant());
   const auto running = group_->enter(me, operation.sequence, call, group_->prepare(call), true);
   group_->wait(*running, me);
-  wiring_.sent_over_lanes(wiring_.plan().paths[operation.path].graph_number, running->wan);
+  wiring_.traffic().add_messages(wiring_.plan().paths[operation.path].graph_number, running->wan);
   operation.payload = std::move(result).freeze();
   operation.contributions = wiring_.plan().thread_count();
 }

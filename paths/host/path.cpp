@@ -124,8 +124,8 @@ Result Started::wait() {
 Path::Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owner,
            std::shared_ptr<Failure> last_failure)
     : wiring_(&wiring),
-      first_stage_(wiring.stage(wiring.plan().paths[path].stage)),
-      values_(&wiring.values_of(path)),
+      first_stage_(wiring.instance().stage(wiring.plan().paths[path].stage)),
+      values_(&wiring.instance().values_of(path)),
       path_(path),
       thread_(thread),
       owner_(&owner),
@@ -275,17 +275,17 @@ Started Path::begin(Operation operation) {
     return started;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.
-  wiring_
-      ->spawn_service("operation",
-                      [wiring = wiring_, stage = first_stage_, state = started.state_,
-                       operation = std::move(operation)] {
-                        try {
-                          state->result = run_stage(*wiring, *stage, operation);
-                        } catch (...) {
-                          state->error = std::current_exception();
-                        }
-                        state->end();
-                      })
+  wiring_->services()
+      .spawn("operation",
+             [wiring = wiring_, stage = first_stage_, state = started.state_,
+              operation = std::move(operation)] {
+               try {
+                 state->result = run_stage(*wiring, *stage, operation);
+               } catch (...) {
+                 state->error = std::current_exception();
+               }
+               state->end();
+             })
       .detach();
   return started;
 }
@@ -345,7 +345,7 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   }
   Operation asked = next_operation(OperationKind::traffic, *number, {});
   Result answer = run_stage(*wiring_, *first_stage_, asked);
-  wiring_->add_traffic(asked, answer);
+  wiring_->traffic().add_entry(asked, answer);
   std::vector<HostTraffic> hosts(answer.payload.size() / sizeof(HostTraffic));
   std::memcpy(hosts.data(), answer.payload.bytes().data(), hosts.size() * sizeof(HostTraffic));
   for (const HostTraffic& one : hosts) {
@@ -400,7 +400,7 @@ void Path::release(Failure failure) {
   } catch (const TravelError&) {    // the peer is gone and needs no release
   } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
   }
-  wiring_->path_released();
+  wiring_->releases().count(path_);
 }
 
 /// Until fewer than that are under way.

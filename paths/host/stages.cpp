@@ -113,7 +113,7 @@ Result Next::operator()(Operation operation) const {
 void Next::expect(base::Nanos until) const { wiring_->expect(until); }
 
 void Next::in_context(std::function<void()> work) const {
-  wiring_->spawn_service("service", std::move(work)).detach();
+  wiring_->services().spawn("service", std::move(work)).detach();
 }
 
 [[gnu::noinline]] Failure Next::failure_of(const std::exception_ptr& error,

@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "paths/host/wiring.hpp"
+
 namespace paths {
 namespace {
 
@@ -17,23 +19,23 @@ std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
 
 }  // namespace
 
-Wiring::Standing::Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
-                           const Admission::Standing& of)
+Dispatcher::Standing::Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
+                               const Admission::Standing& of)
     : OperationState(room),
-      stage(*wiring.stage(first.stage)),
-      wiring_(wiring),
+      stage(*dispatcher.wiring_.instance().stage(first.stage)),
+      dispatcher_(dispatcher),
       connection_(connection),
       admitted_(of),
       request_(first) {
   request_.operation.payload = {};
 }
 
-bool Wiring::Standing::is_of(const Frame& request) const {
+bool Dispatcher::Standing::is_of(const Frame& request) const {
   const Operation &mine = request_.operation, &other = request.operation;
   return request.stage == request_.stage && other.path == mine.path && other.slot == mine.slot;
 }
 
-Operation Wiring::Standing::operation_of(ShortFrame&& frame) const {
+Operation Dispatcher::Standing::operation_of(ShortFrame&& frame) const {
   Operation operation;
   operation.path = request_.operation.path;
   operation.thread = frame.thread;
@@ -44,70 +46,70 @@ Operation Wiring::Standing::operation_of(ShortFrame&& frame) const {
   return operation;
 }
 
-Frame Wiring::Standing::whole(ShortFrame&& frame) const {
+Frame Dispatcher::Standing::whole(ShortFrame&& frame) const {
   Frame request = request_;
   request.credits = 0;
   request.operation = operation_of(std::move(frame));
   return request;
 }
 
-bool Wiring::Standing::enters(const ShortFrame& frame) {
+bool Dispatcher::Standing::enters(const ShortFrame& frame) {
   const Result& of = frame.result;
   if (stage.needs_context || is_under_way_ ||
-      !wiring_.admission_->enters(admitted_, frame.thread, of.sequence, of.contributions))
+      !dispatcher_.admission_.enters(admitted_, frame.thread, of.sequence, of.contributions))
     return false;
   is_under_way_ = true;
-  ++wiring_.begun_;
+  dispatcher_.wiring_.services().add_operation();
   return true;
 }
 
-Admission::Verdict Wiring::Standing::judge(const ShortFrame& frame) {
+Admission::Verdict Dispatcher::Standing::judge(const ShortFrame& frame) {
   using Verdict = Admission::Verdict;
   if (stage.needs_context) return {};
-  Verdict verdict = wiring_.admission_->judge(admitted_, frame.thread, frame.result.sequence,
-                                              frame.result.contributions);
+  Verdict verdict = dispatcher_.admission_.judge(admitted_, frame.thread, frame.result.sequence,
+                                                 frame.result.contributions);
   if (verdict.kind != Verdict::Kind::enters) return verdict;
   if (std::exchange(is_under_way_, true))
     return {.kind = Verdict::Kind::wrong,
             .reason = "a standing call's next operation before it had the last one's answer"};
-  ++wiring_.begun_;
+  dispatcher_.wiring_.services().add_operation();
   return verdict;
 }
 
-void Wiring::Standing::begin(ShortFrame&& frame) {
-  begin_stage(wiring_, stage, operation_of(std::move(frame)), Responder(*this));
+void Dispatcher::Standing::begin(ShortFrame&& frame) {
+  begin_stage(dispatcher_.wiring_, stage, operation_of(std::move(frame)), Responder(*this));
 }
 
 /// The next one may come as soon as this one is answered.
-void Wiring::Standing::arrived(Outcome&& outcome) noexcept {
+void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   {
-    const runtime::Lock lock(wiring_.mutex_);
-    wiring_.admission_->left(admitted_);
+    const runtime::Lock lock(dispatcher_.mutex_);
+    dispatcher_.admission_.left(admitted_);
     is_under_way_ = false;
   }
   if (outcome.failure || outcome.result.payload.size() > ShortFrame::payload_bytes_max) {
-    wiring_.respond(connection_, request_, std::move(outcome));
+    dispatcher_.respond(connection_, request_, std::move(outcome));
   } else {
     ShortFrame reply;
     reply.is_reply = true;
     reply.standing = static_cast<std::uint32_t>(standing_of_call(request_.call));
     reply.result = std::move(outcome.result);
-    wiring_.connections_.reply(connection_, request_.operation.path, std::move(reply));
+    dispatcher_.wiring_.connections().reply(connection_, request_.operation.path, std::move(reply));
   }
-  wiring_.ended_without_context();
+  dispatcher_.wiring_.services().remove_operation();
 }
 
 /// Called with the mutex held. False when it is another one than before.
-bool Wiring::stand(ConnectionId connection, const Frame& request) {
+bool Dispatcher::stand(ConnectionId connection, const Frame& request) {
   const std::uint64_t key = key_of(connection, standing_of_call(request.call));
   if (const auto known = standing_.find(key); known != standing_.end())
     return known->second->is_of(request);
-  standing_.emplace(key, std::make_unique<Standing>(*this, connection, request,
-                                                    admission_->standing_of(request)));
+  standing_.emplace(
+      key, std::make_unique<Standing>(*this, connection, request, admission_.standing_of(request)));
   return true;
 }
 
-void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
+void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
   using Verdict = Admission::Verdict;
   runtime::Lock lock(mutex_);
   const auto known = frame.standing < standing_max
@@ -115,7 +117,7 @@ void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
                          : standing_.end();
   if (known == standing_.end()) {
     lock.unlock();
-    return connections_.refuse(
+    return wiring_.connections().refuse(
         connection, fmt::format("standing call {}, which has not begun", frame.standing));
   }
   Standing& standing = *known->second;
@@ -125,8 +127,9 @@ void Wiring::serve(ConnectionId connection, ShortFrame&& frame) {
   }
   const Verdict verdict = standing.judge(frame);
   lock.unlock();
-  if (verdict.kind == Verdict::Kind::wrong) return connections_.refuse(connection, verdict.reason);
-  if (standing.stage.needs_context) return serve(connection, standing.whole(std::move(frame)));
+  if (verdict.kind == Verdict::Kind::wrong)
+    return wiring_.connections().refuse(connection, verdict.reason);
+  if (standing.stage.needs_context) return run(connection, standing.whole(std::move(frame)));
   if (verdict.kind == Verdict::Kind::late)
     return decline(connection, standing.whole(std::move(frame)));
   standing.begin(std::move(frame));

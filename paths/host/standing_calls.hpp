@@ -2,22 +2,22 @@
 // paths/host/standing_calls.hpp — calls that another host makes again and again.
 #pragma once
 #include "paths/host/admission.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/dispatcher.hpp"
 
 namespace paths {
 
 /// One such call: what its first request said, and room for the one that is under way. What short
 /// frames cannot say goes as frames do.
-class Wiring::Standing final : ServiceRoom, public OperationState {
+class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
-  Standing(Wiring& wiring, ConnectionId connection, const Frame& first,
+  Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
            const Admission::Standing& admitted);
   bool is_of(const Frame& request) const;
   /// The request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Called with the wiring's mutex held. Whether a request enters, as nearly all do, which then is
-  /// under way; judge() tells of the others. If stages need contexts, the whole request is judged
-  /// instead.
+  /// Called with the dispatcher's mutex held. Whether a request enters, as nearly all do, which
+  /// then is under way; judge() tells of the others. If stages need contexts, the whole request is
+  /// judged instead.
   bool enters(const ShortFrame& frame);
   Admission::Verdict judge(const ShortFrame& frame);
   /// Carries out one that entered, without a context.
@@ -28,10 +28,10 @@ class Wiring::Standing final : ServiceRoom, public OperationState {
  private:
   void arrived(Outcome&& outcome) noexcept override;
   Operation operation_of(ShortFrame&& frame) const;
-  Wiring& wiring_;
+  Dispatcher& dispatcher_;
   const ConnectionId connection_;
   const Admission::Standing admitted_;
-  bool is_under_way_ = false;  // guarded by the wiring's mutex
+  bool is_under_way_ = false;  // guarded by the dispatcher's mutex
   Frame request_;              // without its tuple
 };
 

@@ -22,7 +22,7 @@ Thread::Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed)
       random_(seed, wiring.plan().hosts[wiring.index()].first_thread + index) {
   const Plan& plan = wiring.plan();
   wiring.ended_threads().remove(index);
-  for (std::uint32_t number : wiring.paths()) {
+  for (std::uint32_t number : wiring.instance().paths()) {
     const auto& path = plan.paths[number];
     if (index >= path.first_thread && index - path.first_thread < path.threads)
       paths_.emplace_back(wiring, number, index - path.first_thread, owner_, last_failure_);

@@ -45,8 +45,8 @@ void warn_of(const std::vector<std::string>& lacks) {
 
 }  // namespace
 
-std::string failed_elsewhere(const Host& host) {
-  const std::string failure = host.wiring().first_failure();
+std::string failed_elsewhere(Host& host) {
+  const std::string failure = host.wiring().connections().failure();
   return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
 }
 

@@ -127,7 +127,7 @@ std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Wiring& wiring) {
 }
 
 void Tracing::watch_clocks(Wiring& wiring) {
-  std::vector<std::uint32_t> peers = wiring.peers_below();
+  std::vector<std::uint32_t> peers = wiring.remote_calls().peers();
   while (!peers.empty()) {
     std::erase_if(peers, [&](std::uint32_t peer) {
       try {
@@ -143,9 +143,9 @@ void Tracing::watch_clocks(Wiring& wiring) {
 }
 
 void Tracing::look_at_clock(Wiring& wiring, std::uint32_t peer) {
-  Wiring::ClockReading best = wiring.read_clock(peer);
+  RemoteCalls::ClockReading best = wiring.remote_calls().read_clock(peer);
   for (int look = 1; look < clock_looks; ++look) {
-    const Wiring::ClockReading reading = wiring.read_clock(peer);
+    const RemoteCalls::ClockReading reading = wiring.remote_calls().read_clock(peer);
     if (reading.answered - reading.asked < best.answered - best.asked) best = reading;
   }
   eventspace::EventRecord record;

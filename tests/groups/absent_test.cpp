@@ -152,7 +152,7 @@ lanes:
       std::optional<groups::Group> world(thread);
       if (thread.rank() == 1) {
         // The other host's values are still on their way when this one loses it.
-        runtime::Task losing = thread.wiring().spawn_service("loses a host", [&] {
+        runtime::Task losing = thread.wiring().services().spawn("loses a host", [&] {
           thread.wiring().runtime().sleep_for(105ms);
           thread.host().lanes().host_lost(0, "the test says so");
         });

@@ -243,7 +243,7 @@ TEST_CASE("host: one that runs another config is refused, and both configs are n
                                                     network.transport(host)));
       hosts.back()->start();
     }
-    const std::uint32_t path = hosts[1]->wiring().paths().front();
+    const std::uint32_t path = hosts[1]->wiring().instance().paths().front();
     paths::Owner owner(hosts[1]->wiring(), 0);
     paths::Path theirs_to_us(hosts[1]->wiring(), path, 0, owner);
     auto other = runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-1"}, [&] {

@@ -132,11 +132,12 @@ Endings carry_out(const Start& start) {
   const auto dying = [&](paths::Thread& thread, const Say& say) {
     if (thread.host().index() == start.culprit && start.dies_by == 0 && thread.index() == 0) {
       thread.wiring()
-          .spawn_service("death",
-                         [after = start.dies_after, &runtime = thread.host().runtime()] {
-                           runtime.sleep_for(after);
-                           _exit(0);
-                         })
+          .services()
+          .spawn("death",
+                 [after = start.dies_after, &runtime = thread.host().runtime()] {
+                   runtime.sleep_for(after);
+                   _exit(0);
+                 })
           .detach();
     }
     work(thread, say);

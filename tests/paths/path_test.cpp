@@ -247,7 +247,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   const SimResult run = sim.run([&](paths::Thread& thread) {
     paths::Wiring& wiring = thread.wiring();
     const auto& plan = wiring.plan();
-    for (const std::uint32_t number : wiring.paths()) {
+    for (const std::uint32_t number : wiring.instance().paths()) {
       const auto& path = plan.paths[number];
       std::vector<runtime::Task> parts;
       for (std::uint32_t segment = 0; segment < 3; ++segment) {
@@ -260,10 +260,11 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
         part.payload = base::Payload::of(10.0 * segment + thread.rank());
         // Some begin with the last segment.
         const base::Nanos delay = 1ms * (thread.rank() % 2 == 0 ? segment : 3 - segment);
-        parts.push_back(wiring.spawn_service("part", [&, part, delay, segment] {
+        parts.push_back(wiring.services().spawn("part", [&, part, delay, segment] {
           wiring.runtime().sleep_for(delay);
           sums[{thread.rank(), segment}] =
-              paths::run_stage(wiring, *wiring.stage(path.stage), part).payload.read<double>();
+              paths::run_stage(wiring, *wiring.instance().stage(path.stage), part)
+                  .payload.read<double>();
         }));
       }
       for (auto& part : parts) part.join();

@@ -220,7 +220,8 @@ Crossed cross(const std::string& algorithm, bool decides_alone, std::uint64_t ro
   const SimResult run = sim.run([&](paths::Thread& thread) {
     for (std::uint64_t i = 0; i < rounds; ++i) {
       thread.sleep_for(1ms);
-      if (i + 1 == rounds) crossed.before_last += thread.wiring().wan_traffic("sum").messages;
+      if (i + 1 == rounds)
+        crossed.before_last += thread.wiring().traffic().to_other_clusters("sum").messages;
       thread.path("sum").move_value(decides_alone ? 1.0 : 0.75);
     }
   });

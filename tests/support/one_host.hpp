@@ -178,7 +178,7 @@ class OneHost {
     return made;
   }
   paths::Result operate(paths::Operation operation) {
-    const paths::Stage* stage = host_.wiring().stage(plan_->paths[operation.path].stage);
+    const paths::Stage* stage = host_.wiring().instance().stage(plan_->paths[operation.path].stage);
     return paths::run_stage(host_.wiring(), *stage, std::move(operation));
   }
   paths::Result move(std::uint32_t path, std::uint32_t thread, std::uint64_t sequence,

@@ -221,8 +221,9 @@ class Sim {
   static void count(const paths::RunSummary& run, SimResult& result) {
     for (const paths::Host* host : run.hosts)
       for (const auto& graph : run.plan.graphs) {
-        result.wan[graph.name][host->name()] = host->wiring().wan_traffic(graph.name);
-        result.all[graph.name][host->name()] = host->wiring().traffic(graph.name);
+        result.wan[graph.name][host->name()] =
+            host->wiring().traffic().to_other_clusters(graph.name);
+        result.all[graph.name][host->name()] = host->wiring().traffic().all(graph.name);
       }
   }
 

@@ -240,7 +240,7 @@ class Link final : public paths::BlockingWrapper {
       operation.failure = next.wiring().failure("link", operation.path, "injected");
     }
     const Nanos arrives = offer(next, down_);
-    runtime::Task passing = next.wiring().spawn_service(
+    runtime::Task passing = next.wiring().services().spawn(
         "link", [operation = std::move(operation), rest = next.detached(), arrives]() mutable {
           rest.wiring().runtime().sleep_until(arrives);
           try {

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/dispatcher.cpp — runs operations of other hosts, and replies.
+#include "paths/host/dispatcher.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "paths/host/standing_calls.hpp"
+#include "paths/host/wiring.hpp"
+#include "runtime/continuation.hpp"
+#include "runtime/processes/process_end.hpp"
+
+namespace paths {
+namespace {
+
+/// Whether an operation may run where it arrives: no stage that it passes waits, and it overtakes
+/// no operation of its slot.
+bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
+  if (frame.operation.kind == OperationKind::clock) return true;
+  return is_alone && entered.at_once.has(frame.operation);
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(Wiring& wiring, const WrapperKinds& kinds)
+    : wiring_(wiring), admission_(wiring.plan(), wiring.index(), kinds) {}
+
+/// Used again, so that serving takes no memory.
+class Dispatcher::Service final : public runtime::Work,
+                                  public runtime::Continuation,
+                                  ServiceRoom,
+                                  public OperationState {
+ public:
+  explicit Service(Dispatcher& dispatcher) : OperationState(room), dispatcher_(dispatcher) {}
+  /// Unless it has no context.
+  void cancel() {
+    if (has_context()) Work::cancel();
+  }
+  void begin() {
+    Wiring& wiring = dispatcher_.wiring_;
+    if (!has_context()) return runtime::resume(wiring.runtime(), *this);
+    try {
+      wiring.runtime().begin({"service", wiring.name(), number}, *this);
+    } catch (...) {  // there is no stack for it
+      ended(nullptr);
+      throw;
+    }
+  }
+
+  ConnectionId connection = 0;
+  Frame frame;
+  std::uint64_t number = 0;
+  std::size_t place = 0;         // among those that run
+  const Stage* stage = nullptr;  // where it enters; guarded by the mutex until it begins
+
+ private:
+  bool has_context() const { return stage->needs_context; }
+  void run() override {
+    const runtime::ApplicationCode inside;  // its reductions and X-functions
+    dispatcher_.run_here(connection, frame);
+  }
+  void go_on() noexcept override {
+    begin_stage(dispatcher_.wiring_, *stage, Operation(frame.operation), Responder(*this));
+  }
+  void arrived(Outcome&& outcome) noexcept override {
+    dispatcher_.respond(connection, frame, std::move(outcome));
+    ended(nullptr);
+  }
+  void ended(std::exception_ptr) override {
+    frame.operation.payload = {};  // outside the lock
+    frame.operation.failure = nullptr;
+    const bool is_release = frame.operation.kind == OperationKind::release;
+    const std::uint32_t path = frame.operation.path;
+    Wiring& wiring = dispatcher_.wiring_;
+    {
+      const runtime::Lock lock(dispatcher_.mutex_);
+      let_go();
+      dispatcher_.admission_.left(frame);
+      auto& serving = dispatcher_.serving_;
+      dispatcher_.resting_.push_back(std::exchange(serving[place], nullptr));
+      if (place + 1 < serving.size()) {
+        serving[place] = std::move(serving.back());
+        serving[place]->place = place;
+      }
+      serving.pop_back();
+    }
+    if (is_release) wiring.releases().count(path);
+    wiring.services().remove_operation();  // from here on the wiring may end
+  }
+
+  Dispatcher& dispatcher_;
+};
+
+Dispatcher::~Dispatcher() = default;
+
+/// Called with the mutex held.
+Dispatcher::Service& Dispatcher::take_service() {
+  if (resting_.empty()) resting_.push_back(std::make_unique<Service>(*this));
+  serving_.push_back(std::move(resting_.back()));
+  resting_.pop_back();
+  Service& service = *serving_.back();
+  service.place = serving_.size() - 1;
+  service.number = wiring_.services().take_number();
+  wiring_.services().add_operation();
+  return service;
+}
+
+void Dispatcher::run(ConnectionId connection, Frame&& frame) {
+  using Verdict = Admission::Verdict;
+  Verdict verdict;
+  Service* service = nullptr;
+  {
+    const runtime::Lock lock(mutex_);
+    verdict = admission_.judge(frame);
+    if (verdict.kind != Verdict::Kind::wrong && frame.kind == FrameKind::request &&
+        is_of_standing(frame.call) && !stand(connection, frame))
+      verdict = {.kind = Verdict::Kind::wrong, .reason = "another operation in a standing call"};
+    const bool enters = verdict.kind == Verdict::Kind::enters;
+    const Stage* const entered = enters ? wiring_.instance().stage(frame.stage) : nullptr;
+    if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
+      admission_.left(frame);  // before anything can come behind it
+    } else if (enters) {
+      service = &take_service();
+      service->stage = entered;
+    }
+  }
+  if (verdict.kind == Verdict::Kind::wrong)
+    return wiring_.connections().refuse(connection, verdict.reason);
+  if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
+  if (service != nullptr) {
+    service->connection = connection;
+    service->frame = std::move(frame);
+    return service->begin();
+  }
+  run_here(connection, frame);
+  if (frame.operation.kind == OperationKind::release)
+    wiring_.releases().count(frame.operation.path);
+}
+
+void Dispatcher::run_here(ConnectionId connection, Frame& frame) {
+  respond(connection, frame, outcome_of(frame));
+}
+
+Outcome Dispatcher::outcome_of(const Frame& request) {
+  Outcome outcome;
+  if (request.operation.kind == OperationKind::clock) {
+    outcome.result.number = static_cast<std::uint64_t>(wiring_.runtime().now().count());
+    return outcome;
+  }
+  const Stage* entered = wiring_.instance().stage(request.stage);
+  ENSURE(entered != nullptr);  // it was admitted
+  const std::string& host = wiring_.name();
+  try {
+    outcome.result = run_stage(wiring_, *entered, request.operation);
+  } catch (const TravelError& error) {
+    outcome.failure = std::make_shared<TravelError>(error);
+  } catch (const runtime::Stop& stop) {  // this host ends
+    outcome.failure =
+        std::make_shared<TravelError>(host, "", "", fmt::format("ended: {}", stop.what()));
+  } catch (const std::exception& error) {
+    outcome.failure = std::make_shared<TravelError>(host, "", "", error.what());
+  }
+  return outcome;
+}
+
+void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&& outcome) {
+  Connections& connections = wiring_.connections();
+  if (request.kind != FrameKind::request) {
+    if (!is_farewell(request.operation.kind)) connections.pushed_in(connection);
+    return;
+  }
+  Frame reply = error_reply_to(request);
+  if (outcome.failure) {
+    reply.operation.failure = std::move(outcome.failure);
+  } else {
+    reply.kind = FrameKind::reply;
+    reply.result = std::move(outcome.result);
+    if (request.operation.kind == OperationKind::traffic)
+      wiring_.traffic().add_entry(request.operation, reply.result);
+    reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
+    if (reply.returns_moved) reply.result.payload = {};
+  }
+  connections.reply(connection, std::move(reply));
+}
+
+/// Answers an operation whose path was released while it was on its way.
+void Dispatcher::decline(ConnectionId connection, const Frame& frame) {
+  if (is_farewell(frame.operation.kind)) return;
+  Connections& connections = wiring_.connections();
+  if (frame.kind == FrameKind::one_way) return connections.pushed_in(connection);
+  Frame reply = error_reply_to(frame);
+  reply.operation.failure =
+      wiring_.failure("", frame.operation.path, "the path was released before");
+  connections.reply(connection, std::move(reply));
+}
+
+Frame Dispatcher::error_reply_to(const Frame& request) const {
+  Frame reply;
+  reply.kind = FrameKind::error;
+  reply.run_high = request.run_high;
+  reply.run_low = request.run_low;
+  reply.from_host = wiring_.index();
+  reply.call = request.call;
+  reply.operation.path = request.operation.path;
+  reply.operation.kind = request.operation.kind;
+  return reply;
+}
+
+std::string Dispatcher::wrong_answer(StageId stage, const OperationHead& asked,
+                                     const Result& answer) {
+  const runtime::Lock lock(mutex_);
+  if (admission_.is_surely_right(stage, asked, answer)) return {};
+  return admission_.wrong_answer(stage, asked, answer);
+}
+
+void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reason) {
+  const Plan& plan = wiring_.plan();
+  bool is_told = false;
+  for (const Plan::Entrance& entrance : plan.shares[wiring_.index()].entrances) {
+    if (entrance.from_host != peer) continue;
+    for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
+      {
+        const runtime::Lock lock(mutex_);
+        if (!admission_.release(entrance.stage, slot)) continue;
+      }
+      if (!std::exchange(is_told, true)) spdlog::warn("host {}: {}", wiring_.name(), reason);
+      Operation operation;
+      operation.kind = OperationKind::release;
+      operation.one_way = true;
+      operation.path = entrance.path;
+      operation.thread = slot - entrance.slot;
+      operation.slot = slot;
+      operation.failure = wiring_.failure("", entrance.path, reason);
+      release(*wiring_.instance().stage(entrance.stage), std::move(operation));
+    }
+  }
+}
+
+/// In a service context, because a release may wait.
+void Dispatcher::release(const Stage& stage, Operation release) {
+  wiring_.services()
+      .spawn("release",
+             [this, &stage, release = std::move(release)] {
+               try {
+                 run_stage(wiring_, stage, release);
+               } catch (const TravelError&) {  // its own failure, come back
+               }
+               wiring_.releases().count(release.path);
+             })
+      .detach();
+}
+
+void Dispatcher::cancel() {
+  const runtime::Lock lock(mutex_);
+  for (const auto& service : serving_) service->cancel();
+}
+
+}  // namespace paths

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/path_releases.hpp — counts the paths through a host that were released.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+#include "paths/plan/plan.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Counts releases until every path that leads through a host was released.
+///
+/// Sharing: any context may call anything.
+class PathReleases {
+ public:
+  /// What began a path: a thread of the program, or a wrapper such as prefetch.
+  enum class Beginner : std::uint8_t { thread, wrapper };
+
+  /// The plan outlives this object.
+  PathReleases(const Plan& plan, std::uint32_t host);
+
+  /// Counts one release of `path`.
+  void count(std::uint32_t path);
+  /// Returns true for the first call for `path`, false for all others.
+  bool begin_release(std::uint32_t path);
+  bool have_all() const;
+  /// Blocks until all paths that `beginner` began were released. Returns false if `limit` came
+  /// first.
+  bool wait_for_all(Beginner beginner, runtime::Deadline limit, const runtime::Reason& reason);
+
+ private:
+  struct Count {
+    std::uint64_t expected = 0;
+    std::uint64_t seen = 0;
+    bool is_complete() const { return seen >= expected; }
+  };
+  Count& count_of(Beginner beginner) { return counts_[static_cast<std::size_t>(beginner)]; }
+
+  const Plan& plan_;
+  mutable runtime::Mutex mutex_;
+  runtime::WaitList changed_;
+  std::array<Count, 2> counts_;    // by Beginner
+  std::set<std::uint32_t> begun_;  // paths for which begin_release() was called
+};
+
+}  // namespace paths

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/plan_instance.cpp — makes a host's share of a plan.
+#include "paths/host/plan_instance.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/errors.hpp"
+#include "pastset/errors.hpp"
+#include "paths/host/host.hpp"
+#include "paths/host/shared_elements.hpp"
+#include "paths/host/wiring.hpp"
+#include "paths/plan/path_tuples.hpp"
+
+namespace paths {
+
+PlanInstance::PlanInstance(Wiring& wiring, SharedElements& shared, const WrapperKinds& kinds)
+    : wiring_(wiring) {
+  const Plan& plan = wiring.plan();
+  const Plan::Share& share = plan.shares[wiring.index()];
+  for (const std::uint32_t path : share.paths) {
+    const bool has_threads = plan.paths[path].threads > 0;
+    values_.push_back(has_threads ? &paths::values_of(plan, kinds, path) : nullptr);
+  }
+  make_elements(share, shared);
+  make_wrappers(share, kinds);
+  make_stages(share);
+}
+
+void PlanInstance::make_elements(const Plan::Share& share, SharedElements& shared) {
+  pastset::Space& space = wiring_.host().space();
+  for (const std::uint32_t i : share.elements) {
+    const auto& planned = wiring_.plan().elements[i];
+    if (planned.shared && shared.are_shared()) {
+      elements_.push_back(shared.make(planned));
+      space.adopt(elements_.back());
+      continue;
+    }
+    pastset::ElementOptions options;
+    options.delta = planned.delta;
+    options.keep_newest = planned.keep_newest;
+    elements_.push_back(
+        space.enter(wiring_.name_in_space(planned.name), planned.tuple_template, options));
+  }
+  std::ranges::sort(elements_, {}, &pastset::Element::name);
+}
+
+void PlanInstance::make_wrappers(const Plan::Share& share, const WrapperKinds& kinds) {
+  base::Mistakes mistakes;
+  for (const std::uint32_t i : share.wrappers) {
+    const auto& planned = wiring_.plan().wrappers[i];
+    const WrapperKind* const kind = kinds.find(planned.kind);
+    ENSURE(kind != nullptr);  // finish_plan() has checked it, and the settings
+    base::MapReader reader(planned.settings, mistakes, planned.kind);
+    const MakeWrapper make =
+        kind->read(reader, WrapperPlace{wiring_.plan(), i, wiring_.index(), planned.slots});
+    reader.finish();
+    mistakes.throw_if_any();
+    wrappers_.push_back(make(wiring_));
+    wrappers_.back()->set_name(planned.name.empty() ? planned.kind : planned.name);
+  }
+}
+
+void PlanInstance::make_stages(const Plan::Share& share) {
+  const Plan& plan = wiring_.plan();
+  std::unordered_map<std::uint32_t, Wrapper*> made;
+  for (std::size_t i = 0; i < share.wrappers.size(); ++i)
+    made[share.wrappers[i]] = wrappers_[i].get();
+  for (const StageId id : share.stages) {
+    const auto& planned = plan.stages[id];
+    Stage& stage = stages_[id];
+    stage.wrapper = made.at(planned.wrapper);
+    stage.id = id;
+    stage.below_id = planned.below;
+    stage.slot = planned.slot;
+    stage.role = planned.role;
+    const bool is_here =
+        planned.below != no_stage && plan.host_of(planned.below) == wiring_.index();
+    stage.below = is_here ? &stages_[planned.below] : nullptr;
+  }
+  for (auto& [id, stage] : stages_) {
+    stage.at_once = OperationSet::all();
+    for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
+      stage.at_once = stage.at_once & passed->wrapper->at_once();
+    const Stage* last = &stage;  // that others pass, too
+    while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
+      last = last->below;
+    stage.needs_context = last->wrapper->needs_context();
+    if (stage.below == nullptr && stage.below_id != no_stage) exits_.push_back(&stage);
+  }
+}
+
+const Stage* PlanInstance::stage(StageId id) const {
+  const auto found = stages_.find(id);
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+const std::vector<std::uint32_t>& PlanInstance::paths() const {
+  return wiring_.plan().shares[wiring_.index()].paths;
+}
+
+const PathValues& PlanInstance::values_of(std::uint32_t path) const {
+  const auto found = std::ranges::lower_bound(paths(), path);
+  ENSURE(found != paths().end() && *found == path);
+  const PathValues* const values = values_[static_cast<std::size_t>(found - paths().begin())];
+  ENSURE(values != nullptr);
+  return *values;
+}
+
+void PlanInstance::start_wrappers() {
+  for (const auto& wrapper : wrappers_) wrapper->start();
+}
+
+void PlanInstance::stop_wrappers() {
+  for (const auto& wrapper : wrappers_) wrapper->stop();
+}
+
+void PlanInstance::drain_wrappers() {
+  for (const auto& wrapper : wrappers_) wrapper->drain();
+}
+
+base::Nanos PlanInstance::end_late(base::Nanos now) {
+  base::Nanos next = base::Nanos::max();
+  for (const auto& wrapper : wrappers_) next = std::min(next, wrapper->end_late(now));
+  return next;
+}
+
+void PlanInstance::give_up() {
+  for (const auto& wrapper : wrappers_) wrapper->give_up();
+}
+
+void PlanInstance::mark_elements(const std::string& reason) {
+  each_element("marked", [&](pastset::Element& element) { element.mark_error(reason); });
+}
+
+void PlanInstance::delete_elements() {
+  each_element("deleted", [&](pastset::Element& element) {
+    wiring_.host().space().delete_element(element.name());
+  });
+}
+
+/// Goes on with the next element if one fails, because processes that map an element may have
+/// damaged it.
+template <class Act>
+void PlanInstance::each_element(const char* what, Act act) {
+  for (const auto& element : elements_) {
+    try {
+      act(*element);
+    } catch (const pastset::Deleted&) {  // by the program
+    } catch (const pastset::ElementError& error) {
+      spdlog::warn("host {}: element {} is not {}: {}", wiring_.name(), element->name(), what,
+                   error.what());
+    }
+  }
+}
+
+}  // namespace paths

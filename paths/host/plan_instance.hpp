@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/plan_instance.hpp — elements, wrappers and stages that a plan has on one host.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/units.hpp"
+#include "pastset/element.hpp"
+#include "paths/path_values.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/wrapper.hpp"
+#include "paths/wrapper_kind.hpp"
+
+namespace paths {
+
+class SharedElements;
+class Wiring;
+
+/// Makes the elements and wrappers of one host, and connects them to stages.
+///
+/// Owns:    wrappers and stages; shares the elements with the space of the host.
+/// Sharing: any context may call anything. Stages never change once they are made.
+class PlanInstance {
+ public:
+  /// Makes everything. `wiring` and `shared` outlive this object; wrappers keep the wiring.
+  PlanInstance(Wiring& wiring, SharedElements& shared, const WrapperKinds& kinds);
+
+  /// Returns the stage, or null if it is on another host.
+  const Stage* stage(StageId id) const;
+  /// Returns the stages below which a path leaves this host.
+  const std::vector<const Stage*>& exits() const { return exits_; }
+  /// Returns the paths of the plan that begin on this host.
+  const std::vector<std::uint32_t>& paths() const;
+  /// Returns the types that a thread may move and read on `path`. Requires: threads of this host
+  /// begin the path.
+  const PathValues& values_of(std::uint32_t path) const;
+
+  void start_wrappers();
+  void stop_wrappers();
+  /// Blocks until the wrappers have no operation under way below them.
+  void drain_wrappers();
+  /// Fails the operations that wait in wrappers without a context and are late at `now`. Returns
+  /// when the next one will be late.
+  base::Nanos end_late(base::Nanos now);
+  /// Fails all operations that wait in wrappers without a context.
+  void give_up();
+
+  /// Marks the elements, so that readers of other hosts find the last tuples and then `reason`.
+  void mark_elements(const std::string& reason);
+  void delete_elements();
+
+ private:
+  void make_elements(const Plan::Share& share, SharedElements& shared);
+  void make_wrappers(const Plan::Share& share, const WrapperKinds& kinds);
+  void make_stages(const Plan::Share& share);
+  template <class Act>
+  void each_element(const char* what, Act act);
+
+  Wiring& wiring_;
+  std::vector<std::shared_ptr<pastset::Element>> elements_;  // by name
+  std::vector<std::unique_ptr<Wrapper>> wrappers_;           // as in the plan's share
+  std::unordered_map<StageId, Stage> stages_;                // nodes do not move
+  std::vector<const Stage*> exits_;
+  std::vector<const PathValues*> values_;  // one for each path of the share, null without threads
+};
+
+}  // namespace paths

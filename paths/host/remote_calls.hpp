@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/remote_calls.hpp — operations that a host sends to stages of other hosts.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "paths/operation.hpp"
+#include "paths/plan/plan.hpp"
+#include "paths/responder.hpp"
+#include "paths/travel_error.hpp"
+
+namespace paths {
+
+class Wiring;
+
+/// Sends operations to stages of other hosts, and checks the answers.
+///
+/// Sharing: any context may call anything.
+class RemoteCalls {
+ public:
+  /// The wiring outlives this object.
+  explicit RemoteCalls(Wiring& wiring) : wiring_(wiring) {}
+
+  /// Connects to all hosts that the plan joins to this one directly. Does not wait for them.
+  void connect();
+  /// Returns the hosts to which paths of this host lead directly, in rising order.
+  std::vector<std::uint32_t> peers() const;
+
+  /// Sends `operation` to stage `stage` on `to_host`. `responder` gets the reply.
+  ///
+  /// Blocks: until the reply is there, if the operation owns the context.
+  /// Throws: TravelError if the host is lost or late, and Stop. The caller still has the responder
+  ///         then.
+  void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
+  /// Sends `operation` in one frame, without a reply. Does not block. A push that waits for credits
+  /// is replaced by a newer one of the same path, unless it is to be kept.
+  void push(std::uint32_t to_host, StageId stage, Operation operation);
+
+  /// Times of one question to the clock of another host.
+  struct ClockReading {
+    base::Nanos asked{0};     ///< on this host's clock
+    base::Nanos shown{0};     ///< on the clock of the other host
+    base::Nanos answered{0};  ///< on this host's clock
+  };
+  /// Asks one of peers() for the time on its clock. Blocks and throws like call().
+  ClockReading read_clock(std::uint32_t peer);
+
+ private:
+  Result call_and_wait(std::uint32_t to_host, StageId stage, Operation&& operation);
+  void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
+                  Responder& responder);
+  Failure wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
+                       const Result& answer);
+
+  Wiring& wiring_;
+};
+
+}  // namespace paths

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/host/services.hpp — work of a host that must end before its wiring ends.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "runtime/runtime.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Starts service contexts, and counts operations that run without one.
+///
+/// Why:     contexts and operations refer to the wrappers of a wiring. The wiring therefore waits
+///          for all of them before it destroys its wrappers.
+/// Sharing: any context may call anything.
+class Services {
+ public:
+  /// `host` and `index` name the host in the names of contexts. `host` outlives this object.
+  Services(runtime::Runtime& runtime, std::string_view host, std::uint32_t index)
+      : runtime_(runtime), host_(host), index_(index) {}
+
+  /// Starts `work` in a service context. The caller may detach the task. Throws if the runtime has
+  /// no memory for a context.
+  runtime::Task spawn(std::string_view role, std::function<void()> work);
+  /// Returns a number that no other service of this host has in its name.
+  std::uint64_t take_number() { return next_number_.fetch_add(1); }
+
+  /// Counts an operation that spawn() did not start, from here until remove_operation().
+  void add_operation() { operations_.fetch_add(1); }
+  void remove_operation();
+
+  bool are_running() const;
+  /// Cancels the present wait of each context that spawn() started.
+  void cancel();
+  /// Blocks until nothing runs. Returns false if `limit` came first.
+  bool wait_for_end(runtime::Deadline limit);
+  /// Blocks until something has ended, or `limit` came. Does not block if nothing runs.
+  void wait_for_change(runtime::Deadline limit);
+
+ private:
+  bool are_running_locked() const { return !contexts_.empty() || operations_.load() > 0; }
+  runtime::Woken wait_locked(runtime::Lock& lock, runtime::Deadline limit);
+  void remove_context(std::uint64_t number);
+
+  runtime::Runtime& runtime_;
+  const std::string_view host_;
+  const std::uint32_t index_;
+  std::atomic<std::uint64_t> next_number_{0};
+  std::atomic<std::uint64_t> operations_{0};  // falls under the mutex only
+  mutable runtime::Mutex mutex_;
+  runtime::WaitList changed_;
+  std::unordered_map<std::uint64_t, runtime::TaskCanceller> contexts_;  // by number
+};
+
+}  // namespace paths
