@@ -16,7 +16,7 @@ class Continuation {
   virtual void go_on() noexcept = 0;
 
  private:
-  friend class Executor;
+  friend class Resumptions;
 };
 
 /// Calls go_on(). On the steady clock it runs at once, and must not block. On the virtual clock it

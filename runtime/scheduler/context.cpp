@@ -40,6 +40,25 @@ ForeignThread::~ForeignThread() {
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
 
+/// Nothing can end a context but itself, and nothing of what it uses may go before it.
+[[noreturn]] void end_process(const ContextName& name, const std::exception_ptr& reason) {
+  std::string why = "cancelled";
+  try {
+    if (reason) std::rethrow_exception(reason);
+  } catch (const Stop& stop) {
+    why = stop.what();
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  const std::string text = fmt::format(
+      "{} keeps waiting after it was told to stop, {} times by now, so that this process can only "
+      "be ended: its code catches what is no error of its own (catch (...)) and goes on; "
+      "runtime::Stop must pass\nit was told: {}\n",
+      name.text(), stops_max, why);
+  std::fputs(text.c_str(), stderr);
+  std::_Exit(1);
+}
+
 }  // namespace
 
 Context* Context::current() {
@@ -192,8 +211,10 @@ void Context::unpark_fiber() {
     return;
   }
   parked_ = false;
-  executor->make_ready(*this);
+  make_ready();
 }
+
+void Context::make_ready() { boost::fibers::context::active()->schedule(fiber_); }
 
 void Context::cancel(std::exception_ptr reason) {
   {
@@ -211,12 +232,12 @@ bool Context::sees_cancel() const {
 
 void Context::throw_if_cancelled() {
   if (!sees_cancel()) return;
-  if (++stops_ > stops_max) end_process();
   std::exception_ptr reason;
   {
     std::lock_guard lock(cancel_mutex_);
     reason = cancel_reason_;
   }
+  if (++stops_ > stops_max) end_process(name, reason);
   if (reason) std::rethrow_exception(reason);
   throw Cancelled();
 }
@@ -227,25 +248,6 @@ void Context::forget_cancel() {
   cancelled_.store(false, std::memory_order_release);
   cancel_reason_ = nullptr;
   stops_ = 0;
-}
-
-/// Nothing can end a context but itself, and nothing of what it uses may go before it.
-void Context::end_process() const {
-  std::string why = "cancelled";
-  try {
-    if (cancel_reason_) std::rethrow_exception(cancel_reason_);
-  } catch (const Stop& stop) {
-    why = stop.what();
-  } catch (const std::exception& error) {
-    why = error.what();
-  }
-  const std::string text = fmt::format(
-      "{} keeps waiting after it was told to stop, {} times by now, so that this process can only "
-      "be ended: its code catches what is no error of its own (catch (...)) and goes on; "
-      "runtime::Stop must pass\nit was told: {}\n",
-      name.text(), stops_max, why);
-  std::fputs(text.c_str(), stderr);
-  std::_Exit(1);
 }
 
 std::string ContextName::text() const {

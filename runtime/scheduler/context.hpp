@@ -84,11 +84,14 @@ class Context {
  private:
   friend class Attention;
   friend class Executor;
+  friend class LiveContexts;
+  friend class Scheduler;
+  friend class TimerQueue;
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
   bool wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
-  [[noreturn]] void end_process() const;
   void unpark_fiber();  // on the executor's own OS thread
+  void make_ready();    // likewise
   bool sees_cancel() const;
 
   // Of a fiber; touched on its executor's OS thread only.
@@ -102,7 +105,7 @@ class Context {
   bool from_outside_ = false;  // begun by another thread, which cannot take a fiber that is idle
   std::uint64_t instant_ = 0;  // the executor's, in which it ran so often:
   std::uint64_t runs_ = 0;
-  Context* previous_ = nullptr;  // list of the executor's live fibers
+  Context* previous_ = nullptr;  // in LiveContexts
   Context* next_ = nullptr;
 
   // Of an OS thread.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/executor_reports.cpp — reports that list the contexts of an executor.
+// runtime/scheduler/live_contexts.cpp — the list of live contexts, and its reports.
+#include "runtime/scheduler/live_contexts.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,7 +10,8 @@
 #include <vector>
 
 #include "runtime/processes/signal_line.hpp"
-#include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/virtual_clock.hpp"
 
 namespace runtime {
 namespace {
@@ -20,11 +23,30 @@ std::string text_of(const Reason& reason) {
 
 }  // namespace
 
-std::string Executor::standstill_report() const {
+void LiveContexts::add(Context& context) {
+  context.next_ = first_;
+  if (first_ != nullptr) first_->previous_ = &context;
+  first_ = &context;
+  most_ = std::max(most_, ++count_);
+}
+
+void LiveContexts::remove(Context& context) {
+  (context.previous_ != nullptr ? context.previous_->next_ : first_) = context.next_;
+  if (context.next_ != nullptr) context.next_->previous_ = context.previous_;
+  context.previous_ = context.next_ = nullptr;
+  --count_;
+}
+
+void LiveContexts::cancel(const std::exception_ptr& reason) {
+  for (Context* context = first_; context != nullptr; context = context->next_)
+    context->cancel(reason);
+}
+
+std::string LiveContexts::standstill_report(const VirtualClock& clock) const {
   constexpr std::size_t shown_max = 8;
   std::vector<const Context*> ran;
-  for (const Context* context = live_; context != nullptr; context = context->next_)
-    if (context->instant_ == instant_) ran.push_back(context);
+  for (const Context* context = first_; context != nullptr; context = context->next_)
+    if (context->instant_ == clock.instant()) ran.push_back(context);
   const auto shown = ran.begin() + static_cast<std::ptrdiff_t>(std::min(ran.size(), shown_max));
   std::partial_sort(ran.begin(), shown, ran.end(), [](const Context* a, const Context* b) {
     return a->runs_ != b->runs_ ? a->runs_ > b->runs_ : a->name.text() < b->name.text();
@@ -32,19 +54,19 @@ std::string Executor::standstill_report() const {
   std::string report = fmt::format(
       "deadlock at {}: time stands still, though contexts ran {} times since it last passed; most "
       "often",
-      base::format_time(virtual_now_), runs_);
+      base::format_time(clock.now()), clock.runs());
   for (auto one = ran.begin(); one != shown; ++one)
     report += fmt::format("\n  {}: {} times{}", (*one)->name.text(), (*one)->runs_,
                           (*one)->parked_ ? "; it waits for " + text_of(*(*one)->reason_) : "");
   return report;
 }
 
-std::string Executor::deadlock_report() const {
+std::string LiveContexts::deadlock_report(const VirtualClock& clock) const {
   constexpr int shown_max = 24;
   std::string report =
-      fmt::format("deadlock at {}: nobody can ever wake", base::format_time(virtual_now_));
+      fmt::format("deadlock at {}: nobody can ever wake", base::format_time(clock.now()));
   std::vector<const Context*> waiting;
-  for (const Context* context = live_; context != nullptr; context = context->next_)
+  for (const Context* context = first_; context != nullptr; context = context->next_)
     if (context->parked_) waiting.push_back(context);
   std::reverse(waiting.begin(), waiting.end());  // oldest first
   int shown = 0;
@@ -58,12 +80,12 @@ std::string Executor::deadlock_report() const {
 }
 
 /// Called in a signal handler: allocates nothing, and tolerates a list that is being changed.
-void Executor::write_contexts(int descriptor) const {
+void LiveContexts::write(int descriptor) const {
   constexpr std::size_t shown_max = 1'000;
   std::size_t shown = 0;
-  for (const Context* context = live_; context != nullptr; context = context->next_) {
+  for (const Context* context = first_; context != nullptr; context = context->next_) {
     if (++shown > shown_max) {
-      SignalLine().add("  and ").add(live_count_ - shown_max).add(" more\n").write_to(descriptor);
+      SignalLine().add("  and ").add(count_ - shown_max).add(" more\n").write_to(descriptor);
       return;
     }
     SignalLine line;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/scheduler/reactor.hpp — sleeps in the kernel until something happens outside.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <unordered_map>
+
+#include "base/descriptor.hpp"
+#include "base/units.hpp"
+
+namespace runtime {
+
+using base::Nanos;
+
+/// Runs `callback`. Ends the process if it throws or waits, because nobody could be told.
+void run_callback(const std::function<void()>& callback);
+
+/// Private to runtime/. Watches descriptors for an executor on the steady clock.
+///
+/// Sharing: any thread may call notify(). Only the OS thread of the executor calls the rest.
+class Reactor {
+ public:
+  Reactor();
+
+  /// Calls `on_readable` from look() and sleep() whenever `descriptor` is readable.
+  void watch(int descriptor, std::function<void()> on_readable);
+  void unwatch(int descriptor);
+  /// Ends the present sleep(), or the next one.
+  void notify();
+  /// Handles descriptors that are readable now. Does not block.
+  void look();
+  /// Blocks until notify(), until a descriptor is readable, or for `longest`; Nanos::max(): for
+  /// ever. Handles descriptors that are readable then.
+  void sleep(Nanos longest);
+
+ private:
+  void handle(const timespec* limit);
+
+  enum State : int { running, sleeping, notified };
+  std::atomic<int> state_{running};
+  base::Descriptor epoll_;
+  base::Descriptor event_;  // written to end a sleep
+  std::unordered_map<int, std::function<void()>> watched_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/scheduler/resumptions.cpp — service contexts that run continuations.
+#include "runtime/scheduler/resumptions.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "runtime/scheduler/executor.hpp"
+
+namespace runtime {
+
+/// A continuation in a context. It is used again, so that resuming takes no memory.
+class Resumptions::Resumption final : public Work {
+ public:
+  explicit Resumption(Resumptions& all) : all_(all) {}
+  void begin(Continuation& continuation) {
+    continuation_ = &continuation;
+    all_.executor_.begin(ContextRole::service, {"service"}, service_stack_bytes, *this);
+  }
+
+ private:
+  void run() override { std::exchange(continuation_, nullptr)->go_on(); }
+  void ended(std::exception_ptr) override {
+    let_go();
+    if (continuation_ != nullptr) run();  // the run ends, and begins no work any more
+    all_.idle_.emplace_back(this);
+  }
+
+  Resumptions& all_;
+  Continuation* continuation_ = nullptr;
+};
+
+Resumptions::Resumptions(Executor& executor) : executor_(executor) {}
+Resumptions::~Resumptions() = default;
+
+void Resumptions::resume(Continuation& continuation) {
+  const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
+  if (may_run_here) return continuation.go_on();  // on the virtual clock the run is over
+  if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
+  std::unique_ptr<Resumption> resumption = std::move(idle_.back());
+  idle_.pop_back();
+  try {
+    resumption->begin(continuation);
+    resumption.release();            // until it has ended
+  } catch (const std::exception&) {  // there is no stack for it
+    continuation.go_on();
+  }
+}
+
+void resume(Runtime& runtime, Continuation& continuation) {
+  Context::executor_of(runtime).resumptions.resume(continuation);
+}
+
+base::Nanos end_of(const Runtime& runtime, Deadline deadline) {
+  const bool is_event = deadline.written || !Context::executor_of(runtime).is_virtual();
+  return is_event ? deadline.at : base::Nanos::max();
+}
+
+}  // namespace runtime

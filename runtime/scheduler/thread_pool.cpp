@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/scheduler/thread_pool.cpp — starts OS threads, and joins those that have ended.
+#include "runtime/scheduler/thread_pool.hpp"
+
+#include <utility>
+
+#include "runtime/scheduler/context.hpp"
+
+namespace runtime {
+
+/// Makes all that the thread needs to begin and to end, because only here an exception reaches the
+/// caller.
+void ThreadPool::begin(Context& context, std::function<void()> body) {
+  try {
+    std::list<Worker> made(1);
+    Worker& worker = made.front();
+    worker.context = &context;
+    worker.body = std::move(body);
+    worker.place = made.begin();
+    const std::lock_guard lock(mutex_);
+    worker.thread = OsThread(stack_bytes_, [this, &worker] { run(worker); });
+    running_.splice(running_.end(), made);
+  } catch (...) {
+    forget(context);
+    throw;
+  }
+}
+
+void ThreadPool::run(Worker& worker) {
+  Context& context = *worker.context;
+  Context::set_current(&context);
+  context.stack = stack_of_this_thread();
+  worker.body();
+  {
+    const std::lock_guard lock(mutex_);  // end_all() does not cancel it from here on
+    ended_.splice(ended_.end(), running_, worker.place);
+    changed_.notify_all();
+  }
+  forget(context);
+}
+
+/// For a context whose OS thread has ended, or never was.
+void ThreadPool::forget(Context& context) {
+  context.forget_cancel();
+  context.executor = nullptr;
+  context.role = ContextRole::thread;
+  Context::give_back_of_thread(context);
+}
+
+std::list<ThreadPool::Worker> ThreadPool::take_ended() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(ended_, {});
+}
+
+/// Must not be called with the mutex held: what a thread destroys at its end may start another one.
+void ThreadPool::join(std::list<Worker> ended) {
+  for (Worker& worker : ended) worker.thread.join();
+}
+
+void ThreadPool::end_all() {
+  std::unique_lock lock(mutex_);
+  while (!running_.empty() || !ended_.empty()) {
+    for (Worker& worker : running_) worker.context->cancel(nullptr);
+    changed_.wait(lock, [this] { return !ended_.empty(); });
+    auto ended = std::exchange(ended_, {});
+    lock.unlock();
+    join(std::move(ended));
+    lock.lock();
+  }
+}
+
+}  // namespace runtime

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/scheduler/thread_pool.hpp — the OS threads of an executor that run contexts.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <mutex>
+
+#include "runtime/scheduler/os_thread.hpp"
+
+namespace runtime {
+
+class Context;
+
+/// Private to runtime/. Each context has an OS thread of its own.
+///
+/// Sharing: any thread may call anything.
+class ThreadPool {
+ public:
+  explicit ThreadPool(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
+
+  /// Joins threads that have ended, so that they do not pile up, and their contexts can be used
+  /// again. To be called before a context is taken for begin().
+  void join_ended() { join(take_ended()); }
+  /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() made. Throws if the
+  /// system has no thread; the context is given back then.
+  void begin(Context& context, std::function<void()> body);
+  /// Cancels all contexts again and again until they have ended. Blocks until then.
+  void end_all();
+
+ private:
+  struct Worker {
+    Context* context = nullptr;
+    std::function<void()> body;
+    OsThread thread;
+    std::list<Worker>::iterator place;
+  };
+  void run(Worker& worker);
+  std::list<Worker> take_ended();
+  static void join(std::list<Worker> ended);
+  static void forget(Context& context);
+
+  const std::size_t stack_bytes_;
+  std::mutex mutex_;
+  std::list<Worker> running_;
+  std::list<Worker> ended_;  // to be joined
+  std::condition_variable changed_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/scheduler/timer_queue.hpp — times at which fibers that wait go on.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace runtime {
+
+using base::Nanos;
+class Context;
+
+/// Private to runtime/. Timers of one moment fire in the order in which they were added.
+///
+/// Sharing: none. Only the OS thread of the executor uses it.
+class TimerQueue {
+ public:
+  /// Ends the wait number `park_count` of `context` at the time `at`, if it still lasts then.
+  void add(Nanos at, Context& context, std::uint64_t park_count);
+  /// Ends the waits that last until `now` or earlier.
+  void fire(Nanos now);
+  /// Returns when the next wait ends, Nanos::max() if there is none.
+  Nanos next();
+  void clear() { timers_.clear(); }
+
+ private:
+  struct Timer {
+    Nanos at;
+    std::uint64_t order;
+    Context* context;
+    std::uint64_t park_count;
+    bool is_awaited() const;
+    bool operator>(const Timer& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
+  };
+  Timer take_first();
+
+  static constexpr std::size_t size_least = 1024;
+  std::vector<Timer> timers_;           // a heap, earliest first
+  std::size_t size_most_ = size_least;  // then timers of ended waits are removed
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace runtime
