@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tidy [--shrink] [root]: the house rules that a machine can check.
 
---shrink lowers the lengths in scripts/long_functions.txt to what they are now. Nothing raises
-them: split the function instead.
+--shrink lowers the figures in scripts/long_functions.txt and scripts/large_classes.txt to what they
+are now. Nothing raises them: split the function or the class instead.
 """
 import os
 import pathlib
@@ -12,6 +12,7 @@ import sys
 
 COLUMNS = 100
 FUNCTION_LINES = 70
+CLASS_FUNCTIONS = 25
 CODE = {".cpp", ".hpp", ".py", ".cmake"}
 TEXT = CODE | {".txt", ".md", ".yaml", ".yml", ".json", ".in", ""}
 # Folders; .ci is looked at all the same.
@@ -44,6 +45,8 @@ NOT_CODE = re.compile(
     r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
 
 LABEL = re.compile(r"^\s*(?:public|private|protected)\s*:(?!:)")
+CLASS = re.compile(r"(?:template\s*)?(?:class|struct)\s+([\w:]+)\s*(?:final\s*)?(?::(?!:)|$)")
+NO_FUNCTION = re.compile(r"(?:using|friend|typedef|static_assert|enum|struct|class|union)\b")
 SCOPE = re.compile(r"\s*(?:export\s+|inline\s+|template\s*<[^{;]*>\s*)*"
                    r"(?:namespace|class|struct|union|enum|extern)\b")
 
@@ -79,6 +82,55 @@ def functions(code):
                     header = at + 1
         at += 1
     return found
+
+
+def without_arguments(text):
+    """C++ without what stands in <...>, which may have parentheses."""
+    before = None
+    while before != text:
+        before, text = text, re.sub(r"<[^<>;{}]*>", "", text)
+    return text
+
+
+def declares_function(statement):
+    """Whether a member of a class, up to its ; or {, is a function."""
+    text = without_arguments(LABEL.sub("", statement)).strip()
+    text = re.sub(r"\b(?:alignas|decltype|noexcept)\s*\([^()]*\)|\[\[[^\]]*\]\]", "", text)
+    if NO_FUNCTION.match(text) or "(" not in text:
+        return False
+    return "operator" in text or not re.search("[={]", text[:text.index("(")])
+
+
+def classes(code, owner=None, first=1):
+    """(name, line, functions) of each class in blanked C++.
+
+    `owner` is the class whose body `code` is, and `first` the line on which it starts.
+    """
+    found, count = [], 0
+    start = at = 0  # where the statement starts; where we are
+    while at < len(code):
+        if code[at] == ";":
+            count += declares_function(code[start:at])
+            start = at + 1
+        elif code[at] == "}":
+            start = at + 1
+        elif code[at] == "{":
+            stop = closing(code, at)
+            text = without_arguments(LABEL.sub("", code[start:at])).strip()
+            line = first + code.count("\n", 0, at)
+            named = CLASS.match(text)
+            if named:
+                found += classes(code[at + 1:stop], named.group(1), line)
+            elif re.match(r"(?:inline\s+)?(?:namespace|extern)\b", text):
+                found += classes(code[at + 1:stop], None, line)
+            elif "(" in text:
+                count += declares_function(code[start:at])
+            is_rest = not text or text.endswith(")")  # of a function that has braces in its head
+            if named or is_rest or SCOPE.match(text) or "(" in text:
+                start = stop + 1
+            at = stop
+        at += 1
+    return found + ([(owner, first, count)] if owner else [])
 
 
 def closing(code, at):
@@ -154,37 +206,40 @@ def texts(root):
                 yield path.relative_to(root).as_posix(), path.read_text("utf-8", "replace")
 
 
-class LongFunctions:
-    """scripts/long_functions.txt: the functions that may be longer, and how long they are."""
+class Ratchet:
+    """A file of what may be larger than the limit, and how large it is."""
 
-    def __init__(self, root):
-        self.path = root / "scripts/long_functions.txt"
-        text = self.path.read_text("utf-8") if self.path.exists() else ""
+    def __init__(self, path, limit, unit):
+        self.path, self.limit, self.unit = path, limit, unit
+        text = path.read_text("utf-8") if path.exists() else ""
         self.head = [line for line in text.splitlines() if line.startswith("#")]
         self.tolerated = {}
         for line in text.splitlines():
             if line.strip() and not line.startswith("#"):
-                file, name, length = line.split()
-                self.tolerated[file, name] = int(length)
+                file, name, size = line.split()
+                self.tolerated[file, name] = int(size)
         self.now = {}
 
-    def mistakes(self, file, code):
-        for name, first, length in functions(preprocessed(code)):
-            if length > FUNCTION_LINES:
-                self.now[file, name] = max(length, self.now.get((file, name), 0))
-                allowed = self.tolerated.get((file, name), FUNCTION_LINES)
-                if length > allowed:
-                    yield first, f"{name} has {length} lines; at most {allowed}: split it"
+    def mistakes(self, file, sizes):
+        """`sizes`: (name, line, size) of everything in the file."""
+        for name, first, size in sizes:
+            if size > self.limit:
+                self.now[file, name] = max(size, self.now.get((file, name), 0))
+                allowed = self.tolerated.get((file, name), self.limit)
+                if size > allowed:
+                    yield first, f"{name} has {size} {self.unit}; at most {allowed}: split it"
 
     def stale(self):
         """Entries that must shrink or go."""
-        for key, length in self.tolerated.items():
-            if self.now.get(key, 0) < length:
-                yield f"{' '.join(key)} got shorter: run scripts/tidy.py --shrink"
+        for key, size in self.tolerated.items():
+            if self.now.get(key, 0) < size:
+                yield f"{self.path.name}: {' '.join(key)} shrank: run scripts/tidy.py --shrink"
 
     def shrink(self):
-        kept = [f"{file} {name} {min(length, self.now[file, name])}"
-                for (file, name), length in sorted(self.tolerated.items())
+        if not self.path.exists():
+            return
+        kept = [f"{file} {name} {min(size, self.now[file, name])}"
+                for (file, name), size in sorted(self.tolerated.items())
                 if (file, name) in self.now]
         self.path.write_text("\n".join(self.head + kept) + "\n", "utf-8")
 
@@ -193,7 +248,8 @@ def main():
     arguments = [word for word in sys.argv[1:] if word != "--shrink"]
     root = pathlib.Path(arguments[0] if arguments else
                         pathlib.Path(__file__).parent.parent).resolve()
-    long_functions = LongFunctions(root)
+    long_functions = Ratchet(root / "scripts/long_functions.txt", FUNCTION_LINES, "lines")
+    large_classes = Ratchet(root / "scripts/large_classes.txt", CLASS_FUNCTIONS, "functions")
     mistakes = []
     for file, text in texts(root):
         lines = text.splitlines()
@@ -201,12 +257,16 @@ def main():
         if file.endswith((".cpp", ".hpp")):
             code = blank(text)
             found += cpp_mistakes(file, lines, code)
-            found += long_functions.mistakes(file, code)
+            statements = preprocessed(code)
+            found += long_functions.mistakes(file, functions(statements))
+            if not file.startswith("tests/"):
+                found += large_classes.mistakes(file, classes(statements))
         mistakes += [f"{file}:{number}: {why}" for number, why in sorted(found)]
-    if "--shrink" in sys.argv:
-        long_functions.shrink()
-    else:
-        mistakes += [f"scripts/long_functions.txt: {why}" for why in long_functions.stale()]
+    for ratchet in long_functions, large_classes:
+        if "--shrink" in sys.argv:
+            ratchet.shrink()
+        else:
+            mistakes += ratchet.stale()
     print("\n".join(mistakes), end="\n" if mistakes else "")
     return 1 if mistakes else 0
 

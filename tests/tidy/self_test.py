@@ -135,7 +135,21 @@ class Tidy(unittest.TestCase):
             code = "namespace a {\nclass B {\n public:\n" + head + " {\n" + body + "}\n};\n}\n"
             self.assertRegex(self.says("base/a.cpp", code), "base/a.cpp:5: .* 7[23] lines", head)
         short = "class B {\n" + "  int f() { return 1; }\n" * 80 + "};\n"
-        self.assertEqual("", self.says("base/a.cpp", short))
+        self.assertEqual("", self.says("tests/a.cpp", short))
+
+    def test_large_classes(self):
+        head = "template <class T>\nclass B final : public A<void()> {\n public:\n"
+        members = ["B() : x_{1} { f(); }", "~B();", "bool operator()(int x) const;",
+                   "std::function<void(int)> f();", "template <class Y> void g(Y y = {}) {}"]
+        others = ["int x_ = f();", "int y_{f()};", "std::function<void()> work_;",
+                  "using F = void (*)(int);", "enum class E { a, b };", "friend void h();",
+                  "struct C {\n void inner();\n };"]
+        for copies in (5, 6):  # 25 functions, and 30
+            lines = "\n".join(members * copies + others)
+            code = f"namespace a {{\n{head}{lines}\n}};\n}}\n"
+            wanted = "base/a.cpp:4: B has 30 functions; at most 25: split it\n"
+            self.assertEqual(wanted if copies == 6 else "", self.says("base/a.cpp", code))
+            self.assertEqual("", self.says("tests/a.cpp", code))
 
     def test_the_ratchet(self):
         files = {"base/a.cpp": SPDX + "void f() {\n" + "  x();\n" * 78 + "}\n"}
@@ -144,7 +158,7 @@ class Tidy(unittest.TestCase):
             "tidy.py", {**files, tolerated: "base/a.cpp f 75\n"})[0])
         self.assertEqual("", run("tidy.py", {**files, tolerated: "base/a.cpp f 80\n"})[0])
         longer = {**files, tolerated: "# head\nbase/a.cpp f 90\nbase/b.cpp g 90\n"}
-        self.assertIn("base/a.cpp f got shorter", run("tidy.py", longer)[0])
+        self.assertIn("base/a.cpp f shrank", run("tidy.py", longer)[0])
         self.assertEqual(("", "# head\nbase/a.cpp f 80\n"), run("tidy.py", longer, "--shrink"))
 
 
