@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "paths/wire/transport_shared_memory.hpp"
-#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/shared_memory/transport.hpp"
+#include "paths/wire/zmq/transport.hpp"
 #include "runtime/runtime.hpp"
 
 namespace {

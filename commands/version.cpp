@@ -6,7 +6,7 @@
 
 #include "base/version.hpp"
 #include "eventspace/page/page.hpp"
-#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/zmq/transport.hpp"
 
 namespace commands {
 namespace {

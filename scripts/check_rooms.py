@@ -41,12 +41,13 @@ LIBRARIES = {
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/joins": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
+    "paths/connections": "base runtime paths paths/wire",
     "paths/config": "base runtime pastset collectives/algorithms base/link_model paths paths/plan "
                     "paths/joins",
     "paths/links": "base runtime eventspace base/link_model paths/plan paths/wire",
     "paths/messages": "base runtime paths paths/plan paths/wire paths/links",
-    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/links "
-                  "paths/messages",
+    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/connections "
+                  "paths/links paths/messages",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/links paths/messages paths/host",
     "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
@@ -70,7 +71,7 @@ ROOMS = {room: {room, *uses.split()} for room, uses in {**LIBRARIES, **PROGRAMS}
 DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
-    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/wire/zmq_"),
+    (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/wire/zmq/"),
     (r"CLI/", "commands/ bench/ examples/ paths/run/command_line.cpp paths/run/program.cpp"),
     (r"xxh", "base/"),
     (r"zlib", "eventspace/page/page.cpp"),

@@ -10,6 +10,7 @@
 
 #include "base/errors.hpp"
 #include "eventspace/record.hpp"
+#include "paths/host/dispatcher.hpp"
 #include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
 
@@ -87,7 +88,8 @@ void Push::send_rest() {
 
 void Push::end(const std::string& mark) {
   has_ended_ = true;
-  wiring_.release_background(path_, std::make_shared<paths::TravelError>("", "", "", mark));
+  wiring_.dispatcher().release_background(path_,
+                                          std::make_shared<paths::TravelError>("", "", "", mark));
 }
 
 void Push::send(base::Payload tuple) {

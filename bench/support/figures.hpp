@@ -13,8 +13,8 @@
 #include "bench/support/collective.hpp"
 #include "bench/support/decisions.hpp"
 #include "bench/support/progress.hpp"
+#include "paths/connections/connections.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/wire/connections.hpp"
 #include "runtime/runtime.hpp"
 
 namespace bench {

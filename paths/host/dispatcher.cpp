@@ -129,7 +129,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     }
   }
   if (verdict.kind == Verdict::Kind::wrong)
-    return wiring_.connections().refuse(connection, verdict.reason);
+    return wiring_.connections().liveness().refuse(connection, verdict.reason);
   if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
   if (service != nullptr) {
     service->connection = connection;
@@ -170,7 +170,7 @@ Outcome Dispatcher::outcome_of(const Frame& request) {
 void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&& outcome) {
   Connections& connections = wiring_.connections();
   if (request.kind != FrameKind::request) {
-    if (!is_farewell(request.operation.kind)) connections.pushed_in(connection);
+    if (!is_farewell(request.operation.kind)) connections.sender().end_push(connection);
     return;
   }
   Frame reply = error_reply_to(request);
@@ -184,18 +184,18 @@ void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&
     reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
     if (reply.returns_moved) reply.result.payload = {};
   }
-  connections.reply(connection, std::move(reply));
+  connections.sender().reply(connection, std::move(reply));
 }
 
 /// Answers an operation whose path was released while it was on its way.
 void Dispatcher::decline(ConnectionId connection, const Frame& frame) {
   if (is_farewell(frame.operation.kind)) return;
   Connections& connections = wiring_.connections();
-  if (frame.kind == FrameKind::one_way) return connections.pushed_in(connection);
+  if (frame.kind == FrameKind::one_way) return connections.sender().end_push(connection);
   Frame reply = error_reply_to(frame);
   reply.operation.failure =
       wiring_.failure("", frame.operation.path, "the path was released before");
-  connections.reply(connection, std::move(reply));
+  connections.sender().reply(connection, std::move(reply));
 }
 
 Frame Dispatcher::error_reply_to(const Frame& request) const {
@@ -216,6 +216,34 @@ std::string Dispatcher::wrong_answer(StageId stage, const OperationHead& asked,
   if (admission_.is_surely_right(stage, asked, answer)) return {};
   return admission_.wrong_answer(stage, asked, answer);
 }
+
+// ---- operations of this host ------------------------------------------------------------------
+
+void Dispatcher::begin(const Stage& stage, Operation operation, OperationState& state) {
+  ENSURE(!stage.needs_context);
+  wiring_.services().add_operation();
+  Responder responder(state);
+  responder.on_reply([this](Responder up, Outcome&& outcome) {
+    wiring_.services().remove_operation();
+    up.reply(std::move(outcome));
+  });
+  begin_stage(wiring_, stage, std::move(operation), std::move(responder));
+}
+
+void Dispatcher::release_background(std::uint32_t path, Failure failure) {
+  if (!wiring_.releases().begin_release(path)) return;
+  Operation release;
+  release.kind = OperationKind::release;
+  release.path = path;
+  release.failure = std::move(failure);
+  try {
+    run_stage(wiring_, *wiring_.instance().stage(wiring_.plan().paths[path].stage),
+              std::move(release));
+  } catch (const TravelError&) {  // the peer is gone: it needs no release
+  }
+}
+
+// ---- peers that are gone -----------------------------------------------------------------------
 
 void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reason) {
   const Plan& plan = wiring_.plan();

@@ -24,7 +24,7 @@ class Wiring;
 
 /// Checks each request and push against the plan, runs it at its stage, and sends the reply.
 ///
-/// Sharing: any context may call anything. No function blocks.
+/// Sharing: any context may call anything. No function blocks, except release_background().
 class Dispatcher {
  public:
   /// The wiring and the kinds outlive this object.
@@ -37,6 +37,11 @@ class Dispatcher {
   void run(ConnectionId connection, Frame&& frame);
   /// The same for a request of a standing call.
   void run(ConnectionId connection, ShortFrame&& frame);
+  /// Begins a started operation at `stage`, which needs no context. `state` receives the outcome.
+  void begin(const Stage& stage, Operation operation, OperationState& state);
+  /// Releases a path that a wrapper of this host began, once. Wiring::finish() does so at the
+  /// latest. Blocks like the path.
+  void release_background(std::uint32_t path, Failure failure);
   /// Releases each path from `peer` that was not released, with `reason` as the failure.
   void release_paths_from(std::uint32_t peer, const std::string& reason);
   /// Cancels the present wait of each operation that runs in a context.

@@ -159,7 +159,7 @@ std::string Host::finish() {
   std::string left_wiring, wrong_with_lanes;
   std::string wrong = wiring_->finish([&] {
     left_wiring = abandon_left_open();
-    wrong_with_lanes = lanes_->finish(!wiring_->connections().failure().empty());
+    wrong_with_lanes = lanes_->finish(!wiring_->connections().sender().failure().empty());
   });
   for (const std::string& other : {left_wiring, wrong_with_lanes})
     if (wrong.empty()) wrong = other;

@@ -13,13 +13,13 @@
 
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
+#include "paths/connections/reception.hpp"
 #include "paths/host/wiring.hpp"
 #include "paths/host/wiring_watcher.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/messages/lane_connections.hpp"
 #include "paths/messages/lanes.hpp"
 #include "paths/plan/site.hpp"
-#include "paths/wire/reception.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/wait.hpp"
 
@@ -69,7 +69,7 @@ class Host : public Site {
   /// Blocks until this host's peers in the plan are wired, at most for the plan's deadline. Hosts
   /// may call it for several labels at once, for one label one call after the other; of one label
   /// the calls that belong together find each other also when a host skipped one: what is then left
-  /// over fails, and the next call meets (paths/wire/agreement.hpp).
+  /// over fails, and the next call meets (paths/connections/agreement.hpp).
   ///
   /// A label is of letters, digits, '_', '-' and '.'.
   ///

@@ -11,6 +11,7 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "paths/host/dispatcher.hpp"
 #include "paths/host/wiring.hpp"
 #include "runtime/continuation.hpp"
 
@@ -57,7 +58,9 @@ struct Started::State final : runtime::Completion,
     under_way->go();
     complete();
   }
-  void go_on() noexcept override { wiring->begin(*stage, std::move(operation), *this); }
+  void go_on() noexcept override {
+    wiring->dispatcher().begin(*stage, std::move(operation), *this);
+  }
   void arrived(Outcome&& outcome) noexcept override {
     result = std::move(outcome.result);
     if (outcome.failure) error = std::make_exception_ptr(TravelError(*outcome.failure));

@@ -33,8 +33,8 @@ std::vector<std::uint32_t> RemoteCalls::peers() const {
 
 Result RemoteCalls::call_and_wait(std::uint32_t to_host, StageId stage, Operation&& operation) {
   const OperationHead asked = operation;
-  Result answer =
-      wiring_.connections().call(to_host, stage, std::move(operation), wiring_.deadline());
+  Result answer = wiring_.connections().requests().call(to_host, stage, std::move(operation),
+                                                        wiring_.deadline());
   if (const Failure wrong = wrong_answer(to_host, stage, asked, answer)) throw TravelError(*wrong);
   return answer;
 }
@@ -56,7 +56,8 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
         up.reply(std::move(outcome));
       });
   try {
-    wiring_.connections().begin_call(to_host, stage, std::move(operation), limit, responder);
+    wiring_.connections().requests().begin_call(to_host, stage, std::move(operation), limit,
+                                                responder);
   } catch (...) {
     responder.pop_state();
     throw;
@@ -66,7 +67,7 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
 }
 
 void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation) {
-  wiring_.connections().push(to_host, stage, std::move(operation));
+  wiring_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
 /// Refuses the peer if no host of the plan gives this answer.
@@ -75,7 +76,7 @@ Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const Opera
   const std::string wrong = wiring_.dispatcher().wrong_answer(stage, asked, answer);
   if (wrong.empty()) return nullptr;
   return std::make_shared<TravelError>(
-      wiring_.connections().refuse_answer(host, stage, asked.path, wrong));
+      wiring_.connections().liveness().refuse_answer(host, stage, asked.path, wrong));
 }
 
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {

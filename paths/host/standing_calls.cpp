@@ -94,7 +94,8 @@ void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
     reply.is_reply = true;
     reply.standing = static_cast<std::uint32_t>(standing_of_call(request_.call));
     reply.result = std::move(outcome.result);
-    dispatcher_.wiring_.connections().reply(connection_, request_.operation.path, std::move(reply));
+    dispatcher_.wiring_.connections().sender().reply(connection_, request_.operation.path,
+                                                     std::move(reply));
   }
   dispatcher_.wiring_.services().remove_operation();
 }
@@ -117,7 +118,7 @@ void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
                          : standing_.end();
   if (known == standing_.end()) {
     lock.unlock();
-    return wiring_.connections().refuse(
+    return wiring_.connections().liveness().refuse(
         connection, fmt::format("standing call {}, which has not begun", frame.standing));
   }
   Standing& standing = *known->second;
@@ -128,7 +129,7 @@ void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
   const Verdict verdict = standing.judge(frame);
   lock.unlock();
   if (verdict.kind == Verdict::Kind::wrong)
-    return wiring_.connections().refuse(connection, verdict.reason);
+    return wiring_.connections().liveness().refuse(connection, verdict.reason);
   if (standing.stage.needs_context) return run(connection, standing.whole(std::move(frame)));
   if (verdict.kind == Verdict::Kind::late)
     return decline(connection, standing.whole(std::move(frame)));

@@ -14,7 +14,7 @@ Traffic TrafficCounts::to_other_clusters(std::string_view graph) const {
 }
 
 Traffic TrafficCounts::to_other_clusters(std::uint32_t graph) const {
-  Traffic sum = connections_.wan_traffic(graph);
+  Traffic sum = connections_.traffic().to_other_clusters(graph);
   const runtime::Lock lock(mutex_);
   if (const auto more = messages_.find(graph); more != messages_.end()) sum += more->second;
   return sum;
@@ -22,7 +22,7 @@ Traffic TrafficCounts::to_other_clusters(std::uint32_t graph) const {
 
 Traffic TrafficCounts::all(std::string_view graph) const {
   const auto number = plan_.graph_named(graph);
-  return number ? connections_.traffic(*number) : Traffic{};
+  return number ? connections_.traffic().all(*number) : Traffic{};
 }
 
 void TrafficCounts::add_messages(std::uint32_t graph, const Traffic& wan) {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "paths/connections/connections.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/wire/connections.hpp"
 #include "runtime/wait.hpp"
 
 namespace paths {

@@ -40,7 +40,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
           [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
             peer_gone(peer, reason, has_parted);
           }),
-      traffic_(*plan_, index, connections_),
+      traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
   if (!label().empty()) host_.tell_of(*this, &WiringWatcher::made);
@@ -48,7 +48,7 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
   if (!runtime_.is_virtual() || deadline().written)
     patience_ = std::make_unique<Patience>(
         runtime_, runtime::ContextName{"deadlines of", name(), index_}, [this](base::Nanos now) {
-          const base::Nanos next = connections_.end_late(now);
+          const base::Nanos next = connections_.requests().end_late(now);
           return std::min(next, instance_->end_late(now));
         });
   connections_.start();
@@ -74,17 +74,6 @@ std::shared_ptr<pastset::Element> Wiring::element(std::string_view name) {
   return host_.element(name_in_space(name));
 }
 
-void Wiring::begin(const Stage& stage, Operation operation, OperationState& state) {
-  ENSURE(!stage.needs_context);
-  services_.add_operation();
-  Responder responder(state);
-  responder.on_reply([this](Responder up, Outcome&& outcome) {
-    services_.remove_operation();
-    up.reply(std::move(outcome));
-  });
-  begin_stage(*this, stage, std::move(operation), std::move(responder));
-}
-
 void Wiring::expect(base::Nanos until) {
   if (patience_) patience_->expect(until);
 }
@@ -93,21 +82,9 @@ void Wiring::expect(base::Nanos until) {
 void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
   if (!has_parted && (plan_->lanes.is_written || !releases_.have_all()))
-    connections_.note_failure(why);
+    connections_.sender().note_failure(why);
   if (!has_parted && label().empty()) host_.peer_lost(peer, reason);
   dispatcher_->release_paths_from(peer, why);
-}
-
-void Wiring::release_background(std::uint32_t path, Failure failure) {
-  if (!releases_.begin_release(path)) return;
-  Operation release;
-  release.kind = OperationKind::release;
-  release.path = path;
-  release.failure = std::move(failure);
-  try {
-    run_stage(*this, *instance_->stage(plan_->paths[path].stage), std::move(release));
-  } catch (const TravelError&) {  // the peer is gone: it needs no release
-  }
 }
 
 // ---- begin and end -------------------------------------------------------------------------
@@ -115,7 +92,7 @@ void Wiring::release_background(std::uint32_t path, Failure failure) {
 void Wiring::start() {
   remote_calls_.connect();
   if (!label().empty()) {
-    const std::string failure = connections_.wire(deadline());
+    const std::string failure = connections_.meeting().wire(deadline());
     if (!failure.empty()) {
       abandon(failure);
       throw TravelError(
@@ -124,19 +101,19 @@ void Wiring::start() {
     }
   } else if (!runtime_.is_virtual()) {
     meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
-                              [this] { connections_.await_peers(deadline()); });
+                              [this] { connections_.meeting().await_peers(deadline()); });
   }
   instance_->start_wrappers();
 }
 
 void Wiring::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
   const auto next_look = [this] {  // on the virtual clock everybody is there
-    return runtime_.is_virtual()
-               ? runtime::Deadline::never()
-               : runtime::Deadline::written_at(runtime_.now() + connections_.look_pause());
+    return runtime_.is_virtual() ? runtime::Deadline::never()
+                                 : runtime::Deadline::written_at(
+                                       runtime_.now() + connections_.liveness().look_pause());
   };
   while (!releases_.wait_for_all(beginner, next_look(), {what, name(), index_}))
-    connections_.look_after_peers();
+    connections_.liveness().look_after_peers();
 }
 
 std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
@@ -146,7 +123,7 @@ std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
   if (before_end_) before_end_();
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
-    if (plan_->paths[path].threads == 0) release_background(path, nullptr);
+    if (plan_->paths[path].threads == 0) dispatcher_->release_background(path, nullptr);
   // Those who still read from here find the last tuples; for others they would wait in vain.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
   wait_for_releases(PathReleases::Beginner::wrapper, "the release of reads from");
@@ -155,7 +132,7 @@ std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
   instance_->delete_elements();
   if (!services_.wait_for_end(deadline())) end_services();
   if (before_goodbyes) before_goodbyes();
-  connections_.stop(deadline());
+  connections_.goodbyes().part(deadline());
   if (meeting_) {
     meeting_.cancel();
     meeting_.join();
@@ -180,8 +157,8 @@ void Wiring::abandon(const std::string& why) {
 bool Wiring::leave(const std::string& why) {
   if (is_ending_.exchange(true)) return false;
   reception_.end(*call_, why);
-  reception_.hear(*call_, connections_.number_heard());
-  if (!label().empty()) connections_.abandon(why);
+  reception_.hear(*call_, connections_.meeting().number_heard());
+  if (!label().empty()) connections_.liveness().abandon(why);
   connections_.close();
   if (!label().empty()) instance_->delete_elements();
   return true;
@@ -197,7 +174,7 @@ void Wiring::end_services() {
     dispatcher_->cancel();
     services_.cancel();
     instance_->give_up();
-    connections_.end_late(base::Nanos::max());
+    connections_.requests().end_late(base::Nanos::max());
     if (!services_.are_running()) return;
     const bool is_stuck = rounds >= rounds_max;  // the virtual clock then reports a deadlock
     if (is_inside)

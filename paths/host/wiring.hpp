@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "pastset/element.hpp"
+#include "paths/connections/connections.hpp"
+#include "paths/connections/reception.hpp"
 #include "paths/host/ended_threads.hpp"
 #include "paths/host/path_releases.hpp"
 #include "paths/host/patience.hpp"
@@ -19,8 +21,6 @@
 #include "paths/host/traffic_counts.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/plan/site.hpp"
-#include "paths/wire/connections.hpp"
-#include "paths/wire/reception.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"
@@ -71,8 +71,7 @@ class Wiring : public Site {
   RemoteCalls& remote_calls() { return remote_calls_; }
   Services& services() { return services_; }
   PathReleases& releases() { return releases_; }
-  TrafficCounts& traffic() { return traffic_; }
-  const TrafficCounts& traffic() const { return traffic_; }
+  TrafficCounts& traffic() const { return *traffic_; }
 
   /// Connects, then starts the wrappers. Every host of the plan must get here, in any order. Of the
   /// config's plan it does not wait for them: on the steady clock one that has not come within the
@@ -100,12 +99,8 @@ class Wiring : public Site {
   /// stopped: for what asks other hosts all the time. Before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
-  /// Begins a started operation at `stage`, which needs no context. `state` receives the outcome.
-  void begin(const Stage& stage, Operation operation, OperationState& state);
   /// By a stage: something waits there without a context, until then (Wrapper::end_late()).
   void expect(base::Nanos until);
-  /// Ends a path that a wrapper of this host began; once, finish() at the latest.
-  void release_background(std::uint32_t path, Failure failure);
 
  private:
   void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
@@ -124,7 +119,7 @@ class Wiring : public Site {
   PathReleases releases_;
   Services services_;
   Connections connections_;
-  TrafficCounts traffic_;
+  const std::unique_ptr<TrafficCounts> traffic_;
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<Patience> patience_;  // none on the virtual clock

@@ -32,11 +32,7 @@ void LaneConnections::start(Lanes& lanes) {
 }
 
 Frame LaneConnections::frame_of(LaneFrame lane) const {
-  Frame frame;
-  frame.kind = FrameKind::lane;
-  frame.run_high = peers_->run.high;
-  frame.run_low = peers_->run.low;
-  frame.from_host = host_;
+  Frame frame = new_frame(peers_->run, host_, FrameKind::lane);
   frame.text = std::exchange(lane.text, {});
   frame.lane = std::make_shared<LaneFrame>(std::move(lane));
   return frame;
@@ -176,7 +172,8 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     }
     if (const auto outward = outward_.find(to_[connection]);
         outward != outward_.end() && outward->second.id == connection) {
-      outward->second.is_welcome = outward->second.is_heard = true;
+      outward->second.is_welcome = true;
+      outward->second.silence.end();
       if (is_goodbye) outward->second.has_parted = true;
       if (frame.kind == LaneKind::welcome) outward->second.end_progress = frame.bytes;
     }
@@ -310,8 +307,7 @@ std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_m
     runtime::Lock lock(mutex_);
     for (auto& [host, outward] : outward_) {
       if (outward.has_parted) continue;
-      if (std::exchange(outward.is_heard, false)) outward.silent_looks = 0;
-      if (++outward.silent_looks < silent_looks_max) {
+      if (outward.silence.look() < silent_looks_max) {
         if (outward.is_welcome) asked.push_back(outward.id);
       } else {
         outward.has_parted = true;

@@ -13,6 +13,7 @@
 #include "paths/messages/switches.hpp"
 #include "paths/wire/complaints.hpp"
 #include "paths/wire/peers.hpp"
+#include "paths/wire/silence.hpp"
 #include "paths/wire/transport.hpp"
 
 namespace paths {
@@ -57,8 +58,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   struct Outward {  // that this host made
     ConnectionId id = 0;
     bool is_welcome = false, has_parted = false;
-    bool is_heard = false;           ///< since the last look
-    std::uint32_t silent_looks = 0;  ///< in a row
+    Silence silence;
     bool has_no_room = false;        ///< and stays: who asked is told on it when it has
     std::uint64_t used = 0;          ///< when: frames are counted
     std::uint64_t end_progress = 0;  ///< the last that its host reported

@@ -46,7 +46,7 @@ void warn_of(const std::vector<std::string>& lacks) {
 }  // namespace
 
 std::string failed_elsewhere(Host& host) {
-  const std::string failure = host.wiring().connections().failure();
+  const std::string failure = host.wiring().connections().sender().failure();
   return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
 }
 

@@ -11,7 +11,7 @@
 #include "paths/messages/switches.hpp"
 #include "paths/run/run_options.hpp"
 #include "paths/run/tracing.hpp"
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {

@@ -61,6 +61,16 @@ struct Frame {
   std::shared_ptr<const WiringCall> wiring;  ///< of greetings; null where none is meant
 };
 
+/// Returns a frame of a host of a run that says nothing yet.
+inline Frame new_frame(const base::Digest& run, std::uint32_t from_host, FrameKind kind) {
+  Frame frame;
+  frame.kind = kind;
+  frame.run_high = run.high;
+  frame.run_low = run.low;
+  frame.from_host = from_host;
+  return frame;
+}
+
 /// The header's bytes and the payload's; transports may send the payload without copying it.
 /// Documented byte by byte in docs/wire.md.
 std::vector<std::byte> encode_header(const Frame& frame);

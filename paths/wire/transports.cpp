@@ -10,8 +10,8 @@
 #include "base/errors.hpp"
 #include "paths/one_machine.hpp"
 #include "paths/travel_error.hpp"
-#include "paths/wire/transport_shared_memory.hpp"
-#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/shared_memory/transport.hpp"
+#include "paths/wire/zmq/transport.hpp"
 #include "runtime/processes/machine.hpp"
 
 namespace paths {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "tests/support/lane_hosts.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "paths/connections/connections.hpp"
 #include "paths/host/peers_of.hpp"
-#include "paths/wire/connections.hpp"
 #include "tests/support/one_host.hpp"
 #include "tests/support/short_way.hpp"
 
@@ -118,19 +118,19 @@ struct Talk {
     return operation;
   }
   void push(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
-    connections.push(other, there, push_of(value, path, thread));
+    connections.sender().push(other, there, push_of(value, path, thread));
   }
   void send(double value) {
     Operation operation = push_of(value);
     operation.kept = true;
-    connections.push(other, there, std::move(operation));
+    connections.sender().push(other, there, std::move(operation));
   }
   void release(std::uint32_t path = 0) {
     Operation operation;
     operation.kind = OperationKind::release;
     operation.one_way = true;
     operation.path = path;
-    connections.push(other, there, std::move(operation));
+    connections.sender().push(other, there, std::move(operation));
   }
   Frame frame(FrameKind kind) const {
     Frame made;
@@ -188,8 +188,8 @@ struct Talk {
 };
 
 inline void use_up_credits(Talk& talk) {
-  for (std::uint32_t i = 0; i < Connections::window; ++i) talk.push(i);
-  REQUIRE(talk.values().size() == Connections::window);
+  for (std::uint32_t i = 0; i < CreditWindow::size; ++i) talk.push(i);
+  REQUIRE(talk.values().size() == CreditWindow::size);
 }
 
 /// Whether beta-0 is told why and gone, after it greeted and did that.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/connections_test.cpp — credits, coalesced pushes, greetings and losses, by frames.
-#include "paths/wire/connections.hpp"
+#include "paths/connections/connections.hpp"
 
 #include <fmt/format.h>
 
@@ -24,11 +24,11 @@ TEST_CASE("connections: a frame that cannot be handed over loses its connection,
   talk.hello();
   Operation heavy = Talk::push_of(1);
   heavy.number = unsendable;
-  talk.connections.push(other, there, heavy);
+  talk.connections.sender().push(other, there, heavy);
   CHECK(talk.gone == std::vector<std::string>{"beta-0: a frame could not be sent: too heavy"});
   CHECK_THROWS_WITH(talk.push(2), Catch::Contains("a frame could not be sent: too heavy"));
   talk.sent.clear();
-  talk.connections.reply(Talk::inbound, talk.frame(FrameKind::reply));
+  talk.connections.sender().reply(Talk::inbound, talk.frame(FrameKind::reply));
   CHECK(talk.sent_of(FrameKind::reply) == 1);
 }
 
@@ -40,11 +40,11 @@ TEST_CASE("connections: a hello goes first, and a push is one frame") {
   CHECK(talk.sent[0].kind == FrameKind::hello);
   CHECK(talk.sent[0].text == "alpha-0");
   CHECK(talk.values() == std::vector<double>{1, 2});
-  const Traffic traffic = talk.connections.wan_traffic(0);
+  const Traffic traffic = talk.connections.traffic().to_other_clusters(0);
   CHECK(traffic.messages == 2);
   CHECK(traffic.bytes == 16);
   CHECK(traffic.control == 0);
-  CHECK(talk.connections.traffic().control == 1);
+  CHECK(talk.connections.traffic().total().control == 1);
 }
 
 TEST_CASE("connections: without credits the newest push of a path survives, in its old place") {
@@ -98,7 +98,7 @@ TEST_CASE("connections: a goodbye waits behind pushes without credits") {
     talk.send(301);
     talk.release();
     auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-      talk.connections.stop(runtime::Deadline::written_at(1s));
+      talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
     });
     talk.runtime.sleep_for(1ms);
     talk.give_credits(1);
@@ -120,7 +120,7 @@ TEST_CASE("connections: an end is waited for as long as what is held goes on lea
     use_up_credits(talk);
     for (int i = 0; i < 4; ++i) talk.send(300 + i);
     auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-      talk.connections.stop(runtime::Deadline::written_at(1s));
+      talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
     });
     for (int i = 0; i < 4; ++i) {
       talk.runtime.sleep_for(700ms);
@@ -141,7 +141,7 @@ TEST_CASE("connections: an end is not waited for longer because a peer sends cre
   talk.runtime.run([&] {
     talk.push(1);
     auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-      talk.connections.stop(runtime::Deadline::written_at(1s));
+      talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
       ended = talk.runtime.now();
     });
     for (int i = 0; i < 4; ++i) {
@@ -160,7 +160,7 @@ TEST_CASE("connections: a failed push is never replaced") {
   use_up_credits(talk);
   Operation failed = Talk::push_of(300);
   failed.failure = std::make_shared<TravelError>("alpha-0", "work", "", "went wrong");
-  talk.connections.push(other, there, failed);
+  talk.connections.sender().push(other, there, failed);
   talk.push(301);
   talk.give_credits(9);
   REQUIRE(talk.sent.size() == 2);
@@ -173,7 +173,7 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   talk.hello();
   for (int i = 0; i < 5; ++i)
     talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
-  talk.connections.reply(Talk::inbound, talk.frame(FrameKind::reply));
+  talk.connections.sender().reply(Talk::inbound, talk.frame(FrameKind::reply));
   REQUIRE(talk.sent.back().kind == FrameKind::reply);
   CHECK(talk.sent.back().credits == 5);
   const bool are_requests = GENERATE(false, true);
@@ -181,14 +181,14 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   // A request's credit is free when it came in, a push's when it was carried out.
   auto come_in = [&] {
     talk.connections.deliver(Talk::inbound, talk.operation(kind));
-    if (!are_requests) talk.connections.pushed_in(Talk::inbound);
+    if (!are_requests) talk.connections.sender().end_push(Talk::inbound);
   };
-  for (std::uint32_t i = 1; i < Connections::window / 2; ++i) come_in();
+  for (std::uint32_t i = 1; i < CreditWindow::size / 2; ++i) come_in();
   CHECK(talk.sent_of(FrameKind::credits) == 0);
   come_in();
   REQUIRE(talk.sent_of(FrameKind::credits) == 1);
-  CHECK(talk.sent.back().credits == Connections::window / 2);
-  CHECK(talk.served.size() == 5 + Connections::window / 2);
+  CHECK(talk.sent.back().credits == CreditWindow::size / 2);
+  CHECK(talk.served.size() == 5 + CreditWindow::size / 2);
 }
 
 TEST_CASE("connections: requests wait behind held pushes of their path, to the deadline") {
@@ -201,13 +201,15 @@ TEST_CASE("connections: requests wait behind held pushes of their path, to the d
     auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       const auto deadline = runtime::Deadline::written_at(1s);
-      value =
-          talk.connections.call(other, there, Operation(asked), deadline).payload.read<double>();
+      value = talk.connections.requests()
+                  .call(other, there, Operation(asked), deadline)
+                  .payload.read<double>();
     });
     auto impatient = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       try {
-        talk.connections.call(other, there, Operation(asked), runtime::Deadline::written_at(10ms));
+        talk.connections.requests().call(other, there, Operation(asked),
+                                         runtime::Deadline::written_at(10ms));
       } catch (const TravelError& error) {
         late = fmt::format("{} at {}", error.reason(), base::format_time(talk.runtime.now()));
       }
@@ -231,7 +233,7 @@ TEST_CASE("connections: requests wait behind held pushes of their path, to the d
 
 TEST_CASE("connections: requests leave in the order of their calls, however many") {
   const bool is_behind_a_push = GENERATE(false, true);
-  constexpr std::uint64_t calls = 2 * Connections::window;
+  constexpr std::uint64_t calls = 2 * CreditWindow::size;
   Talk talk;
   std::vector<std::uint64_t> left;
   talk.runtime.run([&] {
@@ -241,8 +243,8 @@ TEST_CASE("connections: requests leave in the order of their calls, however many
           runtime::ContextRole::service, {"round", "alpha-0", sequence}, [&talk, sequence] {
             Operation asked;
             asked.sequence = sequence;
-            talk.connections.call(other, there, Operation(asked),
-                                  runtime::Deadline::written_at(1s));
+            talk.connections.requests().call(other, there, Operation(asked),
+                                             runtime::Deadline::written_at(1s));
           }));
     };
     if (is_behind_a_push) {
@@ -275,7 +277,8 @@ TEST_CASE("connections: a request of another path does not wait behind pushes wi
     auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       asked.thread = 1;
-      talk.connections.call(other, there, Operation(asked), runtime::Deadline::written_at(1s));
+      talk.connections.requests().call(other, there, Operation(asked),
+                                       runtime::Deadline::written_at(1s));
     });
     talk.runtime.sleep_for(1ms);
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
@@ -296,7 +299,7 @@ TEST_CASE("connections: a request that was given up while it waited for credits 
     use_up_credits(talk);
     talk.send(300);
     auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
-      talk.connections.call(other, there, {}, runtime::Deadline::written_at(1s));
+      talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
     });
     talk.runtime.sleep_for(1ms);
     talk.release();  // behind it
@@ -325,15 +328,15 @@ TEST_CASE("connections: a peer with another config is refused with both named, a
 TEST_CASE("connections: nothing leaves for a peer before it welcomed us, then all in order") {
   Talk talk;
   talk.welcomes = false;
-  for (std::uint32_t i = 0; i < Connections::window + 2; ++i) talk.push(i);
+  for (std::uint32_t i = 0; i < CreditWindow::size + 2; ++i) talk.push(i);
   talk.release(1);
   CHECK(talk.sent.size() == 1);
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  REQUIRE(values.size() == Connections::window + 1);  // what has no room takes the last place
+  REQUIRE(values.size() == CreditWindow::size + 1);  // what has no room takes the last place
   CHECK(values.front() == 0);
-  CHECK(values[Connections::window - 1] == Connections::window + 1);
+  CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);
   CHECK(values.back() == Talk::released);
 }
 
@@ -416,7 +419,7 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     const bool is_answered = GENERATE(true, false);
     talk.runtime.run([&] {
       auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-        talk.connections.stop(runtime::Deadline::written_at(1s));
+        talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
         ended = talk.runtime.now();
       });
       talk.runtime.sleep_for(30ms);
@@ -441,7 +444,7 @@ TEST_CASE(
   const bool is_met = come == 2 && GENERATE(true, false);
   talk.runtime.run([&] {
     auto meeting = talk.runtime.spawn(runtime::ContextRole::service, {"meeting"}, [&] {
-      talk.connections.await_peers(runtime::Deadline::written_at(7s));
+      talk.connections.meeting().await_peers(runtime::Deadline::written_at(7s));
       ended = talk.runtime.now();
     });
     talk.runtime.sleep_for(1s);
@@ -470,7 +473,8 @@ TEST_CASE("connections: who did not come is named with the one that was refused 
   Frame hello = talk.frame(FrameKind::hello);
   hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
   talk.connections.deliver(Talk::inbound, Frame(hello));
-  talk.runtime.run([&] { talk.connections.await_peers(runtime::Deadline::written_at(1s)); });
+  talk.runtime.run(
+      [&] { talk.connections.meeting().await_peers(runtime::Deadline::written_at(1s)); });
   REQUIRE(talk.gone.size() == 1);
   CHECK_THAT(talk.gone[0], Catch::Contains("did not come") &&
                                Catch::Contains("refused: host beta-0 runs config"));
@@ -495,10 +499,10 @@ TEST_CASE(
   talk.hello();
   talk.sent.clear();
   const auto look = [&] {
-    talk.connections.look_after_peers();
+    talk.connections.liveness().look_after_peers();
     return talk.sent_of(FrameKind::heartbeat);
   };
-  CHECK(talk.connections.look_pause() == talk.plan->deadline / 4);
+  CHECK(talk.connections.liveness().look_pause() == talk.plan->deadline / 4);
   CHECK(look() == 1);
   CHECK(look() == 2);
   talk.give_credits_on(Talk::inbound, 0);
@@ -611,7 +615,7 @@ TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
     talk.runtime.run([&] {
       auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread"}, [&] {
         try {
-          talk.connections.call(other, there, {}, runtime::Deadline::written_at(1s));
+          talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
         } catch (const TravelError&) {
         }
       });
@@ -638,7 +642,7 @@ TEST_CASE("connections: a reply that comes after its caller gave up is none too 
   Talk talk;
   talk.runtime.run([&] {
     auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
-      talk.connections.call(other, there, {}, runtime::Deadline::written_at(1s));
+      talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
     });
     talk.runtime.sleep_for(1ms);
     cancelled.cancel();
@@ -681,8 +685,8 @@ TEST_CASE("connections: one with a name or a stage that is not its own is refuse
 TEST_CASE("connections: what failed is said with goodbyes, and heard") {
   Talk talk;
   talk.hello();
-  talk.connections.note_failure("thread alpha-0/0: went wrong");
-  talk.connections.note_failure("and then this");
+  talk.connections.sender().note_failure("thread alpha-0/0: went wrong");
+  talk.connections.sender().note_failure("and then this");
   talk.goodbye(Talk::inbound);
   CHECK(talk.sent.back().text == "thread alpha-0/0: went wrong");
   Talk other_talk;
@@ -690,7 +694,7 @@ TEST_CASE("connections: what failed is said with goodbyes, and heard") {
   Frame goodbye = other_talk.frame(FrameKind::goodbye);
   goodbye.text = "thread beta-0/0: went wrong";
   other_talk.connections.deliver(Talk::inbound, std::move(goodbye));
-  CHECK(other_talk.connections.failure() == "thread beta-0/0: went wrong");
+  CHECK(other_talk.connections.sender().failure() == "thread beta-0/0: went wrong");
 }
 
 TEST_CASE("connections: a host never says of itself that it is gone, whatever a peer says") {
@@ -700,6 +704,6 @@ TEST_CASE("connections: a host never says of itself that it is gone, whatever a 
   const std::string here = "alpha-0";
   goodbye.text = "host " + here + " is gone: it gave no sign of life";
   talk.connections.deliver(Talk::inbound, std::move(goodbye));
-  CHECK(talk.connections.failure() ==
+  CHECK(talk.connections.sender().failure() ==
         "host beta-0 counts host " + here + " as gone: it gave no sign of life");
 }

@@ -12,7 +12,7 @@
 
 #include "paths/host/host.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"

@@ -22,7 +22,7 @@
 #include "base/errors.hpp"
 #include "paths/host/host.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/short_way.hpp"

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

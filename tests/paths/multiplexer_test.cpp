@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
 
 namespace {

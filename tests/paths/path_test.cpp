@@ -364,7 +364,7 @@ TEST_CASE("send: all that was sent arrives, in order, however little the link ta
 
 TEST_CASE("path: more requests may wait for each other than one connection has credits") {
   // All contributors of a round wait in the far join, over one connection.
-  const int threads = paths::Connections::window + 50;
+  const int threads = paths::CreditWindow::size + 50;
   const Sim sim(fmt::format(R"(
 network: {{connection: shared}}
 hosts:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/reception_test.cpp — memory of greetings for wirings that a host never makes.
-#include "paths/wire/reception.hpp"
+#include "paths/connections/reception.hpp"
 
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
 
 namespace {

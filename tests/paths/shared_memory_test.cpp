@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "paths/one_machine.hpp"
-#include "paths/wire/shared_memory_frames.hpp"
+#include "paths/wire/shared_memory/codec.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/transport_scene.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "paths/host/host.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/completion.hpp"
 #include "tests/support/sim.hpp"
 

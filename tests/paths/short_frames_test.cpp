@@ -39,8 +39,8 @@ struct Caller {
   void call(Talk& talk, Operation&& operation) {
     try {
       const Result result =
-          talk.connections.call(other, there, std::move(operation),
-                                runtime::Deadline::written_at(talk.runtime.now() + 1s));
+          talk.connections.requests().call(other, there, std::move(operation),
+                                           runtime::Deadline::written_at(talk.runtime.now() + 1s));
       came = fmt::format("{:.1f}", result.payload.read<double>());
     } catch (const TravelError& error) {
       came = error.what();
@@ -90,8 +90,8 @@ TEST_CASE("short frames: a standing call's first request is a frame, and the nex
     }
   });
   CHECK(talk.sent_of(FrameKind::request) == 1);
-  CHECK(talk.connections.traffic(0).messages == 4);
-  CHECK(talk.connections.traffic(0).bytes == 32);
+  CHECK(talk.connections.traffic().all(0).messages == 4);
+  CHECK(talk.connections.traffic().all(0).bytes == 32);
   CHECK(talk.gone.empty());
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("short frames: pushes without credits are not overtaken by what comes 
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
-    for (std::uint32_t i = 0; i < Connections::window - 1; ++i) talk.push(i);
+    for (std::uint32_t i = 0; i < CreditWindow::size - 1; ++i) talk.push(i);
     talk.sent.clear();
     talk.push(4711);  // is held
     CHECK(talk.sent.empty());
@@ -250,10 +250,10 @@ TEST_CASE("short frames: requests are handed on, and answered without credits") 
   REQUIRE(talk.served_short.size() == 1);
   CHECK(talk.served_short[0].first == Talk::inbound);
   CHECK(talk.served_short[0].second.standing == 2);
-  talk.connections.reply(Talk::inbound, 0, reply_of(3, 2));
+  talk.connections.sender().reply(Talk::inbound, 0, reply_of(3, 2));
   REQUIRE(talk.sent_short.size() == 1);
   CHECK(talk.sent_short[0].result.payload.read<double>() == 3);
-  CHECK(talk.connections.traffic(0).messages == 1);
+  CHECK(talk.connections.traffic().all(0).messages == 1);
 }
 
 TEST_CASE("short frames: one that nothing has led to refuses the peer, with words") {
@@ -325,7 +325,7 @@ TEST_CASE("short frames: the end of a connection that is gone takes nothing, and
   const auto end = talk.connections.short_end(Talk::inbound);
   REQUIRE(end != nullptr);
   CHECK(talk.connections.short_end(Talk::inbound) == end);
-  talk.connections.refuse(Talk::inbound, "enough");  // and so it is dropped
+  talk.connections.liveness().refuse(Talk::inbound, "enough");  // and so it is dropped
   REQUIRE(talk.dropped == std::vector{Talk::inbound});
   ShortFrame asked;
   asked.result.payload = base::Payload::of(1.0);

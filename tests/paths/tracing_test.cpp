@@ -15,7 +15,7 @@
 #include "eventspace/trace/computation_times.hpp"
 #include "eventspace/trace/file.hpp"
 #include "paths/plan/structure_of.hpp"
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"
 

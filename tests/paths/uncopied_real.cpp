@@ -15,8 +15,8 @@
 #include "paths/host/host.hpp"
 #include "paths/host/peers_of.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/wire/transport_zmq.hpp"
-#include "paths/wire/zmq_message.hpp"
+#include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/transport.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {

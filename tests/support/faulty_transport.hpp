@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/short_way.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paths/host/host.hpp"
-#include "paths/wire/transport_local.hpp"
+#include "paths/wire/local/transport.hpp"
 #include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"
 

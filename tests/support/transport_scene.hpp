@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "paths/wire/transport_local.hpp"
-#include "paths/wire/transport_shared_memory.hpp"
-#include "paths/wire/transport_zmq.hpp"
+#include "paths/wire/local/transport.hpp"
+#include "paths/wire/shared_memory/transport.hpp"
 #include "paths/wire/transports.hpp"
+#include "paths/wire/zmq/transport.hpp"
 #include "tests/support/processes.hpp"
 
 namespace test_support {

@@ -48,7 +48,7 @@ class CheckRooms(unittest.TestCase):
                                            '"wrappers/join.hpp"'))
         self.assertEqual("", self.includes("tests/paths/p_test.cpp", '"tests/support/t.hpp"',
                                            '"bench/b.hpp"', "<catch2/catch.hpp>"))
-        self.assertEqual("", self.includes("paths/wire/zmq_sockets.cpp", "<zmq.hpp>"))
+        self.assertEqual("", self.includes("paths/wire/zmq/sockets.cpp", "<zmq.hpp>"))
 
     def test_upwards(self):
         self.assertIn("base/a.cpp:1: base/ may not include paths/",

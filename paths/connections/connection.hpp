@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/connection.hpp — what a host knows of one connection: credits, calls under way,
+// what is held.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "paths/connections/credit_window.hpp"
+#include "paths/responder.hpp"
+#include "paths/wire/frame.hpp"
+#include "paths/wire/transport.hpp"
+#include "runtime/continuation.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+class Connections;
+class Requests;
+struct AsynchronousCall;
+struct Connection;
+
+/// A request whose caller waits for the reply.
+struct PendingCall {
+  std::uint32_t to_host = 0;
+  std::uint32_t path = 0;
+  base::Payload moved;  // which an answer may bring back
+  runtime::Deadline deadline;
+  Connection* connection = nullptr;
+  std::uint64_t number = 0;
+  bool is_held = true;  // behind pushes that wait for credits
+  std::optional<Outcome> answered;
+  std::string lost;
+  runtime::WaitList waiting;
+  AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context
+
+  bool lacks_credits() const;  // and nothing else
+  /// Requires the mutex. Tells the caller that it was answered or lost, or may leave now.
+  void tell(runtime::Wakes& wakes);
+};
+
+/// A call of an operation that owns no context.
+struct AsynchronousCall final : runtime::Told, runtime::Continuation {
+  explicit AsynchronousCall(Requests& of) : requests(of) {}
+  void told() noexcept override;
+  void go_on() noexcept override;
+  Requests& requests;
+  PendingCall call;
+  bool is_told = false;
+  bool is_late = false;
+  Responder responder;
+};
+
+inline void PendingCall::tell(runtime::Wakes& wakes) {
+  waiting.wake_all(wakes);
+  const bool is_over = answered || !lost.empty();
+  if (asynchronous != nullptr && is_over && !std::exchange(asynchronous->is_told, true))
+    wakes.tell(*asynchronous);
+}
+
+/// What a caller has of a standing call (paths/wire/short_frame.hpp).
+struct StandingCall {
+  StageId stage = no_stage;
+  std::uint32_t path = 0;
+  std::uint32_t slot = 0;
+  bool is_known = false;        // to the peer: a frame of it has left
+  PendingCall* call = nullptr;  // the one that is under way
+  bool is_given_up = false;     // it is not any more, and may still be answered
+  bool is_free() const { return call == nullptr && !is_given_up; }
+};
+
+/// Receives the short frames of a connection, as long as there is the connection.
+class ConnectionEnd final : public ShortEnd {
+ public:
+  ConnectionEnd(Connections& connections, Connection& connection)
+      : connections_(connections), connection_(&connection) {}
+  bool deliver(ShortFrame&& frame) override;
+  /// Requires the mutex of the connections.
+  void let_go() { connection_ = nullptr; }
+
+ private:
+  Connections& connections_;
+  Connection* connection_;
+};
+
+/// One connection of a host, made by it or by a peer.
+///
+/// Sharing: guarded by the mutex of its table.
+struct Connection {
+  ~Connection() {
+    if (short_end) short_end->let_go();
+  }
+  ConnectionId id = 0;
+  std::uint32_t peer = 0;
+  bool is_ours = false;                 // we connected
+  bool is_welcome = false;              // and were welcomed
+  bool is_heard = false;                // since the last look
+  bool is_parting = false;              // our goodbye is still to be sent, behind what is held
+  bool has_said_goodbye = false;        // we have
+  bool has_parted = false;              // the peer has
+  bool known = false;                   // we connected, or the peer said hello and was welcomed
+  StageId key = no_stage;               // connection_key() of the stages it leads to
+  std::string lost;                     // why, when it is
+  std::shared_ptr<ShortWay> short_way;  // of one that we made; of others from the first reply on
+  std::shared_ptr<ConnectionEnd> short_end;  // made by short_end()
+  CreditWindow credits;
+  std::uint64_t next_call = 0;
+  using Calls = std::unordered_map<std::uint64_t, PendingCall*>;
+  Calls calls;                                // but those of standing calls
+  std::vector<Calls::node_type> spare_calls;  // so that a call takes no memory
+  std::set<std::uint64_t> given_up;           // calls that left and may still be answered
+  std::vector<StandingCall> standing;
+  /// Pushes that wait for credits, and what must not overtake them. A list, because an empty deque
+  /// takes half a kilobyte of each connection.
+  std::list<Frame> held;
+
+  bool may_bring_operations() const { return known && !is_ours && !has_parted; }
+  /// The standing call that it can be of, now.
+  StandingCall* standing_for(StageId stage, const Operation& operation) {
+    if (!short_way || operation.kind != OperationKind::move || operation.failure ||
+        operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)
+      return nullptr;
+    for (StandingCall& one : standing)
+      if (one.stage == stage && one.path == operation.path && one.slot == operation.slot)
+        return one.is_free() ? &one : nullptr;
+    if (standing.size() == standing_max) return nullptr;
+    return &standing.emplace_back(StandingCall{stage, operation.path, operation.slot});
+  }
+  std::uint32_t number_of(const StandingCall& one) const {
+    return static_cast<std::uint32_t>(&one - standing.data());
+  }
+  /// Null unless frames with that number are of one.
+  StandingCall* standing_of(std::uint64_t call) {
+    return is_of_standing(call) && standing_of_call(call) < standing.size()
+               ? &standing[standing_of_call(call)]
+               : nullptr;
+  }
+
+  /// The transport found out that it carries no short frames here. All requests still wait for the
+  /// welcome, so they become ordinary ones.
+  void forget_standing() {
+    short_way = nullptr;
+    for (const StandingCall& one : standing) {
+      if (one.call == nullptr) continue;
+      const std::uint64_t before = std::exchange(one.call->number, next_call++);
+      calls.emplace(one.call->number, one.call);
+      for (Frame& frame : held)
+        if (frame.call == before) frame.call = one.call->number;
+    }
+    standing.clear();
+  }
+
+  void begin(PendingCall& call, StandingCall* of) {
+    call.connection = this;
+    if (of != nullptr) {
+      of->call = &call;
+      call.number = call_of_standing(number_of(*of));
+      return;
+    }
+    call.number = next_call++;
+    if (spare_calls.empty()) {
+      calls.emplace(call.number, &call);
+      return;
+    }
+    Calls::node_type node = std::move(spare_calls.back());
+    spare_calls.pop_back();
+    node.key() = call.number;
+    node.mapped() = &call;
+    calls.insert(std::move(node));
+  }
+  /// Its caller has the answer or has given up.
+  void end(const PendingCall& call) {
+    const bool may_be_answered = !call.is_held && !call.answered;
+    if (StandingCall* const of = standing_of(call.number)) {
+      of->call = nullptr;
+      of->is_given_up = may_be_answered;
+      return;
+    }
+    if (auto node = calls.extract(call.number)) spare_calls.push_back(std::move(node));
+    if (may_be_answered) given_up.insert(call.number);
+  }
+  /// Null when there is none.
+  PendingCall* call_of(std::uint64_t number) {
+    if (is_of_standing(number)) {
+      const StandingCall* const of = standing_of(number);
+      return of != nullptr ? of->call : nullptr;
+    }
+    const auto found = calls.find(number);
+    return found != calls.end() ? found->second : nullptr;
+  }
+  /// Whether a call that has been given up may be answered, which this does.
+  bool may_answer_given_up(std::uint64_t number) {
+    const StandingCall* const of = standing_of(number);
+    return of != nullptr ? of->is_given_up : given_up.contains(number);
+  }
+  bool answer_given_up(std::uint64_t number) {
+    StandingCall* const of = standing_of(number);
+    return of != nullptr ? std::exchange(of->is_given_up, false) : given_up.erase(number) > 0;
+  }
+  template <class Act>
+  void each_call(Act act) {
+    for (const auto& [number, call] : calls) act(*call);
+    for (const StandingCall& one : standing)
+      if (one.call != nullptr) act(*one.call);
+  }
+  bool has_calls() {
+    bool has = false;
+    each_call([&has](const PendingCall&) { has = true; });
+    return has;
+  }
+
+  /// The last one of the same thread's same path, or the end.
+  auto last_held_like(const Frame& frame) {
+    return std::find_if(held.rbegin(), held.rend(), [&frame](const Frame& other) {
+      return other.stage == frame.stage && other.operation.path == frame.operation.path &&
+             other.operation.thread == frame.operation.thread;
+    });
+  }
+  bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
+  /// For another push, which then waits not only for the welcome.
+  bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
+};
+
+inline bool PendingCall::lacks_credits() const { return is_held && connection->is_welcome; }
+
+}  // namespace paths

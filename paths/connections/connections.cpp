@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/connections.cpp — what comes in on connections, and where it goes.
+#include "paths/connections/connections.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace paths {
+
+Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
+                         std::uint32_t host, Opening opening, std::unique_ptr<Transport> transport,
+                         Complaints& complaints, Serve serve, ServeShort serve_short,
+                         Liveness::Gone gone)
+    : table_(runtime, std::move(peers), host, std::move(opening.id), std::move(transport)),
+      traffic_(table_.mutex()),
+      peers_(table_.peers(), host),
+      queue_(table_, *this),
+      sender_(table_, queue_, traffic_),
+      rules_(table_, peers_),
+      requests_(table_, sender_, queue_),
+      meeting_(
+          table_, peers_, opening.needs_all,
+          [this](std::uint32_t peer, const std::string& why) { liveness_.give_up(peer, why); }),
+      liveness_({table_, peers_, sender_, queue_, meeting_, complaints}, std::move(gone)),
+      goodbyes_(table_, peers_, sender_, queue_),
+      serve_(std::move(serve)),
+      serve_short_(std::move(serve_short)) {}
+
+Connections::~Connections() = default;
+
+void Connections::meet(std::uint32_t host, StageId stage) {
+  {
+    const runtime::Lock lock(table_.mutex());
+    sender_.connection_to(host, stage);
+  }
+  queue_.send_posted();
+}
+
+void Connections::meet_others() {
+  for (const std::uint32_t host : table_.peers().hosts[table_.host()].meets) meet(host, no_stage);
+}
+
+std::vector<ConnectionId> Connections::open_arrivals() const {
+  const runtime::Lock lock(table_.mutex());
+  std::vector<ConnectionId> open;
+  for (const auto& [id, connection] : table_.all())
+    if (connection->may_bring_operations() && connection->lost.empty()) open.push_back(id);
+  return open;
+}
+
+std::string Connections::given_up() const {
+  const runtime::Lock lock(table_.mutex());
+  return peers_.given_up();
+}
+
+void Connections::deliver(ConnectionId id, Frame&& frame) {
+  Verdict verdict;
+  bool has_posted = false;
+  std::uint32_t peer = 0;
+  std::string reason;
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(table_.mutex());
+    Connection& connection = table_.find_or_add(id);
+    if (!connection.lost.empty()) return;  // what comes behind it is not believed either
+    const std::string wrong = rules_.wrong(connection, frame);
+    if (wrong.empty()) {
+      verdict = take(connection, frame, wakes);
+    } else if (connection.known) {
+      verdict.is_peer_gone = liveness_.refuse(connection, wrong, wakes);
+    } else {
+      liveness_.turn_away(connection, wrong, wakes);
+    }
+    if (verdict.is_peer_gone) reason = connection.lost;
+    peer = connection.peer;
+    has_posted = queue_.has_posted();
+  }
+  if (has_posted) queue_.send_posted();
+  if (verdict.is_to_be_served) serve_(id, std::move(frame));
+  if (verdict.is_peer_gone) liveness_.tell_gone(peer, reason, false);
+  if (verdict.has_peer_parted) liveness_.tell_gone(peer, Goodbyes::has_ended, true);
+}
+
+/// Requires the mutex. Takes a frame with which nothing is wrong.
+Connections::Verdict Connections::take(Connection& connection, Frame& frame,
+                                       runtime::Wakes& wakes) {
+  Verdict verdict;
+  connection.is_heard = true;
+  sender_.take_credits(connection, frame.credits, wakes);
+  switch (frame.kind) {
+    case FrameKind::hello: verdict.is_peer_gone = greet(connection, frame, wakes); break;
+    case FrameKind::refuse:
+      if (frame.wiring != nullptr) meeting_.hear_number(*frame.wiring);
+      liveness_.lose(connection, frame.text, wakes);
+      verdict.is_peer_gone =
+          connection.known &&
+          liveness_.lose_peer(connection.peer, Liveness::Which::all, connection.lost, wakes);
+      break;
+    case FrameKind::reply:
+    case FrameKind::error: Requests::answer(connection, std::move(frame), wakes); break;
+    case FrameKind::request: connection.credits.owe(); [[fallthrough]];
+    case FrameKind::one_way:
+      verdict.is_to_be_served = true;
+      sender_.hear_failure(connection, frame.text);
+      // Replies may be long in coming, and others need those credits to be answered.
+      if (connection.credits.owes_half()) sender_.post(connection, FrameKind::credits);
+      break;
+    case FrameKind::goodbye:
+      sender_.hear_failure(connection, frame.text);
+      verdict.has_peer_parted = goodbyes_.take(connection, wakes);
+      break;
+    case FrameKind::welcome: welcome(connection, frame, wakes); break;
+    case FrameKind::heartbeat:  // answered by any frame
+      sender_.post(connection, FrameKind::credits);
+      break;
+    case FrameKind::credits:
+    case FrameKind::lane: break;
+  }
+  return verdict;
+}
+
+/// Requires the mutex. Returns whether the host of a peer is gone with that.
+bool Connections::greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes) {
+  if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
+    if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
+    meeting_.fail(wrong, wakes);
+    liveness_.turn_away(connection, wrong, wakes);
+    return false;
+  }
+  connection.peer = hello.from_host;
+  PeerTable::Peer& peer = peers_[hello.from_host];
+  if (peer.is_another(*hello.wiring)) {
+    const std::string wrong =
+        fmt::format("host {} was started again: wired anew", table_.name_of(connection.peer));
+    liveness_.turn_away(connection, wrong, wakes);
+    return liveness_.lose_peer(connection.peer, Liveness::Which::all, wrong, wakes);
+  }
+  peer.incarnation = hello.wiring->incarnation;
+  connection.key = hello.stage;
+  connection.known = true;
+  peer.comes_on[hello.stage] = true;
+  ++peer.greeted_on;
+  meeting_.note_change(wakes);
+  sender_.post(connection, FrameKind::welcome);
+  return false;
+}
+
+/// Requires the mutex. A peer has welcomed this host.
+void Connections::welcome(Connection& connection, const Frame& frame, runtime::Wakes& wakes) {
+  peers_[connection.peer].incarnation = frame.wiring->incarnation;
+  connection.is_welcome = true;
+  if (connection.short_way && !table_.transport().short_way(connection.id))
+    connection.forget_standing();
+  sender_.post_first(connection, wakes);
+  meeting_.note_change(wakes);
+}
+
+void Connections::connection_lost(ConnectionId id, const std::string& reason) {
+  liveness_.take_loss(id, reason);
+}
+
+// ---- short frames -----------------------------------------------------------------------------
+
+/// As deliver() of the frame that it stands for.
+void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
+  runtime::Lock lock(table_.mutex());
+  Connection& connection = table_.find_or_add(id);
+  take(connection, std::move(frame), std::move(lock));
+}
+
+std::shared_ptr<ShortEnd> Connections::short_end(ConnectionId id) {
+  const runtime::Lock lock(table_.mutex());
+  Connection* const connection = table_.find(id);
+  if (connection == nullptr) return nullptr;
+  if (!connection->short_end)
+    connection->short_end = std::make_shared<ConnectionEnd>(*this, *connection);
+  return connection->short_end;
+}
+
+bool ConnectionEnd::deliver(ShortFrame&& frame) {
+  runtime::Lock lock(connections_.table_.mutex());
+  if (connection_ == nullptr) return false;
+  connections_.take(*connection_, std::move(frame), std::move(lock));
+  return true;
+}
+
+/// Called with the mutex held, which goes before who is woken.
+void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
+  if (!connection.lost.empty()) return;
+  connection.is_heard = true;
+  const ConnectionId id = connection.id;
+  if (!frame.is_reply && connection.may_bring_operations()) {
+    held.unlock();
+    return serve_short_(id, std::move(frame));
+  }
+  std::string wrong;
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(std::move(held));
+    wrong = rules_.wrong(connection, frame);
+    if (wrong.empty()) return Requests::answer(connection, std::move(frame), wakes);
+    if (!connection.known) liveness_.turn_away(connection, wrong, wakes);
+  }
+  liveness_.refuse(id, wrong);
+  queue_.send_posted();
+}
+
+}  // namespace paths

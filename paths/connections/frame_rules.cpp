@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/frame_rules.cpp — what is wrong with a frame, in words.
+#include "paths/connections/frame_rules.hpp"
+
+#include <fmt/format.h>
+
+namespace paths {
+
+std::string FrameRules::wrong(Connection& connection, const Frame& frame) const {
+  if (frame.kind == FrameKind::refuse) return {};
+  if (!connection.known)
+    return frame.kind == FrameKind::hello ? std::string() : "a frame before its hello";
+  const std::string& peer = table_.name_of(connection.peer);
+  if (frame.version != protocol_version)
+    return fmt::format("protocol version {} on a connection of version {}", frame.version,
+                       protocol_version);
+  const base::Digest theirs{frame.run_high, frame.run_low};
+  if (!(theirs == table_.peers().run))
+    return fmt::format("run {}, not run {}", theirs.text(), table_.peers().run.text());
+  if (frame.from_host != connection.peer)
+    return fmt::format("a frame of host number {} in place of host {}", frame.from_host, peer);
+  return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
+}
+
+/// On a connection we made: answers, and only to what was asked.
+std::string FrameRules::wrong_from_us(Connection& connection, const Frame& frame) const {
+  const std::int64_t used = connection.credits.used();
+  if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
+  switch (frame.kind) {
+    case FrameKind::reply:
+    case FrameKind::error: break;
+    case FrameKind::goodbye:
+      return connection.has_said_goodbye || !connection.has_calls() ? "" : "a goodbye unasked";
+    case FrameKind::welcome: return wrong_call(connection.peer, frame);
+    case FrameKind::hello:
+    case FrameKind::request:
+    case FrameKind::one_way: return "an operation in place of an answer";
+    case FrameKind::lane: return "a lane's frame in place of an answer";
+    default: return {};
+  }
+  return wrong_reply(connection, frame.call, frame.result);
+}
+
+std::string FrameRules::wrong_reply(Connection& connection, std::uint64_t number,
+                                    const Result& result) const {
+  if (result.origin.cluster >= table_.peers().clusters)
+    return fmt::format("cluster {} of {}", result.origin.cluster, table_.peers().clusters);
+  if (result.origin.nanos < 0 || result.origin.nanos > base::time_max.count())
+    return fmt::format("a wait of {} ns", result.origin.nanos);
+  const PendingCall* const call = connection.call_of(number);
+  const bool is_awaited =
+      call != nullptr ? !call->is_held && !call->answered : connection.may_answer_given_up(number);
+  if (is_awaited) return {};
+  return is_of_standing(number)
+             ? fmt::format("a reply to standing call {}, which does not wait for one",
+                           standing_of_call(number))
+             : fmt::format("a reply to call {}, which does not wait for one", number);
+}
+
+std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) const {
+  if (!connection.known) return "a frame before its hello";
+  if (frame.is_reply != connection.is_ours)
+    return frame.is_reply ? "an answer in place of an operation"
+                          : "an operation in place of an answer";
+  if (frame.is_reply)
+    return wrong_reply(connection, call_of_standing(frame.standing), frame.result);
+  if (connection.has_parted) return "a frame after its goodbye";
+  return {};
+}
+
+/// On a connection the peer made: a hello, operations, a goodbye.
+std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& frame) const {
+  if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
+  if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits)
+    return {};  // signs of life
+  if (connection.has_parted) return "a frame after its goodbye";
+  switch (frame.kind) {
+    case FrameKind::request:
+    case FrameKind::one_way: break;
+    case FrameKind::goodbye: return {};
+    case FrameKind::hello: return "a second hello";
+    default: return "an answer in place of an operation";
+  }
+  if (frame.kind == FrameKind::request && is_of_standing(frame.call) &&
+      standing_of_call(frame.call) >= standing_max)
+    return fmt::format("standing call {} of {}", standing_of_call(frame.call), standing_max);
+  if (connection_key(table_.peers(), frame.stage) == connection.key) return {};
+  return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
+}
+
+/// Both hosts' calls must be of one plan before anything else counts.
+std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
+  const std::string& here = table_.name();
+  const WiringCall* theirs = greeting.wiring.get();
+  if (theirs == nullptr) return fmt::format("host {} does not say which wiring it makes", peer);
+  if (theirs->plan == table_.peers().digest) return {};
+  if (table_.call().label.empty())
+    return fmt::format("host {} runs config {}, host {} config {}", peer, theirs->plan.text(), here,
+                       table_.peers().digest.text());
+  return fmt::format("host {} makes wiring '{}' of plan {}, host {} of plan {}", peer,
+                     table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
+}
+
+/// The answer to a hello of ours names the call that it belongs to, always the same one.
+std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
+  const std::string& peer = table_.name_of(host);
+  if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;
+  const WiringCall& theirs = *welcome.wiring;
+  if (theirs.label != table_.call().label || theirs.number != table_.call().number)
+    return fmt::format("a welcome to number {} of wiring '{}'", theirs.number, theirs.label);
+  const PeerTable::Peer* const known = peer_table_.find(host);
+  if (known == nullptr || !known->is_another(theirs)) return {};
+  return "a welcome of another start of it: wired anew";
+}
+
+std::string FrameRules::wrong_greeting(const Frame& hello) const {
+  const std::string& here = table_.name();
+  if (std::string wrong = wrong_plan(hello.text, hello); !wrong.empty()) return wrong;
+  if (hello.from_host >= table_.peers().hosts.size())
+    return fmt::format("host {} has no place in config {}", hello.text, hello.wiring->plan.text());
+  if (hello.text != table_.name_of(hello.from_host))
+    return fmt::format("host {} says that it is host {}", hello.text,
+                       table_.name_of(hello.from_host));
+  const PeerTable::Peer* const peer = peer_table_.find(hello.from_host);
+  if (peer == nullptr || !peer->comes_on.contains(hello.stage))
+    return fmt::format("host {} has no path into host {} at stage {}", hello.text, here,
+                       hello.stage);
+  if (peer->has_departed)
+    return fmt::format("host {} is back, but host {} goes on without it: {}", hello.text, here,
+                       peer->why);
+  if (peer->comes_on.at(hello.stage))
+    return fmt::format("host {} is connected to host {} already: was it started twice?", hello.text,
+                       here);
+  return {};
+}
+
+}  // namespace paths

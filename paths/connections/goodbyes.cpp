@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/goodbyes.cpp — goodbyes and their answers.
+#include "paths/connections/goodbyes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace paths {
+
+void Goodbyes::part(runtime::Deadline deadline) {
+  {
+    runtime::Wakes wakes;
+    const runtime::Lock lock(table_.mutex());
+    for (const auto& [id, connection] : table_.all()) {
+      if (!connection->is_ours || !connection->lost.empty()) continue;
+      connection->is_parting = true;
+      sender_.post_held(*connection, wakes);
+    }
+  }
+  queue_.send_posted();
+  await_answers(deadline);
+  if (!table_.runtime().is_virtual()) part_from_those_who_stay();
+}
+
+/// Their paths into this host are released: that it closes before they part is no loss to them.
+void Goodbyes::part_from_those_who_stay() {
+  {
+    const runtime::Lock lock(table_.mutex());
+    for (const auto& [id, connection] : table_.all()) {
+      if (connection->is_ours || !connection->known || connection->has_parted ||
+          !connection->lost.empty())
+        continue;
+      sender_.post_goodbye(*connection);
+    }
+  }
+  queue_.send_posted();
+}
+
+/// Requires the mutex. Returns by peer how many of our frames it has still to make room for or to
+/// answer.
+std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
+  std::map<std::uint32_t, std::size_t> left;
+  for (const auto& [id, connection] : table_.all())
+    if (connection->is_ours && !connection->has_parted && connection->lost.empty())
+      left[connection->peer] += 1 + connection->held.size();
+  return left;
+}
+
+/// Each peer has the time that is left until `deadline` for each of its steps, whatever others do.
+void Goodbyes::await_answers(runtime::Deadline deadline) {
+  runtime::Runtime& runtime = table_.runtime();
+  const base::Nanos patience = deadline.at - runtime.now();
+  std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;  // what was left, until
+  bool is_late = false;
+  runtime::Lock lock(table_.mutex());
+  for (;;) {
+    const auto left = unfinished();
+    if (left.empty() && !queue_.is_sending()) return;
+    deadline.at = base::Nanos::max();
+    for (const auto& [peer, count] : left) {
+      const auto step = std::pair(count, runtime.now() + patience);
+      auto& last = last_step.try_emplace(peer, step).first->second;
+      if (count < last.first) last = step;
+      if (is_late && last.second <= runtime.now()) {
+        forgo(peer, patience);
+      } else {
+        deadline.at = std::min(deadline.at, last.second);
+      }
+    }
+    if (unfinished().empty() && !queue_.is_sending()) return;
+    is_late =
+        queue_.parting().wait(lock, deadline, {"answers to the goodbyes of host", table_.name()}) ==
+        runtime::Woken::expired;
+  }
+}
+
+/// Requires the mutex.
+void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
+  for (const auto& [id, connection] : table_.all())
+    if (connection->is_ours && connection->peer == peer) connection->has_parted = true;
+  peers_.note_given_up(fmt::format("host {} gave no sign of life at the end for {}",
+                                   table_.name_of(peer), base::format_time(patience)));
+}
+
+bool Goodbyes::take(Connection& connection, runtime::Wakes& wakes) {
+  connection.has_parted = true;
+  if (connection.is_ours) {
+    queue_.parting().wake_all(wakes);
+    return false;
+  }
+  if (!connection.has_said_goodbye) sender_.post_goodbye(connection);
+  PeerTable::Peer& peer = peers_[connection.peer];
+  return ++peer.parted_from == peer.comes_on.size() && peers_.depart(connection.peer, has_ended);
+}
+
+}  // namespace paths

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/meeting.cpp — which peers have arrived, and which have not.
+#include "paths/connections/meeting.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace paths {
+namespace {
+
+constexpr base::Nanos first_word_after = std::chrono::seconds(5);
+
+}  // namespace
+
+Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up)
+    : table_(table), peers_(peers), give_up_(std::move(give_up)), is_wired_(!needs_all) {}
+
+/// Requires the mutex.
+std::set<std::uint32_t> Meeting::absent() const {
+  const auto not_come = peers_.not_come();
+  std::set<std::uint32_t> absent(not_come.begin(), not_come.end());
+  for (const auto& [id, connection] : table_.all())
+    if (connection->is_ours && !connection->is_welcome && connection->lost.empty())
+      absent.insert(connection->peer);
+  return absent;
+}
+
+void Meeting::await_peers(runtime::Deadline limit) {
+  const base::Nanos begun = table_.runtime().now();
+  base::Nanos pause = first_word_after;
+  base::Nanos next_word = begun + pause;
+  const std::string limit_text = base::format_time(table_.peers().deadline);
+  runtime::Lock lock(table_.mutex());
+  while (!absent().empty() && failed_.empty()) {
+    const bool is_last = table_.runtime().is_virtual() || limit.at <= next_word;
+    const runtime::Deadline until = is_last ? limit : runtime::Deadline::written_at(next_word);
+    const runtime::Reason reason{"the peers of host", table_.name()};
+    if (waiting_.wait(lock, until, reason) == runtime::Woken::notified) continue;
+    for (const std::uint32_t peer : absent()) {
+      const std::string place = peers_.place_of(peer);
+      lock.unlock();
+      if (is_last) {
+        give_up_(peer, fmt::format("it did not come within {} ({})", limit_text, place));
+      } else {
+        spdlog::warn("host {} has waited {} for host {} to come, and gives up after {} ({})",
+                     table_.name(), base::format_time(next_word - begun), table_.name_of(peer),
+                     limit_text, place);
+      }
+      lock.lock();
+    }
+    pause *= 2;
+    next_word += pause;
+  }
+}
+
+std::string Meeting::wire(runtime::Deadline limit) {
+  await_peers(limit);
+  const runtime::Lock lock(table_.mutex());
+  is_wired_ = failed_.empty();
+  return failed_;
+}
+
+void Meeting::fail(const std::string& why) {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(table_.mutex());
+  fail(why, wakes);
+}
+
+void Meeting::fail(const std::string& why, runtime::Wakes& wakes) {
+  if (is_wired_ || !failed_.empty()) return;
+  failed_ = why;
+  waiting_.wake_all(wakes);
+}
+
+void Meeting::hear_of_later_call(const std::string& host, const WiringCall& theirs) {
+  runtime::Wakes wakes;
+  const runtime::Lock lock(table_.mutex());
+  if (const auto peer = table_.peers().named(host); peer && peers_[*peer].incarnation) return;
+  fail(fmt::format("host {} makes number {} of wiring '{}' already, not number {}", host,
+                   theirs.number, theirs.label, table_.call().number),
+       wakes);
+}
+
+void Meeting::note_abandoned(const std::string& why) {
+  if (failed_.empty()) failed_ = why;
+}
+
+void Meeting::hear_number(const WiringCall& theirs) {
+  if (theirs.label == table_.call().label) number_heard_ = std::max(number_heard_, theirs.number);
+}
+
+std::uint64_t Meeting::number_heard() const {
+  const runtime::Lock lock(table_.mutex());
+  return number_heard_;
+}
+
+}  // namespace paths

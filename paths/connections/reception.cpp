@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/reception.cpp — what a greeting is compared with, and who is answered by the
+// door.
+#include "paths/connections/reception.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/usage_error.hpp"
+
+namespace paths {
+
+namespace {
+
+// Greetings of calls that this host has not made, and those of them whose connection is gone.
+constexpr std::size_t greetings_max = 4096;
+constexpr std::size_t failures_max = 256;
+
+std::string name_of(const WiringCall& call) {
+  return fmt::format("number {} of wiring '{}'", call.number, call.label);
+}
+
+}  // namespace
+
+Reception::Reception(std::string host, std::uint32_t number, base::Digest run,
+                     std::uint64_t incarnation, std::unique_ptr<Transport> transport)
+    : host_(std::move(host)),
+      number_(number),
+      run_(run),
+      incarnation_(incarnation),
+      complaints_(host_),
+      multiplexer_(std::move(transport), *this) {}
+
+Reception::~Reception() = default;
+
+// ---- calls of this host ----------------------------------------------------------------------
+
+std::shared_ptr<const WiringCall> Reception::begin(const std::string& label,
+                                                   const base::Digest& plan) {
+  const runtime::Lock lock(mutex_);
+  Label& known = labels_[label];
+  if (known.agreement.is_under_way())
+    throw base::UsageError(
+        fmt::format("host {}: wiring '{}' is in use here: it has not ended", host_, label));
+  return std::make_shared<const WiringCall>(
+      WiringCall{label, known.agreement.begin(), incarnation_, plan});
+}
+
+void Reception::open(const WiringCall& call, Connections& connections, Multiplexer::Share& share) {
+  std::vector<Waiting> came;
+  std::string failure;
+  {
+    const runtime::Lock lock(mutex_);
+    Label& label = labels_.at(call.label);
+    label.connections = &connections;
+    label.share = &share;
+    std::erase_if(label.waiting, [&](Waiting& one) {
+      if (one.number > call.number) return false;
+      waits_.erase(one.connection);
+      if (one.number == call.number && !one.failure.empty()) failure = one.failure;
+      if (one.number != call.number || !one.failure.empty()) return true;
+      if (multiplexer_.give(one.connection, share, one.source)) came.push_back(std::move(one));
+      return true;
+    });
+  }
+  for (Waiting& one : came) multiplexer_.pass_on(one.connection, share, std::move(one.hello));
+  if (!failure.empty()) connections.meeting().fail(failure);
+}
+
+void Reception::end(const WiringCall& call, const std::string& how,
+                    const std::vector<ConnectionId>& arrivals) {
+  const runtime::Lock lock(mutex_);
+  Label& label = labels_.at(call.label);
+  if (label.agreement.meaning_of(call.number) != Agreement::Meaning::now) return;
+  label.agreement.end(how);
+  label.connections = nullptr;
+  label.share = nullptr;
+  after_end_.insert(arrivals.begin(), arrivals.end());
+}
+
+void Reception::hear(const WiringCall& call, std::uint64_t number) {
+  const runtime::Lock lock(mutex_);
+  labels_.at(call.label).agreement.hear(number);
+}
+
+void Reception::open_lanes(Multiplexer::Share& share) {
+  const runtime::Lock lock(mutex_);
+  lanes_ = &share;
+}
+
+// ---- what comes on connections that are nobody's -----------------------------------------------
+
+void Reception::deliver(ConnectionId connection, Frame&& frame) {
+  Verdict verdict;
+  {
+    const runtime::Lock lock(mutex_);
+    verdict = judge(connection, frame);
+    if (verdict.share != nullptr && !multiplexer_.give(connection, *verdict.share)) return;
+  }
+  if (!verdict.complaint.empty())
+    complaints_.tell(multiplexer_.transport().source(connection), "refused: " + verdict.complaint);
+  if (verdict.share != nullptr)
+    return multiplexer_.pass_on(connection, *verdict.share, std::move(frame));
+  for (Frame& answer : verdict.answers) {
+    try {
+      multiplexer_.transport().send(connection, std::move(answer));
+    } catch (const std::exception&) {  // what cannot be sent loses the connection
+    }
+  }
+  if (verdict.is_last) multiplexer_.transport().drop(connection);
+}
+
+/// Of no wiring that is there: as the request that it stands for. Answers are nobody's.
+void Reception::deliver_short(ConnectionId connection, ShortFrame&& frame) {
+  if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
+}
+
+/// Called with the mutex held, like all that follow.
+Reception::Verdict Reception::judge(ConnectionId connection, Frame& frame) {
+  if (after_end_.contains(connection)) return judge_after_end(connection, frame);
+  if (waits_.contains(connection)) {
+    if (frame.kind == FrameKind::refuse || frame.kind == FrameKind::goodbye)
+      fails_waiting(connection, frame.text);
+    return {};
+  }
+  // Signs of life of one that has parted, to one that has ended.
+  if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
+  if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
+  if (frame.kind != FrameKind::hello) return refused("a frame before its hello");
+  if (std::string wrong = wrong_run(frame); !wrong.empty()) return refused(std::move(wrong));
+  if (frame.wiring != nullptr) return judge_wiring(connection, frame);
+  return refused(fmt::format("host {} does not say which wiring it makes", frame.text));
+}
+
+Reception::Verdict Reception::judge_wiring(ConnectionId connection, Frame& hello) {
+  const std::string label = hello.wiring->label;
+  Verdict verdict = judge_call(connection, hello, labels_[label]);
+  forget_if_unused(label);
+  return verdict;
+}
+
+Reception::Verdict Reception::judge_call(ConnectionId connection, Frame& hello, Label& label) {
+  const WiringCall& call = *hello.wiring;
+  Agreement& agreement = label.agreement;
+  agreement.hear(call.number);
+  switch (agreement.meaning_of(call.number)) {
+    case Agreement::Meaning::now:
+      if (label.share != nullptr) return {.share = label.share};
+      break;  // it is being made
+    case Agreement::Meaning::ended: {
+      WiringCall last = call;
+      const bool is_last = call.number == agreement.number();
+      last.number = agreement.number() + (agreement.is_under_way() ? 0 : 1);  // where to meet
+      Verdict verdict =
+          refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
+                              is_last ? ": " : "", is_last ? agreement.how_it_ended() : ""),
+                  std::make_shared<const WiringCall>(std::move(last)));
+      verdict.complaint.clear();  // no stranger
+      return verdict;
+    }
+    case Agreement::Meaning::later:
+      if (label.connections != nullptr)
+        label.connections->meeting().hear_of_later_call(hello.text, call);
+      break;
+  }
+  if (waits_.size() >= greetings_max)
+    return refused(
+        fmt::format("host {} has {} calls waiting that it has not made", host_, waits_.size()));
+  std::erase_if(label.waiting, [&](const Waiting& one) {
+    return one.host == hello.text && one.number < call.number && !one.failure.empty();
+  });
+  waits_[connection] = call.label;
+  label.waiting.push_back({connection,
+                           hello.text,
+                           call.number,
+                           std::move(hello),
+                           multiplexer_.transport().source(connection),
+                           {}});
+  return {};
+}
+
+/// The wiring has left, in good order; it may be long before its peer does.
+Reception::Verdict Reception::judge_after_end(ConnectionId connection, const Frame& frame) {
+  Verdict verdict;
+  switch (frame.kind) {
+    case FrameKind::goodbye:
+      after_end_.erase(connection);
+      verdict.answers.push_back(new_frame(run_, number_, FrameKind::goodbye));
+      break;
+    case FrameKind::heartbeat:
+      verdict.answers.push_back(new_frame(run_, number_, FrameKind::credits));
+      break;
+    case FrameKind::request:
+      after_end_.erase(connection);
+      verdict = refused("it has ended");
+      verdict.complaint.clear();
+      break;
+    default: break;
+  }
+  return verdict;
+}
+
+Reception::Verdict Reception::refused(std::string why,
+                                      std::shared_ptr<const WiringCall> about) const {
+  Verdict verdict;
+  Frame refusal = new_frame(run_, number_, FrameKind::refuse);
+  refusal.text = why;
+  refusal.wiring = std::move(about);
+  verdict.answers.push_back(std::move(refusal));
+  verdict.complaint = std::move(why);
+  verdict.is_last = true;
+  return verdict;
+}
+
+/// The two hosts compare what they speak and which run they are of before anything else counts.
+std::string Reception::wrong_run(const Frame& hello) const {
+  const base::Digest theirs{hello.run_high, hello.run_low};
+  if (hello.version != protocol_version)
+    return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
+                       hello.version, host_, protocol_version);
+  if (theirs == run_) return {};
+  if (hello.wiring != nullptr && hello.wiring->plan == theirs)  // nobody made an id for the run
+    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(),
+                       host_, run_.text());
+  return fmt::format("host {} is of run {}, host {} of run {}", hello.text, theirs.text(), host_,
+                     run_.text());
+}
+
+/// False when no greeting on that connection waits.
+bool Reception::fails_waiting(ConnectionId connection, const std::string& failure) {
+  const auto known = waits_.find(connection);
+  if (known == waits_.end()) return false;
+  for (Waiting& one : labels_.at(known->second).waiting)
+    if (one.connection == connection)
+      one.failure =
+          fmt::format("host {}: {}", one.host, failure.empty() ? "it has ended" : failure);
+  failures_.emplace_back(known->second, connection);
+  waits_.erase(known);
+  if (failures_.size() > failures_max) forget_oldest_failure();
+  return true;
+}
+
+/// A call that this host makes later learns of fewer failures, and meets none of these hosts.
+void Reception::forget_oldest_failure() {
+  const auto [label, connection] = std::move(failures_.front());
+  failures_.pop_front();
+  const auto found = labels_.find(label);
+  if (found == labels_.end()) return;
+  std::erase_if(found->second.waiting, [connection = connection](const Waiting& one) {
+    return one.connection == connection && !one.failure.empty();
+  });
+  forget_if_unused(label);
+}
+
+void Reception::forget_if_unused(const std::string& label) {
+  const auto found = labels_.find(label);
+  if (found != labels_.end() && found->second.is_unused()) labels_.erase(found);
+}
+
+std::size_t Reception::labels() const {
+  const runtime::Lock lock(mutex_);
+  return labels_.size();
+}
+
+void Reception::connection_lost(ConnectionId connection, const std::string& reason) {
+  const runtime::Lock lock(mutex_);
+  after_end_.erase(connection);
+  fails_waiting(connection, reason);
+}
+
+void Reception::turned_away(const std::string& source, const std::string& reason) {
+  complaints_.tell(source, reason);
+}
+
+}  // namespace paths

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/reception.hpp — for whom what comes to a host is, by its greeting.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "paths/connections/agreement.hpp"
+#include "paths/connections/connections.hpp"
+#include "paths/wire/complaints.hpp"
+#include "paths/wire/frame.hpp"
+#include "paths/wire/multiplexer.hpp"
+#include "paths/wire/transport.hpp"
+
+namespace paths {
+
+/// A host's door. Protocol and run are compared here; a greeting then goes to the wiring of whose
+/// call it is, waits until this host makes that call, or is answered with how that call ended.
+/// Connections for lanes go to whoever receives those.
+///
+/// Sharing: any context may call anything.
+class Reception final : public Receiver {
+ public:
+  /// `number` is the host's in the run, `incarnation` another one each time it is started.
+  Reception(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
+            std::unique_ptr<Transport> transport);
+  ~Reception() override;
+
+  void start() { multiplexer_.start(); }
+  void stop() { multiplexer_.stop(); }
+  /// Multiplexer::share().
+  std::unique_ptr<Multiplexer::Share> share(HostNumbers numbers = nullptr) {
+    return multiplexer_.share(std::move(numbers));
+  }
+  Complaints& complaints() { return complaints_; }
+
+  /// A call of wire() begins. Throws UsageError when one of that label is under way here.
+  std::shared_ptr<const WiringCall> begin(const std::string& label, const base::Digest& plan);
+  /// From now on it takes greetings; those that waited for it come at once. Both outlive end().
+  void open(const WiringCall& call, Connections& connections, Multiplexer::Share& share);
+  /// The call has ended, and how; the first word counts. What peers still say on `arrivals`,
+  /// connections that they made, is answered in its name.
+  void end(const WiringCall& call, const std::string& how,
+           const std::vector<ConnectionId>& arrivals = {});
+
+  /// A peer said which number of that label could meet it.
+  void hear(const WiringCall& call, std::uint64_t number);
+
+  /// Who gets connections whose first frame is a lane's, and compares what that says. A share that
+  /// has been started.
+  void open_lanes(Multiplexer::Share& share);
+
+  void deliver(ConnectionId connection, Frame&& frame) override;
+  void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
+  void connection_lost(ConnectionId connection, const std::string& reason) override;
+  void turned_away(const std::string& source, const std::string& reason) override;
+
+  /// Labels that are remembered: those of calls that this host made, and of greetings that wait.
+  std::size_t labels() const;
+
+ private:
+  /// A greeting of a call that this host has not made yet.
+  struct Waiting {
+    ConnectionId connection = 0;
+    std::string host;
+    std::uint64_t number = 0;
+    Frame hello;
+    std::string source;
+    std::string failure;  ///< of that call; the connection is gone then
+  };
+  struct Label {
+    Agreement agreement;
+    Connections* connections = nullptr;  // of the call that is under way
+    Multiplexer::Share* share = nullptr;
+    std::vector<Waiting> waiting;
+
+    /// This host has made no call of it, and no greeting waits for one.
+    bool is_unused() const {
+      return waiting.empty() && agreement.number() == 0 && !agreement.is_under_way();
+    }
+  };
+  /// What is to be done with a frame when the mutex is let go.
+  struct Verdict {
+    Multiplexer::Share* share = nullptr;  ///< to which it goes
+    std::vector<Frame> answers = {};
+    std::string complaint = {};
+    bool is_last = false;  ///< of its connection
+  };
+  Verdict judge(ConnectionId connection, Frame& frame);
+  Verdict judge_wiring(ConnectionId connection, Frame& hello);
+  Verdict judge_call(ConnectionId connection, Frame& hello, Label& label);
+  Verdict judge_after_end(ConnectionId connection, const Frame& frame);
+  Verdict refused(std::string why, std::shared_ptr<const WiringCall> about = nullptr) const;
+  std::string wrong_run(const Frame& hello) const;
+  bool fails_waiting(ConnectionId connection, const std::string& failure);
+  void forget_oldest_failure();
+  void forget_if_unused(const std::string& label);
+
+  const std::string host_;
+  const std::uint32_t number_;
+  const base::Digest run_;
+  const std::uint64_t incarnation_;
+  Complaints complaints_;
+  mutable runtime::Mutex mutex_;
+  std::map<std::string, Label, std::less<>> labels_;
+  std::unordered_map<ConnectionId, std::string> waits_;        // its label
+  std::deque<std::pair<std::string, ConnectionId>> failures_;  // label; of waiting greetings
+  std::unordered_set<ConnectionId> after_end_;  // made by peers, of wirings that ended
+  Multiplexer::Share* lanes_ = nullptr;
+  Multiplexer multiplexer_;
+};
+
+}  // namespace paths

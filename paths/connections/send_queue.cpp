@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/send_queue.cpp — one context sends for all.
+#include "paths/connections/send_queue.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace paths {
+
+/// What cannot be handed over loses its connection; the frames behind it go on.
+template <class Send>
+void SendQueue::hand_over(ConnectionId connection, Send send) {
+  try {
+    send();
+  } catch (const std::exception& error) {
+    tell_not_sent(connection, error);
+  }
+}
+
+void SendQueue::tell_not_sent(ConnectionId connection, const std::exception& error) {
+  receiver_.connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
+}
+
+void SendQueue::send(const Connection& connection, ShortFrame&& frame, runtime::Lock& lock) {
+  const ConnectionId id = connection.id;
+  if (is_sending_ || has_posted()) {
+    posted_.emplace_back(id, ShortOne{connection.short_way, std::move(frame)});
+    return send_posted(lock);
+  }
+  ShortWay& way = *connection.short_way;  // who sends is who ends connections
+  if (way.only_writes()) {
+    try {
+      return way.send(frame);
+    } catch (const std::exception& error) {
+      lock.unlock();
+      tell_not_sent(id, error);
+      return lock.lock();
+    }
+  }
+  is_sending_ = true;
+  lock.unlock();
+  hand_over(id, [&] { way.send(frame); });
+  lock.lock();
+  send_all(lock);
+}
+
+void SendQueue::send_posted() {
+  runtime::Lock lock(table_.mutex());
+  send_posted(lock);
+}
+
+void SendQueue::send_posted(runtime::Lock& lock) {
+  if (is_sending_ || !has_posted()) return;
+  is_sending_ = true;
+  send_all(lock);
+}
+
+/// Called by the context that sends. Returns when nothing is left.
+void SendQueue::send_all(runtime::Lock& lock) {
+  while (has_posted()) {
+    sent_.swap(posted_);
+    const auto dropped = std::exchange(dropped_, {});
+    lock.unlock();
+    for (auto& [id, any] : sent_)
+      hand_over(id, [this, connection = id, &frame = any] {
+        if (const auto* const is_short = std::get_if<ShortOne>(&frame))
+          is_short->way->send(is_short->frame);
+        else
+          table_.transport().send(connection, std::move(std::get<Frame>(frame)));
+      });
+    sent_.clear();
+    for (const ConnectionId connection : dropped) table_.transport().drop(connection);
+    lock.lock();
+    for (const ConnectionId id : dropped)
+      if (const Connection* connection = table_.find(id);
+          connection != nullptr && !connection->is_ours)
+        table_.erase(id);
+  }
+  is_sending_ = false;
+  if (parting_.empty()) return;
+  {
+    runtime::Wakes wakes;
+    parting_.wake_all(wakes);
+    lock.unlock();
+  }
+  lock.lock();
+}
+
+}  // namespace paths

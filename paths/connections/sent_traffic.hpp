@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/connections/sent_traffic.hpp — counts what a host sent, for each graph of its plan.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Frames that left a host, counted once where they are sent.
+struct Traffic {
+  std::uint64_t messages = 0;  ///< requests, replies, errors, pushes
+  std::uint64_t bytes = 0;     ///< their payloads
+  std::uint64_t control = 0;   ///< handshakes, credits, releases, this count itself: messages
+  Traffic& operator+=(const Traffic& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    control += other.control;
+    return *this;
+  }
+};
+
+/// Counts the frames that a host sent. A graph is known by its index in Peers::graphs.
+///
+/// Sharing: any context may read. count() requires that its caller holds the mutex.
+class SentTraffic {
+ public:
+  /// For frames that belong to no path, such as handshakes. Only total() has them.
+  static constexpr std::uint32_t no_graph = std::numeric_limits<std::uint32_t>::max();
+
+  /// The mutex outlives this object.
+  explicit SentTraffic(runtime::Mutex& mutex) : mutex_(mutex) {}
+  void count(std::uint32_t graph, bool leaves_cluster, const Traffic& sent) {
+    if (last_.second == nullptr || last_.first != graph)
+      last_ = {graph, &by_graph_[graph]};  // nodes do not move
+    last_.second->all += sent;
+    if (leaves_cluster) last_.second->to_other_clusters += sent;
+  }
+  Traffic to_other_clusters(std::uint32_t graph) const { return of(graph).to_other_clusters; }
+  Traffic all(std::uint32_t graph) const { return of(graph).all; }
+  Traffic total() const {
+    const runtime::Lock lock(mutex_);
+    Traffic sum;
+    for (const auto& [graph, counted] : by_graph_) sum += counted.all;
+    return sum;
+  }
+
+ private:
+  struct Counted {
+    Traffic all;
+    Traffic to_other_clusters;
+  };
+  Counted of(std::uint32_t graph) const {
+    const runtime::Lock lock(mutex_);
+    const auto known = by_graph_.find(graph);
+    return known == by_graph_.end() ? Counted{} : known->second;
+  }
+
+  runtime::Mutex& mutex_;
+  /// Holds graphs that something was sent for. A plan may have a graph for each host.
+  std::unordered_map<std::uint32_t, Counted> by_graph_;
+  std::pair<std::uint32_t, Counted*> last_{no_graph, nullptr};
+};
+
+}  // namespace paths

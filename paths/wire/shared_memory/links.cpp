@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/shared_memory/links.cpp — links that open, bring frames, and end.
+#include "paths/wire/shared_memory/links.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "paths/wire/address.hpp"
+#include "paths/wire/socket_folder.hpp"
+
+namespace paths {
+namespace {
+
+constexpr int receives_in_a_row = 256;  // of one link; then the next gets a turn
+constexpr base::Nanos linger = std::chrono::milliseconds(500);
+constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
+constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
+constexpr const char* peer_gone = "the peer has closed the connection or died";
+
+void set_timer(const Descriptor& timer, base::Nanos span) {
+  itimerspec when{};
+  when.it_value.tv_sec = span.count() / 1'000'000'000;
+  when.it_value.tv_nsec = span.count() % 1'000'000'000;
+  timerfd_settime(timer.get(), 0, &when, nullptr);
+}
+
+std::uint32_t link_number(ConnectionId connection) {
+  return static_cast<std::uint32_t>(connection >> 32);
+}
+
+}  // namespace
+
+// ---- from any context ------------------------------------------------------------------------
+
+void Links::start(Receiver& receiver) {
+  ENSURE(!runtime_.is_virtual());
+  const Peers::Peer& self = peers_->hosts[host_];
+  try {
+    sign_ = AwakeSign::make();
+  } catch (const std::system_error& error) {
+    why_without_memory_ = error.what();
+    if (peers_->requires_shared_memory || !detour_)
+      throw TravelError(self.name, "", "",
+                        fmt::format("no shared memory, which the config requires: {}; without "
+                                    "`shared_memory: true` frames go over sockets",
+                                    error.what()));
+    say_once(why_without_memory_);
+  }
+  try {
+    listening_ = listen_for_links(self.address);
+    timer_ = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    if (!timer_) throw std::system_error(errno, std::generic_category(), "no timer");
+  } catch (const std::system_error& error) {
+    const bool is_in_use = error.code().value() == EADDRINUSE;
+    throw TravelError(self.name, "", "",
+                      fmt::format("cannot listen on {}: {}", located(self.address),
+                                  is_in_use ? in_use_text(self.address) : error.what()));
+  }
+  receiver_ = &receiver;
+  {
+    runtime::Lock lock(mutex_);
+    started_ = true;
+  }
+  watch(listening_.get(), &Links::accept);
+  watch(timer_.get(), &Links::retry);
+  if (sign_) runtime_.add_poller(*this);
+}
+
+ConnectionId Links::connect(std::uint32_t host) {
+  runtime::Lock lock(mutex_);
+  LinkPtr& link = links_to_[host];
+  auto connection = link ? link->connect() : std::nullopt;
+  if (connection) return *connection;
+  link = new_link(host);
+  connection = link->connect();
+  runtime_.wake_from_outside([self = shared_from_this(), link = link] { self->open(link); });
+  return *connection;
+}
+
+/// Called with the mutex held.
+Links::LinkPtr Links::new_link(std::optional<std::uint32_t> host) {
+  const std::uint32_t number = next_link_++;
+  return links_[number] = std::make_shared<Link>(number, host);
+}
+
+Links::LinkPtr Links::find(ConnectionId connection) {
+  runtime::Lock lock(mutex_);
+  const auto found = links_.find(link_number(connection));
+  return found == links_.end() ? nullptr : found->second;
+}
+
+template <class AnyFrame>
+void Links::send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame& frame) {
+  const auto soon = [this](auto act) {
+    runtime_.wake_from_outside(
+        [self = shared_from_this(), act] { self->alone([&] { act(*self); }); });
+  };
+  try {
+    link->write(connection, frame);
+    tell_soon_of_own_room(*link);
+  } catch (const LinkError& error) {
+    soon([link, wrong = std::string(error.what())](Links& self) { self.refuse(link, wrong); });
+  } catch (const std::exception& error) {
+    if (!link->close(connection)) return;
+    tell_soon_of_own_room(*link);
+    const std::string peer = link->is_ours() ? "host " + name_of(*link) : "the peer";
+    soon([connection,
+          reason = fmt::format("cannot send to {}: {}", peer, error.what())](Links& self) {
+      if (self.receiver_ != nullptr) self.receiver_->connection_lost(connection, reason);
+    });
+  }
+}
+
+void Links::send(ConnectionId connection, const Frame& frame) {
+  if (const LinkPtr link = find(connection)) send_on(link, connection, frame);
+}
+
+class Links::Way final : public ShortWay {
+ public:
+  Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
+      : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
+  void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
+  bool only_writes() const override { return true; }  // and wakes the peer, where nobody looks
+
+ private:
+  const std::shared_ptr<Links> links_;
+  const LinkPtr link_;
+  const ConnectionId connection_;
+};
+
+std::shared_ptr<ShortWay> Links::short_way(ConnectionId connection) {
+  LinkPtr link = find(connection);
+  if (!link || link->is_diverted()) return nullptr;
+  return std::make_shared<Way>(shared_from_this(), std::move(link), connection);
+}
+
+bool Links::has_room(ConnectionId connection) {
+  const LinkPtr link = find(connection);
+  return !link || link->has_room(connection);
+}
+
+void Links::drop(ConnectionId connection) {
+  const LinkPtr link = find(connection);
+  if (!link) return;
+  try {
+    link->close(connection);
+    tell_soon_of_own_room(*link);
+  } catch (const LinkError&) {  // whoever reads or writes next finds it, too
+  }
+}
+
+void Links::stop() {
+  runtime::Lock lock(mutex_);
+  if (!std::exchange(started_, false)) return;
+  const runtime::Deadline until = runtime::Deadline::written_at(runtime_.now() + linger);
+  is_stopping_ = true;
+  const runtime::Reason reason{"the transport to close"};
+  while (!is_flushed())
+    if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
+  lock.unlock();
+  if (sign_) runtime_.remove_poller(*this);
+  // Twice through the queue: what open() opens is watched before it is closed.
+  runtime_.wake_from_outside([self = shared_from_this()] {
+    self->runtime_.wake_from_outside([self] { self->close_all(); });
+  });
+  lock.lock();
+  while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
+}
+
+/// What comes meanwhile is for the services' thread, as ever.
+void Links::settle() {
+  { const runtime::Lock lock(receiving_); }
+  runtime::show_unlocked();
+  if (look_again_.load()) look_soon();
+}
+
+/// Called with the mutex held.
+bool Links::is_flushed() {
+  return std::none_of(links_.begin(), links_.end(),
+                      [](const auto& one) { return one.second->has_kept(); });
+}
+
+void Links::tell_if_flushed() {
+  if (!is_stopping_) return;
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  if (is_flushed()) stopped_.wake_all(wakes);
+}
+
+// ---- receiving -------------------------------------------------------------------------------
+
+void Links::leave() {
+  if (!sign_ || !sign_.leave() || receive()) return;
+  look_again_.store(true);  // whoever receives just now will, unless he is through
+  receive();
+}
+
+/// Whether anything has come; nothing when another thread receives, who may have looked at some of
+/// the links before.
+std::optional<bool> Links::receive() {
+  std::optional<bool> has_come;
+  do {
+    {
+      const runtime::Lock lock(receiving_, std::try_to_lock);
+      if (!lock || receiver_ == nullptr) return has_come;
+      if (look_again_.load()) look_again_.store(false);
+      bool any = has_come.value_or(false);
+      for (std::size_t i = 0; i < begun_.size(); ++i)
+        if (begun_[i]->has_something()) any |= receive_from(begun_[i]);
+      has_come = any;
+    }
+    runtime::show_unlocked();
+  } while (look_again_.load());
+  tell_if_flushed();
+  return has_come;
+}
+
+bool Links::receive_from(const LinkPtr& link) {
+  if (link->is_wrong) return false;
+  try {
+    if (link->has_kept()) link->push();
+    if (link->has_room_for_who_waits()) tell_of_own_room(link);
+    int received = 0;
+    while (received < receives_in_a_row && link->reader.has_more() && receive_next(link))
+      ++received;
+    if (received == receives_in_a_row) look_soon();
+    if (link->reader.owes_word()) link->tell_of_room();  // who waits for some is told as we read
+    return received > 0;
+  } catch (const LinkError& error) {
+    refuse(link, error.what());
+  } catch (const std::bad_alloc&) {
+    refuse(link, "a frame for which there is no memory");
+  }
+  return false;
+}
+
+/// For whoever has just written, and may hold what they need.
+void Links::tell_soon_of_own_room(const Link& link) {
+  if (link.has_room_for_who_waits()) look_soon();
+}
+
+/// They may write at once.
+void Links::tell_of_own_room(const LinkPtr& link) {
+  for (const ConnectionId connection : link->take_who_waits_for_room())
+    receiver_->room_made(connection);
+}
+
+bool Links::receive_next(const LinkPtr& link) {
+  FrameReader::Arrived* const arrived = link->reader.next();
+  if (arrived == nullptr) return false;
+  const ConnectionId connection = link->id_of(arrived->connection);
+  switch (link->judge(*arrived)) {
+    case Link::Verdict::deliver:
+      if (arrived->is_short)
+        deliver_short(*link, arrived->connection, std::move(arrived->short_frame));
+      else
+        receiver_->deliver(connection, std::move(*arrived->frame));
+      break;
+    case Link::Verdict::lost:
+      receiver_->connection_lost(
+          connection, link->is_ours()
+                          ? fmt::format("host {} has closed the connection", name_of(*link))
+                          : peer_gone);
+      break;
+    case Link::Verdict::ignore: break;
+  }
+  arrived->frame.reset();
+  return true;
+}
+
+void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame) {
+  ShortEnd* const end =
+      link.short_end_of(connection, [&] { return receiver_->short_end(link.id_of(connection)); });
+  if (end != nullptr && end->deliver(std::move(frame))) return;
+  link.forget_short_end(connection);
+  receiver_->deliver_short(link.id_of(connection), std::move(frame));
+}
+
+/// Nothing that comes is believed any more. Called with receiving_ held.
+void Links::refuse(const LinkPtr& link, const std::string& wrong) {
+  if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;
+  if (!link->is_ours()) receiver_->turned_away("", "ignored: a process of this machine: " + wrong);
+  const std::string reason = link->is_ours() ? fmt::format("host {} sent {}", name_of(*link), wrong)
+                                             : fmt::format("it sent {}", wrong);
+  runtime_.wake_from_outside(
+      [self = shared_from_this(), link, reason] { self->lose(link, reason); });
+}
+
+void Links::look_soon() {
+  if (looks_soon_.exchange(true)) return;
+  runtime_.wake_from_outside([self = shared_from_this()] {
+    self->looks_soon_.store(false);
+    self->look_once();
+  });
+}
+
+void Links::look_once() {
+  come();
+  receive();
+  leave();
+}
+
+// ---- on the services' thread -----------------------------------------------------------------
+
+void Links::watch(int descriptor, void (Links::*on_readable)()) {
+  runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });
+}
+
+/// A peer that is not there yet is looked for until it is, or nobody wants it any more.
+void Links::open(LinkPtr link) {
+  if (closed_ || forget_unused(link)) return;
+  if (!sign_) return divert(link, why_without_memory_);
+  try {
+    link->socket = connect_link(peers_->hosts[*link->host].address);
+  } catch (const std::system_error& error) {
+    return lose(link, fmt::format("cannot connect to host {}: {}", name_of(*link), error.what()));
+  }
+  if (link->socket) {
+    try {
+      link->area = RingArea::make();
+    } catch (const std::system_error& error) {
+      link->socket.close();
+      return divert(link, error.what());
+    }
+    if (send_greeting(link->socket, link->area.descriptor(), sign_.descriptor()))
+      return listen_to(link);
+    link->socket.close();
+  }
+  if (unanswered_.empty()) set_timer(timer_, pause_ = first_pause);
+  unanswered_.push_back(std::move(link));
+}
+
+/// Whoever wants that host again makes another.
+bool Links::forget_unused(const LinkPtr& link) {
+  runtime::Lock lock(mutex_);
+  if (!link->is_unused()) return false;
+  forget(link);
+  link->end();
+  return true;
+}
+
+/// Called with the mutex held.
+void Links::forget(const LinkPtr& link) {
+  links_.erase(link->number);
+  if (!link->is_ours()) return;
+  const auto found = links_to_.find(*link->host);
+  if (found != links_to_.end() && found->second == link) links_to_.erase(found);
+}
+
+void Links::retry() {
+  std::uint64_t ignored;
+  [[maybe_unused]] const auto bytes = read(timer_.get(), &ignored, sizeof ignored);
+  const base::Nanos next = std::min(2 * pause_, longest_pause);
+  for (LinkPtr& link : std::exchange(unanswered_, {})) open(std::move(link));
+  if (!unanswered_.empty()) set_timer(timer_, pause_ = next);
+}
+
+void Links::accept() {
+  for (;;) {
+    Descriptor socket = accept_link(listening_);
+    if (!socket) {
+      const int error = errno;
+      if (error != EAGAIN && std::exchange(accept_failed_, error) != error)
+        alone([&] {
+          if (receiver_ != nullptr) receiver_->turned_away("", accept_failed_text(error));
+        });
+      return;
+    }
+    if (!is_this_users(socket)) {
+      alone([this] {
+        if (receiver_ != nullptr)
+          receiver_->turned_away("", "turned away: a process of another user");
+      });
+      continue;
+    }
+    LinkPtr link;
+    {
+      runtime::Lock lock(mutex_);
+      link = new_link(std::nullopt);
+    }
+    link->socket = std::move(socket);
+    listen_to(link);
+  }
+}
+
+void Links::listen_to(const LinkPtr& link) {
+  runtime_.watch(link->socket.get(), [this, link] { hear(link); });
+}
+
+void Links::hear(const LinkPtr& link) {
+  bool is_called = false;
+  while (link->socket) {
+    SocketWord word = next_word(link->socket);
+    if (word.kind == SocketWord::Kind::nothing) break;
+    if (word.kind == SocketWord::Kind::end) return peer_ended(link);
+    is_called = true;
+    if (word.kind == SocketWord::Kind::greeting) take_greeting(link, std::move(word));
+    if (word.kind == SocketWord::Kind::refusal && link->is_ours() && !link->has_begun)
+      divert(link, fmt::format("the system refuses it to host {}", name_of(*link)));
+  }
+  if (is_called) look_once();
+}
+
+/// Everything that arrived comes before the loss.
+void Links::peer_ended(const LinkPtr& link) {
+  if (!link->has_begun && link->is_ours()) {
+    runtime_.unwatch(link->socket.get());
+    link->socket.close();
+    if (unanswered_.empty()) set_timer(timer_, pause_ = first_pause);
+    return unanswered_.push_back(link);
+  }
+  bool has_more = link->has_begun;
+  while (has_more) alone([&] { has_more = receiver_ != nullptr && receive_from(link); });
+  lose(link, link->is_ours()
+                 ? fmt::format("host {} has closed the connection or died", name_of(*link))
+                 : peer_gone);
+}
+
+void Links::lose(const LinkPtr& link, const std::string& reason) {
+  alone([&] {
+    if (link->socket) runtime_.unwatch(link->socket.get());
+    std::erase(begun_, link);
+    for (const ConnectionId connection : link->end())
+      if (receiver_ != nullptr) receiver_->connection_lost(connection, reason);
+  });
+  {
+    runtime::Lock lock(mutex_);
+    forget(link);
+  }
+  tell_if_flushed();
+}
+
+void Links::close_all() {
+  std::unordered_map<std::uint32_t, LinkPtr> links;
+  {
+    runtime::Lock lock(mutex_);
+    links.swap(links_);
+    links_to_.clear();
+  }
+  {
+    runtime::Lock lock(receiving_);
+    receiver_ = nullptr;
+    begun_.clear();
+    for (const auto& [number, link] : links) {
+      if (link->socket) runtime_.unwatch(link->socket.get());
+      link->end();
+    }
+  }
+  unanswered_.clear();
+  runtime_.unwatch(listening_.get());
+  runtime_.unwatch(timer_.get());
+  listening_.close();
+  timer_.close();
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  closed_ = true;
+  stopped_.wake_all(wakes);
+}
+
+}  // namespace paths

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/shared_memory/socket.cpp — Unix sockets without files, and what crosses on them.
+#include "paths/wire/shared_memory/socket.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/digest.hpp"
+#include "paths/wire/socket_folder.hpp"
+
+namespace paths {
+namespace {
+
+constexpr int waiting_max = 1024;  // connections that are not accepted yet
+constexpr std::array<char, 2> refusal = {'N', 'O'};
+constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+struct Name {
+  sockaddr_un address{};
+  socklen_t bytes = 0;
+  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+Name name_of(const std::string& address) {
+  const std::string text =
+      fmt::format("paths-{}-{}", geteuid(), base::digest_of(located(address)).text());
+  Name name;
+  name.address.sun_family = AF_UNIX;  // a name that begins with a zero is in no file system
+  std::copy(text.begin(), text.end(), name.address.sun_path + 1);
+  name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  return name;
+}
+
+Descriptor new_socket() {
+  Descriptor made(socket(AF_UNIX, kind, 0));
+  if (!made) throw std::system_error(errno, std::generic_category(), "no socket");
+  return made;
+}
+
+using Control = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
+
+/// Takes all of them, also those that are too many.
+void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
+  std::size_t count = 0;
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= one->cmsg_len; at += sizeof(int)) {
+      int descriptor = -1;
+      std::memcpy(&descriptor, CMSG_DATA(one) + at, sizeof descriptor);
+      Descriptor held(descriptor);
+      if (count < taken.size()) taken[count++] = std::move(held);
+    }
+  }
+}
+
+}  // namespace
+
+Descriptor listen_for_links(const std::string& address) {
+  Descriptor listening = new_socket();
+  const Name name = name_of(address);
+  if (bind(listening.get(), name.generic(), name.bytes) != 0 ||
+      listen(listening.get(), waiting_max) != 0)
+    throw std::system_error(errno, std::generic_category(), "shared memory");
+  return listening;
+}
+
+Descriptor connect_link(const std::string& address) {
+  Descriptor made = new_socket();
+  const Name name = name_of(address);
+  if (connect(made.get(), name.generic(), name.bytes) != 0) made.close();
+  return made;
+}
+
+Descriptor accept_link(const Descriptor& listening) {
+  return Descriptor(accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+bool is_this_users(const Descriptor& socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  return getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+         peer.uid == geteuid();
+}
+
+bool send_greeting(const Descriptor& socket, int first, int second) {
+  LinkGreeting greeting;
+  iovec part{&greeting, sizeof greeting};
+  alignas(cmsghdr) Control control{};
+  const std::array<int, 2> descriptors{first, second};
+  const std::size_t bytes = (second < 0 ? 1 : 2) * sizeof(int);
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = CMSG_SPACE(bytes);
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(bytes);
+  std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
+  return sendmsg(socket.get(), &message, MSG_NOSIGNAL) == sizeof greeting;
+}
+
+void send_refusal(const Descriptor& socket) {
+  [[maybe_unused]] const auto sent =
+      send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
+}
+
+/// One that finds no room is one of many that wait to be heard.
+void ring_bell(const Descriptor& socket) {
+  const char bell = 0;
+  [[maybe_unused]] const auto sent = send(socket.get(), &bell, sizeof bell, MSG_NOSIGNAL);
+}
+
+SocketWord next_word(const Descriptor& socket) {
+  LinkGreeting greeting;
+  iovec part{&greeting, sizeof greeting};
+  alignas(cmsghdr) Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t bytes = recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
+  SocketWord word;
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return word;
+  take_descriptors(message, word.descriptors);
+  word.lacks_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
+  if (bytes <= 0) {
+    word.kind = SocketWord::Kind::end;
+  } else if (bytes == 1) {
+    word.kind = SocketWord::Kind::bell;
+  } else if (bytes == refusal.size()) {
+    word.kind = SocketWord::Kind::refusal;
+  } else {
+    word.kind = SocketWord::Kind::greeting;
+    if (bytes == sizeof greeting && (message.msg_flags & MSG_TRUNC) == 0) word.greeting = greeting;
+  }
+  return word;
+}
+
+}  // namespace paths

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/zmq/receiving.cpp — frames that sockets bring, and peers that they lose.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "paths/wire/address.hpp"
+#include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/sockets.hpp"
+
+namespace paths {
+
+namespace {
+
+constexpr int receives_in_a_row = 256;  // then fibers get a turn
+
+struct SocketEvent {
+  std::uint16_t kind = 0;
+  int descriptor = -1;
+};
+
+std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
+  zmq::message_t event, address;
+  std::vector<zmq::message_t> none;
+  if (receive_all(monitor, {&event, &address}, none) == 0) return std::nullopt;
+  ENSURE_EQ(event.size(), 6u);
+  SocketEvent read;
+  std::uint32_t value;
+  std::memcpy(&read.kind, event.data(), sizeof read.kind);
+  std::memcpy(&value, event.data<char>() + sizeof read.kind, sizeof value);
+  read.descriptor = static_cast<int>(value);
+  return read;
+}
+
+}  // namespace
+
+void Sockets::receive_from(Outgoing& peer) {
+  peer.look_again = false;
+  for (int i = 0; i < receives_in_a_row; ++i) {
+    if (peer.lost || receiver_ == nullptr) return;
+    zmq::message_t header;
+    if (receive_all(peer.dealer, {&header}, body_) == 0) return;
+    auto frame = frame_of(header, body_);
+    if (!frame) {
+      return lose(peer, fmt::format("host {} answered {} bytes that are not a frame", name_of(peer),
+                                    header.size()));
+    }
+    receiver_->deliver(peer.id, std::move(*frame));
+  }
+  receive_soon(peer);
+}
+
+void Sockets::receive_soon(Outgoing& peer) {
+  if (std::exchange(peer.look_again, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id] {
+    self->receiving([&] {
+      const auto found = self->outgoing_.find(id);
+      if (found == self->outgoing_.end()) return;
+      self->look_at_monitor(found->second);
+      self->receive_from(found->second);
+    });
+  });
+}
+
+void Sockets::receive_incoming() {
+  if (receiver_ == nullptr) return;
+  router_look_again_ = false;
+  look_at_router_monitor();
+  for (int i = 0; i < receives_in_a_row; ++i) {
+    zmq::message_t routing_id, header;
+    if (receive_all(router_, {&routing_id, &header}, body_) == 0) return report_closed();
+    Incoming* peer = incoming_of(routing_id, header);
+    if (peer == nullptr || peer->lost) continue;
+    auto frame = frame_of(header, body_);
+    if (frame) {
+      receiver_->deliver(peer->id, std::move(*frame));
+    } else {
+      receiver_->turned_away(
+          peer->source, fmt::format("ignored: {} bytes that are not a frame came", header.size()));
+      lose(*peer, "it sent bytes that are not a frame");
+    }
+  }
+  receive_incoming_soon();
+}
+
+void Sockets::receive_incoming_soon() {
+  if (std::exchange(router_look_again_, true)) return;
+  runtime_.wake_from_outside(
+      [self = shared_from_this()] { self->receiving([&] { self->receive_incoming(); }); });
+}
+
+Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
+  std::string key = routing_id.to_string();
+  if (const auto known = incoming_.find(key); known != incoming_.end()) return &known->second;
+  const auto descriptor = property(header, "__fd");
+  if (!descriptor) {
+    receiver_->turned_away("", "ignored: a message came that says nothing of its connection");
+    return nullptr;
+  }
+  Incoming& peer = incoming_[key];
+  peer.id = next_connection_++;
+  peer.source = property(header, "Peer-Address").value_or("");
+  // Its acceptance was reported before its first frame came. Should the descriptor be another's
+  // by now, our count is too high and the loss is noticed late, but never the wrong one's.
+  look_at_router_monitor();
+  peer.acceptance.first = std::stoi(*descriptor);
+  peer.acceptance.second = accepted_[peer.acceptance.first].count;
+  accepted_as_.emplace(peer.acceptance, key);
+  routing_ids_.emplace(peer.id, std::move(key));
+  return &peer;
+}
+
+std::string Sockets::source(ConnectionId connection) const {
+  const auto known = routing_ids_.find(connection);
+  return known == routing_ids_.end() ? std::string() : incoming_.at(known->second).source;
+}
+
+// ---- losses ----------------------------------------------------------------------------------
+
+void Sockets::look_at_monitor(Outgoing& peer) {
+  while (!peer.lost && receiver_ != nullptr) {
+    const auto event = next_event(peer.monitor);
+    if (!event) return;
+    if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      peer.met = true;
+    } else if (event->kind != ZMQ_EVENT_DISCONNECTED) {
+      return lose(peer, fmt::format("what listens at {} does not speak the protocol of host {}",
+                                    peers_->hosts[peer.host].address, name_of(peer)));
+    } else if (peer.met) {
+      while (!peer.lost && readable(peer.dealer)) receive_from(peer);
+      return lose(peer, fmt::format("host {} has closed the connection or died", name_of(peer)));
+    }
+  }
+}
+
+// One thread of ZeroMQ's reports them, so that a handshake that failed belongs to what closes next.
+void Sockets::look_at_router_monitor() {
+  while (const auto event = next_event(router_monitor_)) {
+    if (event->kind == ZMQ_EVENT_ACCEPTED) {
+      Accepted& accepted = accepted_[event->descriptor];
+      ++accepted.count;
+      accepted.source = address_of_peer(event->descriptor);
+    } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
+      const Accepted& accepted = accepted_[event->descriptor];
+      closings_.emplace_back(event->descriptor, accepted.count);
+      if (std::exchange(handshake_failed_, false))
+        receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
+    } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
+      // The place of the descriptor holds what went wrong.
+      if (std::exchange(accept_failed_, event->descriptor) != event->descriptor)
+        receiver_->turned_away("", accept_failed_text(event->descriptor));
+    } else {
+      handshake_failed_ = true;
+    }
+  }
+}
+
+// Called when the router has nothing left to receive, so that frames come before the loss.
+void Sockets::report_closed() {
+  for (const Acceptance& closed : std::exchange(closings_, {})) {
+    // None when it closed before it sent anything.
+    const auto [first, last] = accepted_as_.equal_range(closed);
+    for (auto one = first; one != last; ++one) {
+      const auto found = incoming_.find(one->second);
+      lose(found->second, peer_gone);
+      routing_ids_.erase(found->second.id);
+      incoming_.erase(found);
+    }
+    accepted_as_.erase(first, last);
+  }
+}
+
+void Sockets::lose(Outgoing& peer, std::string reason) {
+  if (std::exchange(peer.lost, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
+    self->receiving([&] {
+      self->forget(id);
+      if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+    });
+  });
+}
+
+// A peer that misbehaves is remembered, to be ignored, until it is gone.
+void Sockets::lose(Incoming& peer, std::string reason) {
+  if (std::exchange(peer.lost, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
+    self->receiving([&] {
+      if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
+    });
+  });
+}
+
+}  // namespace paths

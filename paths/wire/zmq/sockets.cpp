@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/zmq/sockets.cpp — opening and closing sockets, and who sends through them.
+#include "paths/wire/zmq/sockets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "paths/wire/address.hpp"
+#include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/transport.hpp"
+#include "runtime/processes/machine.hpp"
+
+namespace paths {
+
+namespace {
+
+constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot begin them
+constexpr int sockets_max = 16384;
+constexpr int received_ahead = 1024;  // messages of one peer; then it waits, by its own TCP
+constexpr int linger_ms = 500;
+constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
+constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
+
+}  // namespace
+
+// ---- from any context ------------------------------------------------------------------------
+
+void Sockets::start(Receiver& receiver) {
+  ENSURE(!runtime_.is_virtual());
+  const Peers::Peer& self = peers_->hosts[host_];
+  const auto fail = [&self](const std::string& reason) {
+    throw TravelError(self.name, "", "",
+                      fmt::format("cannot listen on {}: {}", located(self.address), reason));
+  };
+  std::vector<std::string> others;
+  for (const Peers::Peer& peer : peers_->hosts) others.push_back(peer.address);
+  if (const std::string why = unreachable_from_others(self.address, others); !why.empty())
+    fail(why);
+  runtime::raise_descriptor_limit();
+  try {
+    runtime::check_threads_can_begin(threads_of_zmq);
+  } catch (const std::exception& error) {
+    throw TravelError(self.name, "", "",
+                      fmt::format("its sockets need {} threads: {}", threads_of_zmq, error.what()));
+  }
+  receiver_ = &receiver;
+  try {
+    context_.set(zmq::ctxopt::max_sockets, sockets_max);
+    router_ = zmq::socket_t(context_, zmq::socket_type::router);
+    set_options(router_, self.address);
+    router_.set(zmq::sockopt::router_mandatory, true);
+    // With a domain, ZeroMQ turns away peers of its versions 2 and 3, whose messages say nothing of
+    // the connection that brought them. Nobody is asked about the domain.
+    router_.set(zmq::sockopt::zap_domain, "paths");
+    router_monitor_ =
+        monitor_of(router_, 0,
+                   ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
+    if (!socket_file(self.address).empty() && !(claim_ = SocketClaim::take(self.address)))
+      throw zmq::error_t(EADDRINUSE);
+    router_.bind(claim_ ? "ipc://" + claim_->file().string() : numeric_address(self.address));
+  } catch (const zmq::error_t& error) {
+    fail(error.num() == EADDRINUSE ? in_use_text(self.address) : error.what());
+  } catch (const std::runtime_error& error) {
+    fail(error.what());
+  }
+  {
+    runtime::Lock lock(mutex_);
+    started_ = true;
+  }
+  // A socket may change its thread when a full fence lies between: the runtime's own mutex.
+  const auto receive = [this] { receiving([this] { receive_incoming(); }); };
+  runtime_.watch(router_.get(zmq::sockopt::fd), receive);
+  runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
+  runtime_.wake_from_outside([self = shared_from_this(), receive] { receive(); });
+}
+
+ConnectionId Sockets::connect(std::uint32_t host) {
+  const ConnectionId connection = next_connection_++;
+  hand_over({Act::open, connection, host});
+  return connection;
+}
+
+void Sockets::send(ConnectionId connection, Frame&& frame) {
+  hand_over({Act::transmit, connection, 0, std::move(frame)});
+}
+
+void Sockets::drop(ConnectionId connection) { hand_over({Act::drop, connection}); }
+
+void Sockets::hand_over(HandedOver one) {
+  if (runtime_.on_services_thread() && is_receiving_) {
+    flush();
+    return carry_out(one);
+  }
+  runtime::Lock use(using_, std::try_to_lock);
+  if (use) {
+    flush();
+    carry_out(one);
+    use.unlock();
+  } else {
+    runtime::Lock lock(mutex_);
+    if (closed_) return;
+    handed_over_.push_back(std::move(one));
+    has_handed_over_.store(true);
+  }
+  send_rest();
+}
+
+/// What was handed over while the sockets were in use: either its sender finds them free, or who
+/// used them finds it here.
+void Sockets::send_rest() {
+  for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
+    const runtime::Lock use(using_, std::try_to_lock);
+    if (!use) return;
+    flush();
+  }
+}
+
+void Sockets::stop() {
+  runtime::Lock lock(mutex_);
+  if (!std::exchange(started_, false)) return;
+  // Twice through the queue: what flush() opens is watched before it is closed.
+  runtime_.wake_from_outside([self = shared_from_this()] {
+    self->send_rest();
+    self->runtime_.wake_from_outside([self] { self->receiving([&] { self->close_all(); }); });
+  });
+  const runtime::Reason reason{"the transport to close"};
+  while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
+  lock.unlock();
+  context_.close();  // waits for what lingers
+  claim_.reset();
+}
+
+// ---- sending ---------------------------------------------------------------------------------
+
+// Nothing below calls the receiver: the sender may hold locks of its own.
+void Sockets::flush() {
+  if (!has_handed_over_.exchange(false)) return;
+  {
+    runtime::Lock lock(mutex_);
+    batch_.swap(handed_over_);
+  }
+  for (const HandedOver& one : batch_) carry_out(one);
+  batch_.clear();
+}
+
+void Sockets::carry_out(const HandedOver& one) {
+  if (closed_) return;
+  switch (one.act) {
+    case Act::open: open(one.connection, one.host); break;
+    case Act::transmit: transmit(one.connection, one.frame); break;
+    case Act::drop: give_up(one.connection); break;
+  }
+}
+
+void Sockets::open(ConnectionId connection, std::uint32_t host) {
+  const std::string& address = peers_->hosts[host].address;
+  Outgoing& peer = outgoing_[connection];
+  peer.id = connection;
+  peer.host = host;
+  try {
+    peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
+    set_options(peer.dealer, address);
+    peer.monitor =
+        monitor_of(peer.dealer, connection,
+                   ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+    const bool is_file = !socket_file(address).empty();
+    peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string() : address);
+  } catch (const std::exception& error) {
+    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", name_of(peer),
+                                  located(address), error.what()));
+  }
+  runtime_.watch(peer.dealer.get(zmq::sockopt::fd),
+                 [this, &peer] { receiving([&] { receive_from(peer); }); });
+  runtime_.watch(peer.monitor.get(zmq::sockopt::fd),
+                 [this, &peer] { receiving([&] { look_at_monitor(peer); }); });
+  receive_soon(peer);  // a descriptor tells nothing before its socket was found empty once
+}
+
+/// Whoever comes back to that address must find nothing of this run in the socket.
+void Sockets::give_up(ConnectionId connection) {
+  if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
+    incoming_.at(known->second).lost = true;
+    return;
+  }
+  const auto found = outgoing_.find(connection);
+  if (found == outgoing_.end() || std::exchange(found->second.lost, true)) return;
+  runtime_.wake_from_outside([self = shared_from_this(), connection] {
+    self->receiving([&] { self->forget(connection); });
+  });
+}
+
+void Sockets::transmit(ConnectionId connection, const Frame& frame) {
+  if (const auto found = routing_ids_.find(connection); found != routing_ids_.end())
+    return transmit_to_peer(connection, found->second, frame);
+  const auto found = outgoing_.find(connection);
+  if (found == outgoing_.end() || found->second.lost) return;
+  Outgoing& peer = found->second;
+  try {
+    send_frame(peer.dealer, parts_of(frame));
+    // Sending may have eaten the sign that something arrived.
+    if (readable(peer.dealer)) receive_soon(peer);
+  } catch (const std::exception& error) {
+    lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
+  }
+}
+
+void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routing_id,
+                               const Frame& frame) {
+  Incoming& peer = incoming_.at(routing_id);
+  if (peer.lost) return;
+  ENSURE_EQ(peer.id, connection);
+  try {
+    FrameParts parts = parts_of(frame);
+    send_part(router_, zmq::message_t(routing_id), Part::middle);
+    send_frame(router_, std::move(parts));
+    if (readable(router_)) receive_incoming_soon();
+  } catch (const zmq::error_t&) {
+    lose(peer, peer_gone);
+  } catch (const std::exception& error) {
+    lose(peer, fmt::format("cannot send to the peer: {}", error.what()));
+  }
+}
+
+// ---- sockets ---------------------------------------------------------------------------------
+
+void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
+  socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
+  socket.set(zmq::sockopt::sndhwm, 0);
+  socket.set(zmq::sockopt::rcvhwm, received_ahead);
+  socket.set(zmq::sockopt::linger, linger_ms);
+  socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
+  socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
+  socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_ms);
+  socket.set(zmq::sockopt::heartbeat_timeout, silence_max_ms);
+  socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
+}
+
+/// Reports what happens to `socket`; shut and gone when the socket is.
+zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
+  const std::string address = fmt::format("inproc://monitor-{}", connection);
+  if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
+  zmq::socket_t monitor(context_, zmq::socket_type::pair);
+  monitor.set(zmq::sockopt::linger, 0);
+  monitor.set(zmq::sockopt::rcvhwm, 0);  // ZeroMQ's own thread would wait for us
+  monitor.connect(address);
+  return monitor;
+}
+
+void Sockets::forget(ConnectionId connection) {
+  const auto found = outgoing_.find(connection);
+  if (found == outgoing_.end()) return;
+  if (found->second.dealer) found->second.dealer.set(zmq::sockopt::linger, 0);
+  close_both(found->second.dealer, found->second.monitor);
+  outgoing_.erase(found);
+}
+
+// ZeroMQ's own thread would wait for ever to tell a closed monitor something, and serve no other
+// socket meanwhile; so the telling ends first.
+void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
+  if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
+  for (zmq::socket_t* one : {&monitor, &socket}) {
+    if (!*one) continue;
+    unwatch(*one);
+    one->close();
+  }
+}
+
+void Sockets::close_all() {
+  receiver_ = nullptr;
+  for (auto& [id, peer] : outgoing_) close_both(peer.dealer, peer.monitor);
+  outgoing_.clear();
+  close_both(router_, router_monitor_);
+  runtime::Wakes wakes;
+  runtime::Lock lock(mutex_);
+  closed_ = true;
+  handed_over_.clear();
+  closed_waiters_.wake_all(wakes);
+}
+
+std::string zmq_version() {
+  const auto [major, minor, patch] = zmq::version();
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+}  // namespace paths

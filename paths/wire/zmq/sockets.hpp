@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/zmq/sockets.hpp — the sockets of one host, on the services' thread.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+#include <zmq.hpp>
+
+#include "paths/wire/peers.hpp"
+#include "paths/wire/socket_folder.hpp"
+#include "paths/wire/transport.hpp"
+#include "runtime/runtime.hpp"
+
+namespace paths {
+
+/// A connection this host made.
+struct Outgoing {
+  ConnectionId id = 0;
+  std::uint32_t host = 0;
+  zmq::socket_t dealer;
+  zmq::socket_t monitor;
+  bool met = false;  ///< the peer was there; from now on its absence is a loss
+  bool lost = false;
+  bool look_again = false;
+};
+
+/// One use of a descriptor for a connection that a peer made.
+using Acceptance = std::pair<int, std::uint64_t>;
+
+/// A connection a peer made. ZeroMQ tells frames apart by routing id and losses by descriptor; as
+/// descriptors are used again, the acceptance counts which use of it this is.
+struct Incoming {
+  ConnectionId id = 0;
+  Acceptance acceptance;
+  std::string source;
+  bool lost = false;
+};
+
+/// The latest use of a descriptor.
+struct Accepted {
+  std::uint64_t count = 0;
+  std::string source;
+};
+
+/// All sockets of one host. Whoever is called back by the runtime holds it, so that it outlives
+/// the transport until the last call is over.
+///
+/// Sharing: one at a time uses the sockets. The services' thread, which alone receives, waits for
+///          its turn, which is short; who wants to send and finds them in use leaves its frame to
+///          whoever uses them. So a frame mostly leaves in the context that sends it, with nobody
+///          to be woken on the way.
+class Sockets : public std::enable_shared_from_this<Sockets> {
+ public:
+  Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
+      : runtime_(runtime), peers_(std::move(peers)), host_(host), context_(1) {}
+
+  // From any context.
+  void start(Receiver& receiver);
+  ConnectionId connect(std::uint32_t host);
+  void send(ConnectionId connection, Frame&& frame);
+  void drop(ConnectionId connection);
+  void stop();
+  std::string source(ConnectionId connection) const;  // on the services' thread
+
+ private:
+  static constexpr const char* peer_gone = "the peer has closed the connection or died";
+  enum class Act : std::uint8_t { open, transmit, drop };
+  /// What one context gives to the services' thread.
+  struct HandedOver {
+    Act act;
+    ConnectionId connection = 0;
+    std::uint32_t host = 0;  // to open
+    Frame frame = {};        // to transmit
+  };
+  void hand_over(HandedOver one);
+  void send_rest();
+  template <class Receive>
+  void receiving(Receive receive);
+
+  // By the one that uses the sockets, from here on.
+  void flush();
+  void carry_out(const HandedOver& one);
+  void open(ConnectionId connection, std::uint32_t host);
+  void give_up(ConnectionId connection);
+  void transmit(ConnectionId connection, const Frame& frame);
+  void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
+  // On the services' thread, within receiving():
+  void receive_from(Outgoing& peer);
+  void receive_incoming();
+  void receive_soon(Outgoing& peer);
+  void receive_incoming_soon();
+  Incoming* incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
+  void look_at_monitor(Outgoing& peer);
+  void look_at_router_monitor();
+  void report_closed();
+  void lose(Outgoing& peer, std::string reason);
+  void lose(Incoming& peer, std::string reason);
+  void forget(ConnectionId connection);
+  void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
+  void close_all();
+
+  void set_options(zmq::socket_t& socket, const std::string& address);
+  zmq::socket_t monitor_of(zmq::socket_t& socket, ConnectionId connection, int events);
+  void unwatch(zmq::socket_t& socket) { runtime_.unwatch(socket.get(zmq::sockopt::fd)); }
+  const std::string& name_of(const Outgoing& peer) const { return peers_->hosts[peer.host].name; }
+
+  runtime::Runtime& runtime_;
+  std::shared_ptr<const Peers> peers_;
+  std::uint32_t host_;
+  Receiver* receiver_ = nullptr;
+  std::atomic<ConnectionId> next_connection_{1};
+
+  runtime::Mutex mutex_;
+  std::vector<HandedOver> handed_over_;  // guarded, as are the next three
+  bool started_ = false;
+  bool closed_ = false;  // written by the user of the sockets only
+  runtime::WaitList closed_waiters_;
+  std::atomic<bool> has_handed_over_{false};
+
+  runtime::Mutex using_;       // held by whoever uses what follows
+  bool is_receiving_ = false;  // the services' thread does; for that thread
+  std::vector<HandedOver> batch_;
+
+  std::unique_ptr<SocketClaim> claim_;  // goes after the sockets
+  zmq::context_t context_;
+  zmq::socket_t router_;
+  zmq::socket_t router_monitor_;
+  std::unordered_map<ConnectionId, Outgoing> outgoing_;
+  std::unordered_map<std::string, Incoming> incoming_;  // by routing id
+  std::unordered_map<ConnectionId, std::string> routing_ids_;
+  std::multimap<Acceptance, std::string> accepted_as_;  // routing ids
+  std::unordered_map<int, Accepted> accepted_;          // by descriptor
+  std::vector<Acceptance> closings_;                    // not reported yet
+  std::vector<zmq::message_t> body_;                    // of the message that is received
+  bool handshake_failed_ = false;                       // of the next that closes
+  bool router_look_again_ = false;
+  int accept_failed_ = 0;  // the latest error of accept()
+};
+
+/// Before and after it, what others handed over is sent.
+template <class Receive>
+void Sockets::receiving(Receive receive) {
+  {
+    const runtime::Lock use(using_);
+    struct Receiving {
+      bool& is;
+      explicit Receiving(bool& flag) : is(flag) { is = true; }
+      ~Receiving() { is = false; }
+    } const receiving(is_receiving_);
+    receive();
+  }
+  send_rest();
+}
+
+}  // namespace paths

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/zmq/transport.cpp — what a host holds of its sockets.
+#include "paths/wire/zmq/transport.hpp"
+
+#include <utility>
+
+#include "paths/wire/zmq/sockets.hpp"
+
+namespace paths {
+
+namespace {
+
+class ZmqTransport final : public Transport {
+ public:
+  explicit ZmqTransport(std::shared_ptr<Sockets> sockets) : sockets_(std::move(sockets)) {}
+  ~ZmqTransport() override {
+    try {
+      sockets_->stop();
+    } catch (const runtime::Stop&) {
+      // The sockets close themselves when the services' thread comes to it.
+    }
+  }
+  void start(Receiver& receiver) override { sockets_->start(receiver); }
+  ConnectionId connect(std::uint32_t host, std::uint32_t) override {
+    return sockets_->connect(host);
+  }
+  void send(ConnectionId connection, Frame&& frame) override {
+    sockets_->send(connection, std::move(frame));
+  }
+  void drop(ConnectionId connection) override { sockets_->drop(connection); }
+  std::string source(ConnectionId connection) override { return sockets_->source(connection); }
+  void stop() override { sockets_->stop(); }
+
+ private:
+  std::shared_ptr<Sockets> sockets_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
+                                              std::shared_ptr<const Peers> peers,
+                                              std::uint32_t host) {
+  return std::make_unique<ZmqTransport>(std::make_shared<Sockets>(runtime, std::move(peers), host));
+}
+
+}  // namespace paths
