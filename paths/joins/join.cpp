@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "pastset/errors.hpp"
 #include "paths/plan/plan.hpp"
 #include "runtime/continuation.hpp"
 #include "runtime/runtime.hpp"
@@ -47,8 +48,8 @@ Join::Join(Site& site, std::uint32_t index, JoinRules rules)
       index_(index),
       slots_(site.plan().wrappers[index].slots),
       rules_(std::move(rules)),
-      rounds_(slots_),
-      next_(slots_, 0),
+      rounds_(slots_, !site.runtime().is_virtual()),
+      withdrawals_(slots_),
       combiner_(site, *this, index, rules_.reduction, rules_.leader == Leader::last_arriver,
                 mutex_) {
   ENSURE(slots_ > 0);
@@ -66,9 +67,11 @@ void Join::handle(Operation&& operation, Next next, Responder& responder) {
 /// In a frame of its own: a thread that waits below handle() should touch one page of its stack.
 [[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
                                           Responder& responder) {
-  std::optional<Operation> news = operation.kind == OperationKind::withdraw
-                                      ? note_withdrawal(operation)
-                                      : note_release(std::move(operation));
+  std::optional<Operation> news = leave_open_rounds(operation);
+  if (operation.kind == OperationKind::release) {
+    const runtime::Lock lock(mutex_);
+    if (withdrawals_.release(operation)) news = std::move(operation);
+  }
   if (news) return next.handle(*std::move(news), std::move(responder));
   responder.reply(Result{});
 }
@@ -108,13 +111,15 @@ Round& Join::join_round(Operation& operation) {
   ENSURE(operation.slot < slots_);
   // A withdrawal is not delayed. That of a host that died may overtake what the host sent before;
   // the round has counted the slot out then.
-  const auto withdrawn = withdrawn_.find(operation.slot);
-  if (withdrawn != withdrawn_.end() && withdrawn->second.from <= operation.sequence)
+  if (withdrawals_.misses(operation.slot, operation.sequence))
     throw TravelError(
-        *failure_after_withdrawal(operation.slot, operation.sequence, operation.path));
+        *withdrawals_.failure(site_, name(), operation.slot, operation.sequence, operation.path));
   const Key key(operation.sequence, operation.segment);
   Round* const known = rounds_.find(key);
-  Round& round = known != nullptr ? *known : open(key, operation.path);
+  Round& round = known != nullptr ? *known : rounds_.open(key);
+  if (known == nullptr)
+    for (const std::uint32_t slot : withdrawals_.missing(key.first))
+      mark_missing(round, slot, operation.path);
   Contribution& mine = round.by_slot[operation.slot];
   ENSURE(!mine.is_here);
   mine.is_here = true;
@@ -123,40 +128,19 @@ Round& Join::join_round(Operation& operation) {
   mine.payload = std::move(operation.payload);
   mine.failure = operation.failure;
   ++round.here;
-  next_[operation.slot] = std::max(next_[operation.slot], key.first + 1);
+  withdrawals_.note_contribution(operation.slot, key.first);
   return round;
-}
-
-/// Requires the mutex. Slots that have withdrawn are missing at once.
-Round& Join::open(const Key& key, std::uint32_t path) {
-  Round& round = rounds_.open(key);
-  for (const auto& [slot, withdrawn] : withdrawn_)
-    if (withdrawn.from <= key.first) mark_missing(round, slot, path);
-  return round;
-}
-
-/// Requires that the mutex is not held. The last slot that leaves closes the round.
-void Join::leave(Round& round) {
-  if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
-  runtime::Lock lock(mutex_);
-  OpenRounds::Map::node_type closed = rounds_.close(round.key);
-  lock.unlock();
-  // Simulations have very many joins, whose closed rounds would need as much memory again.
-  if (site_.runtime().is_virtual()) return;
-  closed.mapped()->clear();
-  lock.lock();
-  rounds_.recycle(std::move(closed));
 }
 
 // ---- waiting ----------------------------------------------------------------------------------
 
-/// Requires the mutex. Returns whether the contributor at `slot` may lead the round.
-bool Join::is_ready(const Round& round, std::uint32_t slot) const {
-  switch (rules_.leader) {
-    case Leader::last_arriver: return round.here == slots_;
-    case Leader::first_arriver: return !round.by_slot[slot].failure || round.here == slots_;
-    case Leader::fixed_slot: return slot == rules_.slot;
-    case Leader::fixed_slot_after_all: return slot == rules_.slot && round.here == slots_;
+bool JoinRules::is_ready(const Round& round, std::uint32_t of) const {
+  const bool are_all_here = round.here == round.by_slot.size();
+  switch (leader) {
+    case Leader::last_arriver: return are_all_here;
+    case Leader::first_arriver: return !round.by_slot[of].failure || are_all_here;
+    case Leader::fixed_slot: return of == slot;
+    case Leader::fixed_slot_after_all: return of == slot && are_all_here;
   }
   return false;
 }
@@ -165,7 +149,7 @@ bool Join::is_ready(const Round& round, std::uint32_t slot) const {
 /// leads the round when that is ready, and must when the round has failed without a leader.
 std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
                                             bool has_failed) const {
-  if (!round.has_leader && (round.failure || is_ready(round, slot))) {
+  if (!round.has_leader && (round.failure || rules_.is_ready(round, slot))) {
     round.has_leader = true;
     return Action::lead;
   }
@@ -178,22 +162,22 @@ std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
 /// Requires the mutex, which `lock` holds. Blocks in the operation's own context.
 Join::Action Join::wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
                                    runtime::Wakes& wakes) {
-  struct Membership {  // a cancelled contributor leaves the round
+  struct Stay {  // a cancelled contributor leaves the round
     Join& join;
     Round& round;
     runtime::Lock& lock;
     bool is_cancelled = true;
-    ~Membership() {
+    ~Stay() {
       if (!is_cancelled) return;
       if (lock.owns_lock()) lock.unlock();
-      join.leave(round);
+      join.rounds_.leave(round, join.mutex_);
     }
-  } membership{*this, round, lock};
+  } stay{*this, round, lock};
   const std::uint64_t sequence = operation.sequence;
   std::optional<runtime::Deadline> deadline;
   while (true) {
     if (const auto action = action_of(round, operation.slot, operation.failure != nullptr)) {
-      membership.is_cancelled = false;
+      stay.is_cancelled = false;
       return *action;
     }
     if (combiner_.can_help(round)) {
@@ -207,9 +191,7 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
         lock, round.has_leader ? runtime::Deadline::never() : *deadline,
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    if (is_ready(round, operation.slot)) continue;
-    round.failure = missing(round, operation.path);
-    wake(round, wakes);
+    if (!rules_.is_ready(round, operation.slot)) fail_late(round, operation.path, wakes);
   }
 }
 
@@ -267,7 +249,7 @@ void Join::take_result(Action action, Round& round, const Failure& failure, Resp
     outcome.failure = failure;
     outcome.result.sequence = round.key.first;
   }
-  leave(round);
+  rounds_.leave(round, mutex_);
   responder.reply(std::move(outcome));
 }
 
@@ -282,8 +264,7 @@ base::Nanos Join::end_late(base::Nanos now) {
       next = std::min(next, round->until);
       continue;
     }
-    if (!round->failure) round->failure = missing(*round, round->first_waiter->head.path);
-    wake(*round, wakes);  // one of them leads it
+    fail_late(*round, round->first_waiter->head.path, wakes);  // one of them leads it
   }
   return next;
 }
@@ -304,25 +285,50 @@ void Join::give_up() {
 
 // ---- the leader -------------------------------------------------------------------------------
 
-void Join::lead(Round& round, Operation&& operation, const Next& next, Responder& responder) {
-  if (responder.owns_context() || !rules_.leads_after_all() || combiner_.is_short())
-    return lead_here(round, std::move(operation), next, responder);
-  lead_in_context(round, std::move(operation), next, responder);
-}
+namespace {
 
 // Threads wait below lead(), each on a stack of which it should touch few pages. So what seldom
 // happens has frames of its own.
 
-[[gnu::noinline]] void Join::lead_in_context(Round& round, Operation&& operation, const Next& next,
-                                             Responder& responder) {
+/// Leads a round in a service context.
+template <class Lead>
+[[gnu::noinline]] void lead_in_context(const Next& next, Operation&& operation,
+                                       Responder&& responder, Lead lead) {
   const auto kept = std::make_shared<Responder>(std::move(responder));
-  next.in_context([this, &round, operation = std::move(operation), rest = next.detached(), kept] {
-    lead_here(round, Operation(operation), rest, *kept);
+  next.in_context([lead, operation = std::move(operation), rest = next.detached(), kept] {
+    lead(Operation(operation), rest, *kept);
   });
 }
 
+/// Returns the failure that a round had before it got a leader: it was late, or lost a contributor.
+/// Otherwise returns the first failure among the contributions that count.
+Failure failure_before(const JoinRules& rules, const Combiner& combiner, const Round& round,
+                       std::uint32_t leader) {
+  if (round.failure) return round.failure;
+  if (!rules.leads_after_all()) return round.by_slot[leader].failure;
+  for (std::size_t slot = 0; slot < round.by_slot.size(); ++slot) {
+    const Failure& failure = round.by_slot[slot].failure;
+    if (!failure) continue;
+    const Failure before =
+        combiner.first_wrong(std::span(round.by_slot).first(slot), round.key.first);
+    return before ? before : failure;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Join::lead(Round& round, Operation&& operation, const Next& next, Responder& responder) {
+  if (responder.owns_context() || !rules_.leads_after_all() || combiner_.is_short())
+    return lead_here(round, std::move(operation), next, responder);
+  lead_in_context(next, std::move(operation), std::move(responder),
+                  [this, &round](Operation&& mine, const Next& rest, Responder& kept) {
+                    lead_here(round, std::move(mine), rest, kept);
+                  });
+}
+
 void Join::lead_here(Round& round, Operation&& operation, const Next& next, Responder& responder) {
-  operation.failure = prepare(round, operation);
+  operation.failure = prepare(round, operation, next);
   if (operation.failure)
     lead_failure(round, std::move(operation), next, responder);
   else
@@ -331,31 +337,20 @@ void Join::lead_here(Round& round, Operation&& operation, const Next& next, Resp
 
 /// Turns the operation of the leader into that of the join. Returns the failure of the round, or
 /// nullptr.
-Failure Join::prepare(Round& round, Operation& operation) {
+Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   const std::uint32_t slot =
       std::exchange(operation.slot, 0);  // the join has one slot at the stage below
   operation.payload = {};
-  if (Failure failure = failure_of(round, slot)) return failure;
+  if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
   try {
     if (rules_.leads_after_all()) combiner_.combine(round, operation);
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
+  } catch (const runtime::Stop& stop) {
+    return site_.failure(name(), operation.path, stop.what());
+  } catch (const pastset::Marked& mark) {  // read by a reduction of the application
+    return site_.failure(name(), operation.path, mark.what());
   } catch (...) {
-    return failure_of(std::current_exception(), operation.path);
-  }
-  return nullptr;
-}
-
-/// Returns the failure that a round had before it got a leader: it was late, or lost a contributor.
-/// Otherwise returns the first failure among the contributions that count.
-Failure Join::failure_of(const Round& round, std::uint32_t leader) const {
-  if (round.failure) return round.failure;
-  if (!rules_.leads_after_all()) return round.by_slot[leader].failure;
-  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-    const Failure& failure = round.by_slot[slot].failure;
-    if (!failure) continue;
-    const Failure before =
-        combiner_.first_wrong(std::span(round.by_slot).first(slot), round.key.first);
-    return before ? before : failure;
+    return next.failure_of(std::current_exception(), operation.path);
   }
   return nullptr;
 }
@@ -367,7 +362,7 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
     responder.on_reply([this, &round](Responder up, Outcome&& outcome) {
       publish(round, outcome);
       outcome.result.last_arriver = rules_.leader == Leader::last_arriver;
-      leave(round);
+      rounds_.leave(round, mutex_);
       up.reply(std::move(outcome));
     });
   }
@@ -385,7 +380,7 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   responder.on_reply([this, &round, value = operation.payload](Responder up, Outcome&& outcome) {
     outcome.result.payload = value;
     outcome.result.last_arriver = false;
-    leave(round);
+    rounds_.leave(round, mutex_);
     up.reply(std::move(outcome));
   });
 }
@@ -399,10 +394,10 @@ void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
   bool is_announced = false;
   {
     const runtime::Lock lock(mutex_);
-    is_announced = announced_withdrawal_from_ <= round.key.first;
+    is_announced = withdrawals_.is_announced(round.key.first);
   }
   const auto end = [this, &round, failure](Responder up, const Outcome&) {
-    leave(round);
+    rounds_.leave(round, mutex_);
     up.fail(failure);
   };
   if (is_announced) return end(std::move(responder), {});
@@ -424,22 +419,8 @@ void Join::publish(Round& round, const Outcome& outcome) {
   wakes.services_first();
 }
 
-Failure Join::failure_of(const std::exception_ptr& error, std::uint32_t path) const {
-  try {
-    std::rethrow_exception(error);
-  } catch (const TravelError& travel_error) {
-    return std::make_shared<const TravelError>(travel_error);
-  } catch (const runtime::Stop& stop) {
-    return site_.failure(name(), path, stop.what());
-  } catch (const std::exception& other) {
-    return site_.failure(name(), path, other.what());
-  } catch (...) {
-    return site_.failure(name(), path, "something that is no std::exception was thrown");
-  }
-}
-
-/// Returns the failure of a round that is late.
-Failure Join::missing(const Round& round, std::uint32_t path) const {
+/// Requires the mutex. Fails a round that is late, unless it has failed.
+void Join::fail_late(Round& round, std::uint32_t path, runtime::Wakes& wakes) const {
   constexpr std::uint32_t named_max = 8;
   std::string names;
   std::uint32_t count = 0;
@@ -450,8 +431,41 @@ Failure Join::missing(const Round& round, std::uint32_t path) const {
     names += site_.plan().contributor(index_, slot);
   }
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
-  return site_.failure(
-      name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names));
+  if (!round.failure)
+    round.failure = site_.failure(
+        name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names));
+  wake(round, wakes);
+}
+
+// ---- contributors that leave ------------------------------------------------------------------
+
+/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal that goes
+/// on down. It counts as announced before the waiters wake, because the leader of a failed round
+/// then sends nothing down.
+std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
+  std::vector<OpenRounds::Map::node_type> closed;  // destroyed after the mutex is released
+  runtime::Wakes wakes;
+  const runtime::Lock lock(mutex_);
+  const std::uint32_t slot = operation.slot;
+  const std::uint64_t missing_already = withdrawals_.note(operation);
+  OpenRounds::Map& all = rounds_.all();
+  for (auto at = all.lower_bound({operation.sequence, 0});
+       at != all.end() && at->first.first < missing_already;) {
+    Round& round = *(at++)->second;
+    const bool is_over = !round.by_slot[slot].is_here && mark_missing(round, slot, operation.path);
+    if (round.failure && !round.has_leader) wake(round, wakes);
+    if (is_over) closed.push_back(rounds_.close(round.key));
+  }
+  return withdrawals_.news(operation, rules_.needs(slot));
+}
+
+/// Requires the mutex. The slot will never contribute to this round. Returns whether all slots have
+/// left the round now.
+bool Join::mark_missing(Round& round, std::uint32_t slot, std::uint32_t path) {
+  const bool is_last = round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_;
+  if (!round.has_leader && !round.is_decided() && rules_.needs(slot))
+    round.failure = withdrawals_.failure(site_, name(), slot, round.key.first, path);
+  return is_last;
 }
 
 }  // namespace paths

@@ -2,17 +2,14 @@
 // paths/joins/join.hpp — wrapper in which several paths meet, one round after the other.
 #pragma once
 #include <cstdint>
-#include <exception>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "pastset/template.hpp"
 #include "paths/joins/combiner.hpp"
 #include "paths/joins/reduction.hpp"
 #include "paths/joins/round.hpp"
+#include "paths/joins/withdrawals.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/responder.hpp"
@@ -38,6 +35,8 @@ struct JoinRules {
   /// The tuple that the fixed slot moves; nothing if it is not checked here.
   std::optional<pastset::Template> value = {};
 
+  /// Returns whether the contributor at `of` may lead a round that has no leader.
+  bool is_ready(const Round& round, std::uint32_t of) const;
   bool leads_after_all() const {
     return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;
   }
@@ -86,10 +85,7 @@ class Join final : public Wrapper {
 
   void contribute(Operation&& operation, const Next& next, Responder& responder);
   Round& join_round(Operation& operation);
-  Round& open(const Key& key, std::uint32_t path);
-  void leave(Round& round);
 
-  bool is_ready(const Round& round, std::uint32_t slot) const;
   std::optional<Action> action_of(Round& round, std::uint32_t slot, bool has_failed) const;
   Action wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
                          runtime::Wakes& wakes);
@@ -99,30 +95,17 @@ class Join final : public Wrapper {
   void take_result(Action action, Round& round, const Failure& failure, Responder& responder);
 
   void lead(Round& round, Operation&& operation, const Next& next, Responder& responder);
-  void lead_in_context(Round& round, Operation&& operation, const Next& next, Responder& responder);
   void lead_here(Round& round, Operation&& operation, const Next& next, Responder& responder);
   void lead_value(Round& round, Operation&& operation, const Next& next, Responder& responder);
   void lead_failure(Round& round, Operation&& operation, const Next& next, Responder& responder);
-  Failure prepare(Round& round, Operation& operation);
-  Failure failure_of(const Round& round, std::uint32_t leader) const;
-  Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
+  Failure prepare(Round& round, Operation& operation, const Next& next);
   void publish(Round& round, const Outcome& outcome);
   void publish_own(Round& round, const Operation& operation, Responder& responder);
 
   void note_leaving(Operation&& operation, const Next& next, Responder& responder);
-  std::optional<Operation> note_release(Operation operation);
-  std::optional<Operation> note_withdrawal(const Operation& operation);
+  std::optional<Operation> leave_open_rounds(const Operation& operation);
   bool mark_missing(Round& round, std::uint32_t slot, std::uint32_t path);
-  Failure failure_after_withdrawal(std::uint32_t slot, std::uint64_t sequence,
-                                   std::uint32_t path) const;
-  Failure missing(const Round& round, std::uint32_t path) const;
-
-  struct Withdrawn {
-    std::uint64_t from = 0;  // the first round without the slot
-    std::uint32_t path = 0;
-    std::uint32_t thread = 0;
-    Failure failure;  // nullptr at a regular end
-  };
+  void fail_late(Round& round, std::uint32_t path, runtime::Wakes& wakes) const;
 
   Site& site_;
   const std::uint32_t index_;
@@ -130,11 +113,7 @@ class Join final : public Wrapper {
   const JoinRules rules_;
   mutable runtime::Mutex mutex_;  // guards what follows, except combiner_
   OpenRounds rounds_;
-  std::map<std::uint32_t, Withdrawn> withdrawn_;  // by slot
-  std::vector<std::uint64_t> next_;               // by slot: the round after its last one
-  // From this round on, joins below know that nothing comes.
-  std::uint64_t announced_withdrawal_from_ = ~std::uint64_t{0};
-  std::set<std::uint32_t> released_;  // slots
+  Withdrawals withdrawals_;
   const Combiner combiner_;
 };
 

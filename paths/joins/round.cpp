@@ -31,7 +31,7 @@ Round* OpenRounds::find(const Key& key) {
 Round& OpenRounds::open(const Key& key) {
   if (closed_.empty()) {
     newest_ = all_.emplace(key, std::make_unique<Round>(slots_)).first;
-    closed_.reserve(all_.size());  // recycle() allocates nothing
+    closed_.reserve(all_.size());  // leave() allocates nothing
   } else {
     closed_.back().key() = key;
     newest_ = all_.insert(std::move(closed_.back())).position;
@@ -45,6 +45,17 @@ OpenRounds::Map::node_type OpenRounds::close(const Key& key) {
   const auto round = at(key);
   if (round == newest_) newest_ = all_.end();
   return all_.extract(round);
+}
+
+void OpenRounds::leave(Round& round, runtime::Mutex& mutex) {
+  if (round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 < slots_) return;
+  runtime::Lock lock(mutex);
+  Map::node_type closed = close(round.key);
+  lock.unlock();
+  if (!recycles_) return;
+  closed.mapped()->clear();
+  lock.lock();
+  closed_.push_back(std::move(closed));
 }
 
 }  // namespace paths

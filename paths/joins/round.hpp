@@ -74,25 +74,28 @@ struct Round {
 /// The open rounds of a join, by sequence and segment. A closed round is used again, so that rounds
 /// allocate no memory in a steady state.
 ///
-/// Thread-safe: no. The join's mutex guards it.
+/// Thread-safe: no. The join's mutex guards it. Only leave() locks it.
 class OpenRounds {
  public:
   using Key = Round::Key;
   using Map = std::map<Key, std::unique_ptr<Round>>;
 
-  explicit OpenRounds(std::uint32_t slots) : slots_(slots) {}
+  /// Keeps closed rounds for later ones if `recycles`.
+  OpenRounds(std::uint32_t slots, bool recycles) : slots_(slots), recycles_(recycles) {}
   /// Returns nullptr if the round is not open.
   Round* find(const Key& key);
   Round& open(const Key& key);
-  /// Removes a round, which every slot has left. The caller destroys or recycles it later.
+  /// Removes a round, which every slot has left. The caller destroys it later.
   Map::node_type close(const Key& key);
-  /// Keeps a cleared round for a later one.
-  void recycle(Map::node_type closed) { closed_.push_back(std::move(closed)); }
+  /// A slot leaves the round. The last one closes it. Requires that the mutex is not held.
+  void leave(Round& round, runtime::Mutex& mutex);
   Map& all() { return all_; }
 
  private:
   Map::iterator at(const Key& key);
   const std::uint32_t slots_;
+  /// Simulations have very many joins, whose closed rounds would need as much memory again.
+  const bool recycles_;
   Map all_;
   Map::iterator newest_ = all_.end();
   std::vector<Map::node_type> closed_;

@@ -2,9 +2,11 @@
 // tests/wrappers/join_test.cpp — rules that all kinds of join share.
 #include <array>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "paths/responder.hpp"
 #include "tests/support/joined.hpp"
 
 namespace {
@@ -49,7 +51,56 @@ std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below)
   return marked;
 }
 
+/// Remembers what reaches it, failed contributions too.
+class End final : public paths::Wrapper {
+ public:
+  explicit End(std::vector<paths::OperationKind>& seen) : seen_(seen) {}
+  void handle(paths::Operation&& operation, paths::Next, paths::Responder& responder) override {
+    seen_.push_back(operation.kind);
+    responder.reply(paths::Result{});
+  }
+  bool takes_failures() const override { return true; }
+
+ private:
+  std::vector<paths::OperationKind>& seen_;
+};
+
+/// An operation that owns no context.
+struct Parked final : paths::ServiceRoom, paths::OperationState {
+  Parked() : OperationState(room) {}
+  void arrived(paths::Outcome&& outcome) noexcept override { failure = outcome.failure; }
+  paths::Failure failure;
+};
+
 }  // namespace
+
+TEST_CASE("join: of a round that a withdrawal fails nothing goes down but the withdrawal") {
+  const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
+  const Kind kind = GENERATE(Kind{"allreduce", {{"template", "f64"}}}, Kind{"barrier", {}},
+                             Kind{"reduce", {{"template", "f64"}}});
+  INFO(kind.name);
+  std::vector<paths::OperationKind> seen;
+  PlanBuilder builder;
+  const auto join = builder.wrapper(kind.name, "join", kind.settings);
+  const auto end =
+      builder.made("end", false, [&](paths::Wiring&) { return std::make_unique<End>(seen); });
+  builder.path("graph", 2, {join, end});
+  OneHost here(builder, clock);
+  Parked parked;
+  here.run([&] {
+    paths::Operation waits = here.operation(0, 0, 0);
+    if (!kind.settings.empty()) waits.payload = base::Payload::of(1.0);
+    const paths::Stage& first = *here.wiring().instance().stage(0);
+    paths::begin_stage(here.wiring(), first, std::move(waits), paths::Responder(parked));
+    paths::Operation leaves = here.operation(0, 1, 0, paths::OperationKind::withdraw);
+    leaves.one_way = true;
+    here.operate(std::move(leaves));
+    here.sleep(1ms);  // on the virtual clock the waiter goes on behind all that is ready
+  });
+  REQUIRE(parked.failure != nullptr);
+  CHECK_THAT(parked.failure->reason(), Catch::Contains("round 0: "));
+  CHECK(seen == std::vector<paths::OperationKind>{paths::OperationKind::withdraw});
+}
 
 TEST_CASE(
     "join: an allreduce and a barrier mark the last arriver's result alone, others mark none") {
