@@ -17,8 +17,8 @@
 #include "paths/host/wiring.hpp"
 #include "paths/host/wiring_watcher.hpp"
 #include "paths/links/emulated_links.hpp"
-#include "paths/messages/lane_connections.hpp"
-#include "paths/messages/lanes.hpp"
+#include "paths/messages/carriers/lane_connections.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/wait.hpp"
@@ -43,7 +43,7 @@ class Host : public Site {
   /// Over which what leaves here is delayed.
   EmulatedLinks& links() { return links_; }
   /// From here to any other host of the run.
-  Lanes& lanes() { return *lanes_; }
+  MessageEndpoint& lanes() { return *lanes_; }
   /// What rooms above keep on a host: of each type one, made when somebody first asks. It goes with
   /// the host.
   template <class Kept>
@@ -93,7 +93,7 @@ class Host : public Site {
   /// Listens, then starts the wiring of the config's plan.
   void start();
   /// Blocks until all hosts of the run have arrived or are gone, if hosts are processes and the
-  /// config has the key `lanes` (Lanes::await_all()).
+  /// config has the key `lanes` (MessageEndpoint::await_all()).
   void await_all() { lanes_->await_all(); }
   /// Ends that wiring, leaves those that were not ended and ends the lanes; then says goodbye, and
   /// ends the transport. Returns what went wrong at the end.
@@ -118,7 +118,7 @@ class Host : public Site {
   Reception reception_;
   std::shared_ptr<Wiring> wiring_;
   Multiplexer::Share* lane_share_ = nullptr;
-  std::unique_ptr<Lanes> lanes_;
+  std::unique_ptr<MessageEndpoint> lanes_;
   std::unique_ptr<LaneConnections> lane_connections_;
   bool switches_are_here_ = false;
   std::atomic<WiringWatcher*> watcher_ = nullptr;

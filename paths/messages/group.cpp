@@ -9,14 +9,15 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
-#include "paths/messages/lanes.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/ways.hpp"
 
 namespace paths {
 namespace {
 
 /// Of a handle. Throws UsageError when the host has ended.
-Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view kind, std::string_view name) {
+MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
+                          std::string_view name) {
   // Nobody uses a handle while its host ends: what is there now is there until the call is over.
   const auto lanes = held.lock();
   if (lanes == nullptr) throw base::UsageError(fmt::format("{}{}: its host has ended", kind, name));
@@ -27,24 +28,24 @@ Lanes& lanes_of(const std::weak_ptr<Lanes>& held, std::string_view kind, std::st
 
 }  // namespace
 
-std::shared_ptr<Lanes> LaneGroup::lanes_here() const {
+std::shared_ptr<MessageEndpoint> LaneGroup::lanes_here() const {
   auto lanes = lanes_.lock();
   return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
 }
 
 LaneGroup::~LaneGroup() {
-  if (const auto lanes = lanes_here()) lanes->leave(id_);
+  if (const auto lanes = lanes_here()) lanes->calls_.leave(id_);
 }
 
-Lanes& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
-                            std::uint64_t channel) const {
+MessageEndpoint& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
+                                      std::uint64_t channel) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(fmt::format("group {}: {}: {}", name(), what, why));
   };
-  Lanes& lanes = lanes_of(lanes_, "group ", name());
-  if (peer == lanes.host_) refuse("a host has no lane to itself");
+  MessageEndpoint& lanes = lanes_of(lanes_, "group ", name());
+  if (peer == lanes.site_.host) refuse("a host has no lane to itself");
   if (!std::binary_search(hosts_->begin(), hosts_->end(), peer))
-    refuse(fmt::format("host {} is not in it", lanes.host_text(peer)));
+    refuse(fmt::format("host {} is not in it", lanes.site_.name_of(peer)));
   if (channel >= options_.channels)
     refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
   return lanes;
@@ -66,89 +67,89 @@ Handle LaneGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory l
 
 Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
   message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
-  Lanes& lanes = lanes_for("send", to, channel);
+  MessageEndpoint& lanes = lanes_for("send", to, channel);
   auto sending = handle<Sending>(to, channel);
-  lanes.send(id_, to, channel, std::move(message), sending.wait_);
+  lanes.calls_.send(id_, to, channel, std::move(message), sending.wait_);
   return sending;
 }
 
 Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
-  Lanes& lanes = lanes_for("receive", from, channel);
+  MessageEndpoint& lanes = lanes_for("receive", from, channel);
   auto receiving = handle<Receiving>(from, channel);
-  lanes.receive(id_, from, channel, receiving.wait_);
+  lanes.calls_.receive(id_, from, channel, receiving.wait_);
   return receiving;
 }
 
 Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
   message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
-  Lanes& lanes = lanes_for("send", to, which.channel);
+  MessageEndpoint& lanes = lanes_for("send", to, which.channel);
   auto sending = handle<Sending>(to, which.channel);
-  lanes.send(id_, to, which, std::move(message), sending.wait_);
+  lanes.calls_.send(id_, to, which, std::move(message), sending.wait_);
   return sending;
 }
 
 Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, LentMemory message) {
-  Lanes& lanes = lanes_for("send", to, which.channel);
+  MessageEndpoint& lanes = lanes_for("send", to, which.channel);
   auto sending = handle<Sending>(to, which.channel, std::move(message));
-  lanes.send(id_, to, which, {}, sending.wait_);
+  lanes.calls_.send(id_, to, which, {}, sending.wait_);
   return sending;
 }
 
-Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which) {
-  return receive(from, which, LentMemory());
-}
-
 Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which, LentMemory place) {
-  Lanes& lanes = lanes_for("receive", from, which.channel);
+  MessageEndpoint& lanes = lanes_for("receive", from, which.channel);
   auto receiving = handle<Receiving>(from, which.channel, std::move(place));
-  lanes.receive(id_, from, which, receiving.wait_);
+  lanes.calls_.receive(id_, from, which, receiving.wait_);
   return receiving;
 }
 
 std::string LaneGroup::host_name(std::uint32_t host) const {
-  return lanes_of(lanes_, "group ", name()).host_text(host);
+  return lanes_of(lanes_, "group ", name()).site_.name_of(host);
 }
 
-std::string LaneGroup::own_host_name() const { return lanes_of(lanes_, "group ", name()).name_; }
+std::string LaneGroup::own_host_name() const {
+  return lanes_of(lanes_, "group ", name()).site_.name;
+}
 
 std::string LaneGroup::known_cause_text() const {
-  return lanes_of(lanes_, "group ", name()).known_cause_text();
+  return lanes_of(lanes_, "group ", name()).calls_.known_cause_text();
 }
 
-bool LaneGroup::is_paced(std::uint32_t to) const { return lanes_for("send", to, 0).is_paced(to); }
+bool LaneGroup::is_paced(std::uint32_t to) const {
+  return lanes_for("send", to, 0).calls_.is_paced(to);
+}
 
 void LaneGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
-  if (const auto lanes = lanes_here()) lanes->close(id_, channel, std::move(what));
+  if (const auto lanes = lanes_here()) lanes->calls_.close(id_, channel, std::move(what));
 }
 
 void LaneGroup::fail(const Channels& which, const std::string& why) {
-  if (const auto lanes = lanes_here()) lanes->fail_channels(id_, which, why);
+  if (const auto lanes = lanes_here()) lanes->calls_.fail(id_, which, why);
 }
 
 void LaneGroup::ask(const LaneQuestion& question) {
-  if (const auto lanes = lanes_here()) lanes->ask(id_, question);
+  if (const auto lanes = lanes_here()) lanes->calls_.ask(id_, question);
 }
 
 void LaneGroup::abandon(const std::string& why) {
-  if (const auto lanes = lanes_here()) lanes->leave(id_, why);
+  if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, why);
 }
 
 void LaneGroup::leave_after(const PartTaken& part) {
-  if (const auto lanes = lanes_here()) lanes->leave(id_, "", part);
+  if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, "", part);
 }
 
 void LaneGroup::leave() {
-  Lanes& lanes = lanes_of(lanes_, "group ", name());
-  const auto unsent = lanes.unsent(id_);
+  MessageEndpoint& lanes = lanes_of(lanes_, "group ", name());
+  const auto unsent = lanes.calls_.unsent(id_);
   Failure failure;
   for (const auto& wait : unsent) {
     try {
-      lanes.wait(*wait, fmt::format("group {}: the last messages", name()));
+      lanes.calls_.wait(*wait, fmt::format("group {}: the last messages", name()));
     } catch (const TravelError& error) {
       failure = std::make_shared<TravelError>(error);
     }
   }
-  lanes.leave(id_);
+  lanes.calls_.leave(id_);
   if (failure) throw TravelError(*failure);
 }
 
@@ -168,7 +169,7 @@ LaneHandle& LaneHandle::operator=(LaneHandle&& other) noexcept {
 void LaneHandle::let_go() {
   if (!is_lent_ || wait_ == nullptr || wait_->completion.done()) return;
   const auto lanes = lanes_.lock();
-  if (lanes != nullptr && lanes->is_of_this_process()) lanes->let_go(*wait_);
+  if (lanes != nullptr && lanes->is_of_this_process()) lanes->calls_.let_go(*wait_);
 }
 
 std::string LaneHandle::text() const {
@@ -180,9 +181,9 @@ std::string LaneHandle::text() const {
 void LaneHandle::wait_until_through() {
   const auto lanes = lanes_.lock();  // is there until this is over, as is said above
   if (lanes != nullptr && lanes->is_of_this_process() && wait_->completion.done())
-    return lanes->wait(*wait_, "");
+    return lanes->calls_.wait(*wait_, "");
   const std::string what = text();
-  lanes_of(lanes_, "", what).wait(*wait_, what);
+  lanes_of(lanes_, "", what).calls_.wait(*wait_, what);
 }
 
 base::Payload Receiving::wait() {

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "base/payload.hpp"
-#include "paths/messages/lent_memory.hpp"
+#include "paths/messages/channels/lent_memory.hpp"
 #include "paths/travel_error.hpp"
 #include "runtime/completion.hpp"
 
 namespace paths {
 
-class Lanes;
+class MessageEndpoint;
 struct Plan;
 
 /// Hosts of a group, as the run's plan counts them.
@@ -104,7 +104,7 @@ class LaneHandle {
   friend class LaneGroup;
   void let_go();
   std::string text() const;
-  std::weak_ptr<Lanes> lanes_;
+  std::weak_ptr<MessageEndpoint> lanes_;
   std::shared_ptr<LaneWait> wait_;
   std::shared_ptr<const LaneGroupName> group_;
   std::uint32_t peer_ = 0;
@@ -182,7 +182,6 @@ class LaneGroup {
   /// Asks for the next message of that channel. It is granted: no window holds it up.
   Receiving receive(std::uint32_t from, std::uint64_t channel);
   Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
-  Receiving receive(std::uint32_t from, const NamedMessage& which);
   /// Whether frames of a message there leave one by one, as fast as a link or the next process
   /// takes them, and are small enough: then nothing of it is copied before. Else all leaves at
   /// once, and is better given as a payload, which several messages may share.
@@ -190,7 +189,7 @@ class LaneGroup {
   /// The same of what lies in memory of the caller's, or is to lie there: frame by frame it is
   /// copied out or in, and read or written by nobody else meanwhile.
   Sending send(std::uint32_t to, const NamedMessage& which, LentMemory message);
-  Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place);
+  Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place = {});
   /// Nothing will be sent or received on that channel any more: what is known of it is forgotten,
   /// and a message that still comes ends its lane. Cheapest where channels are closed in the order
   /// of their numbers, and none is left out. Who sends such a message is told what the channel was
@@ -210,14 +209,14 @@ class LaneGroup {
   /// Leaves without waiting: what was not sent never will be, and who waits for it is told why.
   void abandon(const std::string& why);
   /// The same of a host that has done its part, which hosts that sent each other anything compare:
-  /// where two differ, Lanes::finish() says so on one of them at least. It also says so if another
-  /// host took one of the channels for something else.
+  /// where two differ, MessageEndpoint::finish() says so on one of them at least. It also says so
+  /// if another host took one of the channels for something else.
   void leave_after(const PartTaken& part);
 
  private:
-  friend class Lanes;
-  LaneGroup(std::weak_ptr<Lanes> lanes, LaneGroupName name, std::uint64_t id, SharedHosts hosts,
-            GroupOptions options)
+  friend class MessageEndpoint;
+  LaneGroup(std::weak_ptr<MessageEndpoint> lanes, LaneGroupName name, std::uint64_t id,
+            SharedHosts hosts, GroupOptions options)
       : lanes_(std::move(lanes)),
         name_(std::make_shared<const LaneGroupName>(std::move(name))),
         id_(id),
@@ -226,11 +225,12 @@ class LaneGroup {
   template <class Handle>
   Handle handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent = {}) const;
   /// Throws UsageError for what nobody may ask.
-  Lanes& lanes_for(std::string_view what, std::uint32_t peer, std::uint64_t channel) const;
+  MessageEndpoint& lanes_for(std::string_view what, std::uint32_t peer,
+                             std::uint64_t channel) const;
   /// Null when the host has ended, or in a process made by fork.
-  std::shared_ptr<Lanes> lanes_here() const;
+  std::shared_ptr<MessageEndpoint> lanes_here() const;
 
-  const std::weak_ptr<Lanes> lanes_;
+  const std::weak_ptr<MessageEndpoint> lanes_;
   const std::shared_ptr<const LaneGroupName> name_;
   const std::uint64_t id_;
   const SharedHosts hosts_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paths/host/thread.hpp"
-#include "paths/messages/switches.hpp"
+#include "paths/messages/carriers/switches.hpp"
 #include "paths/run/run_options.hpp"
 #include "paths/run/tracing.hpp"
 #include "paths/wire/local/transport.hpp"

@@ -9,8 +9,8 @@
 
 #include "paths/host/peers_of.hpp"
 #include "paths/links/emulated_links.hpp"
-#include "paths/messages/lane_connections.hpp"
-#include "paths/messages/lanes.hpp"
+#include "paths/messages/carriers/lane_connections.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/run/launch.hpp"
@@ -32,7 +32,7 @@ void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
   runtime.run([&] {
     EmulatedLinks links;
     LaneConnections connections(runtime, peers, place, make_transports(runtime, peers, place));
-    Lanes lanes(runtime, plan, place, links, connections);
+    MessageEndpoint lanes(runtime, plan, place, links, connections);
     connections.start(lanes);
     lanes.look_at_neighbours();
     lanes.finish();

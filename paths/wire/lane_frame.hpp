@@ -23,7 +23,8 @@ enum class LaneKind : std::uint8_t {
   look,     ///< nothing: opens the connection, which tells when the target is gone
   // Of a connection:
   hello,    ///< first on it; the text is the host's name, the meaning the identity of its clock
-  welcome,  ///< the answer; bytes: how far the host has got with ending (Lanes::end_progress())
+  welcome,  ///< the answer; bytes: how far the host has got with ending
+            ///< (MessageEndpoint::end_progress())
   goodbye,  ///< nothing more will come on it (bytes 1), or from this host at all (0), and all
             ///< before it has arrived; answered by one
   // Counted like `done`:

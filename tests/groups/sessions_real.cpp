@@ -10,7 +10,7 @@
 
 #include "groups/group.hpp"
 #include "paths/host/host.hpp"
-#include "paths/messages/lanes.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/session_scene.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/lane_connections_test.cpp — which connections lanes open and close.
-#include "paths/messages/lane_connections.hpp"
+#include "paths/messages/carriers/lane_connections.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -57,14 +57,14 @@ struct Network {
       one.back()->transport = transport.get();
       one.back()->connections = std::make_unique<paths::LaneConnections>(
           runtime, all, host, std::move(transport), connections_most);
-      one.back()->lanes = std::make_unique<paths::Lanes>(runtime, plan, host, one.back()->links,
-                                                         *one.back()->connections);
+      one.back()->lanes = std::make_unique<paths::MessageEndpoint>(
+          runtime, plan, host, one.back()->links, *one.back()->connections);
       one.back()->connections->start(*one.back()->lanes);
     }
   }
   struct One {
     paths::EmulatedLinks links;
-    std::unique_ptr<paths::Lanes> lanes;
+    std::unique_ptr<paths::MessageEndpoint> lanes;
     std::unique_ptr<paths::LaneConnections> connections;
     Narrow* transport = nullptr;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/lane_out_test.cpp — which message of a channel is next, against one list of them
 // all.
-#include "paths/messages/lane_out.hpp"
+#include "paths/messages/channels/lane_out.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

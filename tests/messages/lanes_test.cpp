@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/lanes_test.cpp — when messages of lanes arrive, what windows cost, and who is told
 // what.
-#include "paths/messages/lanes.hpp"
-
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
 #include <vector>
 
 #include "base/usage_error.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "tests/support/as_child.hpp"
 #include "tests/support/lane_hosts.hpp"
 
@@ -268,7 +267,7 @@ TEST_CASE("lanes: misuse is told and changes nothing") {
   t.run(
       [&](std::uint32_t host, paths::LaneGroup& group) {
         if (host != 0) return;
-        paths::Lanes& lanes = (*t.hosts)[0];
+        paths::MessageEndpoint& lanes = (*t.hosts)[0];
         const auto of = [&](const std::function<void()>& work) {
           return thrown<base::UsageError>(work);
         };

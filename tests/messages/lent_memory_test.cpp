@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/lent_memory_test.cpp — messages that leave their sender's memory and come into
 // their receiver's, and what becomes of those whose memory is taken back.
-#include "paths/messages/lent_memory.hpp"
+#include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>
 #include <atomic>

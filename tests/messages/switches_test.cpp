@@ -157,7 +157,7 @@ TEST_CASE("switches: one ends when its hosts have, died, or not come before the 
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   runtime.run([&] {
     LaneHosts hosts(runtime, plan);
-    paths::Lanes& one = hosts[switch_number(*plan, 0)];
+    paths::MessageEndpoint& one = hosts[switch_number(*plan, 0)];
     base::Nanos ended{0};
     runtime::Task end = runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
       one.finish();

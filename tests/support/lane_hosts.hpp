@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "paths/messages/lanes.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/plan.hpp"
 #include "runtime/runtime.hpp"
 
@@ -59,7 +59,7 @@ class LaneHosts {
   ~LaneHosts() {
     for (auto& host : hosts_) host->lanes.stop();
   }
-  paths::Lanes& operator[](std::uint32_t host) { return hosts_[host]->lanes; }
+  paths::MessageEndpoint& operator[](std::uint32_t host) { return hosts_[host]->lanes; }
   paths::EmulatedLinks& links(std::uint32_t host) { return hosts_[host]->links; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(plan_->hosts.size()); }
   std::vector<std::uint32_t> all() const {
@@ -115,7 +115,7 @@ class LaneHosts {
     std::map<std::uint32_t, std::uint64_t> progress;
     bool is_dead = false;
     paths::EmulatedLinks links;
-    paths::Lanes lanes;
+    paths::MessageEndpoint lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;
   runtime::Mutex meeting_;  // on the steady clock hosts have threads of their own

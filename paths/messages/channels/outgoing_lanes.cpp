@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/outgoing_lanes.cpp — whose frame is next.
-#include "paths/messages/outgoing_lanes.hpp"
+// paths/messages/channels/outgoing_lanes.cpp — whose frame is next.
+#include "paths/messages/channels/outgoing_lanes.hpp"
 
 #include <algorithm>
 #include <limits>

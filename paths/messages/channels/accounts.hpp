@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/accounts.hpp — who may send how many bytes that nobody has asked for yet.
+// paths/messages/channels/accounts.hpp — who may send how many bytes that nobody has asked for yet.
 #pragma once
 #include <cstdint>
 #include <limits>

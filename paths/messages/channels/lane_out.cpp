@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lane_out.cpp — messages by what they wait for, in their order, and by name.
-#include "paths/messages/lane_out.hpp"
+// paths/messages/channels/lane_out.cpp — messages by what they wait for, in their order, and by
+// name.
+#include "paths/messages/channels/lane_out.hpp"
 
 #include "base/errors.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lane_connections.hpp — the connections that lanes of a host go over.
+// paths/messages/carriers/lane_connections.hpp — the connections that lanes of a host go over.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,8 +9,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "paths/messages/lanes.hpp"
-#include "paths/messages/switches.hpp"
+#include "paths/messages/carriers/shared_clocks.hpp"
+#include "paths/messages/carriers/switches.hpp"
+#include "paths/messages/message_endpoint.hpp"
 #include "paths/wire/complaints.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/silence.hpp"
@@ -32,7 +33,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
                   std::unique_ptr<Transport> transport, std::size_t connections_most = 256);
   ~LaneConnections() override;
 
-  void start(Lanes& lanes);
+  void start(MessageEndpoint& lanes);
   /// What leaves by a switch goes there, from now on; outlives it.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
@@ -65,14 +66,10 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
-  std::string wrong_hello(const Frame& frame) const;
   void greet(ConnectionId connection, const Frame& hello);
   Frame goodbye(bool is_of_host) const;
-  bool is_switch(std::uint32_t place) const { return peers_->hosts[place].is_switch; }
   ConnectionId connection_to(std::uint32_t host);
   void close_idle();
-  void see_lateness(LaneFrame& frame) const;
-  bool has_our_clock(std::uint32_t host, std::uint64_t clock) const;
   void answered(ConnectionId connection, const LaneFrame& frame);
   void wait_for_goodbyes(runtime::Deadline deadline);
 
@@ -81,17 +78,16 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
   const std::size_t connections_most_;
-  const std::uint64_t clock_;  // runtime::steady_clock_identity(); 0 on the virtual one
   Complaints complaints_;
-  Lanes* lanes_ = nullptr;
+  MessageEndpoint* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // null: there are none
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
-  std::set<std::uint32_t> of_our_clock_;  // hosts that proved to read the clock that we read
-  std::set<std::uint32_t> ended_;         // hosts that said goodbye
-  std::set<std::uint32_t> gone_;          // those that were forgotten
-  std::set<ConnectionId> closing_;        // that this host made, and does not need any more
+  SharedClocks clocks_;
+  std::set<std::uint32_t> ended_;   // hosts that said goodbye
+  std::set<std::uint32_t> gone_;    // those that were forgotten
+  std::set<ConnectionId> closing_;  // that this host made, and does not need any more
   std::uint64_t frames_ = 0;
   bool is_parting_ = false;
   runtime::WaitList parting_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/incoming.cpp — pieces become messages.
-#include "paths/messages/incoming.hpp"
+// paths/messages/channels/incoming.cpp — pieces become messages.
+#include "paths/messages/channels/incoming.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/switches.hpp — the emulated switches of clusters, in the process of all hosts.
+// paths/messages/carriers/switches.hpp — the emulated switches of clusters, in one process with all
+// hosts.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "paths/messages/lanes.hpp"
+#include "paths/messages/message_endpoint.hpp"
 
 namespace paths {
 
@@ -21,7 +22,7 @@ class Switches {
 
   /// Where frames for that host go, and where what it sends to other clusters is recorded; both
   /// outlive it.
-  void add(std::uint32_t host, Lanes& lanes, eventspace::Recorder& recorder);
+  void add(std::uint32_t host, MessageEndpoint& lanes, eventspace::Recorder& recorder);
   /// Nothing passes them any more: all hosts have ended.
   void stop();
   /// Whether that is the number of a switch, not of a host.
@@ -31,7 +32,7 @@ class Switches {
 
  private:
   struct One;
-  std::vector<Lanes*> hosts_;
+  std::vector<MessageEndpoint*> hosts_;
   std::vector<eventspace::Recorder*> recorders_;  // by host
   std::vector<std::unique_ptr<One>> switches_;    // by cluster; null: it has none
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/accounts.cpp — credit that is issued, used and returned.
-#include "paths/messages/accounts.hpp"
+// paths/messages/channels/accounts.cpp — credit that is issued, used and returned.
+#include "paths/messages/channels/accounts.hpp"
 
 #include <algorithm>
 

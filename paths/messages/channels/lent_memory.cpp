@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lent_memory.cpp — which pieces some bytes lie in.
-#include "paths/messages/lent_memory.hpp"
+// paths/messages/channels/lent_memory.cpp — which pieces some bytes lie in.
+#include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>
 #include <cstring>

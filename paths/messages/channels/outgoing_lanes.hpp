@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/outgoing_lanes.hpp — messages that a host sends, cut into frames that take turns.
+// paths/messages/channels/outgoing_lanes.hpp — messages that a host sends, cut into frames that
+// take turns.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "paths/links/departures.hpp"
+#include "paths/messages/channels/lane_out.hpp"
 #include "paths/messages/group.hpp"
-#include "paths/messages/lane_out.hpp"
 
 namespace paths {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lane_connections.cpp — hello, frames, goodbye.
-#include "paths/messages/lane_connections.hpp"
+// paths/messages/carriers/lane_connections.cpp — hello, frames, goodbye.
+#include "paths/messages/carriers/lane_connections.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,23 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "paths/one_machine.hpp"
-#include "runtime/processes/machine.hpp"
 
 namespace paths {
+namespace {
+
+/// Returns what is wrong with the first frame on a connection; "" if nothing is.
+std::string wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
+  if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
+      frame.lane->kind != LaneKind::hello)
+    return "something that is no hello";
+  if (frame.run_high != peers.run.high || frame.run_low != peers.run.low)
+    return fmt::format("a hello of another run by {}", frame.text);
+  const bool is_host = frame.from_host < peers.hosts.size() && frame.from_host != here &&
+                       peers.hosts[frame.from_host].name == frame.text;
+  return is_host ? "" : fmt::format("a hello of a host {} that there is not", frame.text);
+}
+
+}  // namespace
 
 LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                                  std::uint32_t host, std::unique_ptr<Transport> transport,
@@ -21,12 +34,12 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),
-      clock_(runtime.is_virtual() ? 0 : runtime::steady_clock_identity()),
-      complaints_(peers_->hosts[host_].name) {}
+      complaints_(peers_->hosts[host_].name),
+      clocks_(runtime, *peers_, host) {}
 
 LaneConnections::~LaneConnections() { transport_->stop(); }
 
-void LaneConnections::start(Lanes& lanes) {
+void LaneConnections::start(MessageEndpoint& lanes) {
   lanes_ = &lanes;
   transport_->start(*this);
 }
@@ -44,7 +57,7 @@ Frame LaneConnections::frame_of(LaneKind kind) const {
   lane.source = host_;
   if (kind == LaneKind::hello) {
     lane.text = peers_->hosts[host_].name;
-    lane.meaning = clock_;
+    lane.meaning = clocks_.identity();
   }
   if (kind == LaneKind::welcome) lane.bytes = lanes_->end_progress();
   return frame_of(std::move(lane));
@@ -118,7 +131,7 @@ void LaneConnections::close_idle() {
     runtime::Lock lock(mutex_);
     if (outward_.size() < connections_most_) return;
     const auto must_stay = [&](const auto& entry) {
-      return is_switch(entry.first) || entry.second.has_no_room;
+      return peers_->hosts[entry.first].is_switch || entry.second.has_no_room;
     };
     const auto rank = [&](const auto& entry) {
       return std::pair(must_stay(entry), entry.second.used);
@@ -134,26 +147,15 @@ void LaneConnections::close_idle() {
   transport_->send(idle, goodbye(false));
 }
 
-std::string LaneConnections::wrong_hello(const Frame& frame) const {
-  if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
-      frame.lane->kind != LaneKind::hello)
-    return "something that is no hello";
-  if (frame.run_high != peers_->run.high || frame.run_low != peers_->run.low)
-    return fmt::format("a hello of another run by {}", frame.text);
-  const bool is_host = frame.from_host < peers_->hosts.size() && frame.from_host != host_ &&
-                       peers_->hosts[frame.from_host].name == frame.text;
-  return is_host ? "" : fmt::format("a hello of a host {} that there is not", frame.text);
-}
-
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
-  if (const std::string wrong = wrong_hello(hello); !wrong.empty()) {
+  if (const std::string wrong = wrong_hello(hello, *peers_, host_); !wrong.empty()) {
     complaints_.tell(transport_->source(connection), "lanes: refused: " + wrong);
     return transport_->drop(connection);
   }
   {
     runtime::Lock lock(mutex_);
     from_[connection] = hello.from_host;
-    if (has_our_clock(hello.from_host, hello.lane->meaning)) of_our_clock_.insert(hello.from_host);
+    clocks_.compare(hello.from_host, hello.lane->meaning);
   }
   transport_->send(connection, frame_of(LaneKind::welcome));
 }
@@ -191,7 +193,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
     runtime::Lock lock(mutex_);
     is_ours = to_.contains(connection);
     if (const auto known = from_.find(connection); known != from_.end()) from = known->second;
-    is_of_our_clock = of_our_clock_.contains(from);
+    is_of_our_clock = clocks_.has(from);
   }
   const bool is_lane = frame.kind == FrameKind::lane && frame.lane != nullptr;
   if (is_ours) {
@@ -204,7 +206,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
     return transport_->send(connection, frame_of(LaneKind::welcome));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
-    if (is_of_our_clock) see_lateness(*frame.lane);
+    if (is_of_our_clock) clocks_.add_lateness(*frame.lane);
     return lanes_->deliver(from, std::move(*frame.lane));
   }
   const bool is_of_host = frame.lane->bytes == 0;
@@ -217,22 +219,6 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   }
   transport_->send(connection, goodbye(is_of_host));
   if (is_of_host) lanes_->host_ended(from);
-}
-
-/// An address is no proof: behind forwarded ports there are other machines, and containers of one
-/// machine may have clocks of their own.
-bool LaneConnections::has_our_clock(std::uint32_t host, std::uint64_t clock) const {
-  return clock_ != 0 && clock == clock_ &&
-         are_of_one_machine(peers_->hosts[host_].address, peers_->hosts[host].address);
-}
-
-/// Adds the time that the frame took from its sender to here, which one clock shows. It was no one
-/// clock if that is less than nothing, or more than any wait.
-void LaneConnections::see_lateness(LaneFrame& frame) const {
-  if (frame.head == base::Nanos(0)) return;
-  const base::Nanos late = runtime_.steady_at_zero() + runtime_.now() - frame.head;
-  const base::Nanos on_way = late - frame.late;
-  if (on_way >= base::Nanos(0) && on_way <= peers_->deadline) frame.late = late;
 }
 
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
@@ -276,7 +262,7 @@ void LaneConnections::part(runtime::Deadline deadline) {
 void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
   // Who never came, or went before it answered, needs nothing of what hosts sent that are over.
   const auto has_parted = [&](const auto& entry) {
-    return entry.second.has_parted || (is_switch(host_) && !entry.second.is_welcome);
+    return entry.second.has_parted || (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
   };
   runtime::Lock lock(mutex_);
   while (!std::all_of(outward_.begin(), outward_.end(), has_parted))

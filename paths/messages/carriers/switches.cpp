@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/switches.cpp — frames between hosts of one process and their switches.
-#include "paths/messages/switches.hpp"
+// paths/messages/carriers/switches.cpp — frames between hosts of one process and their switches.
+#include "paths/messages/carriers/switches.hpp"
 
 #include <utility>
 
@@ -18,7 +18,7 @@ struct Switches::One final : LaneCarrier {
   Switches& everybody;
   const std::uint32_t number;
   EmulatedLinks links;
-  Lanes lanes;
+  MessageEndpoint lanes;
 };
 
 Switches::Switches(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan)
@@ -36,7 +36,7 @@ void Switches::stop() {
     if (one != nullptr) one->lanes.stop();
 }
 
-void Switches::add(std::uint32_t host, Lanes& lanes, eventspace::Recorder& recorder) {
+void Switches::add(std::uint32_t host, MessageEndpoint& lanes, eventspace::Recorder& recorder) {
   hosts_[host] = &lanes;
   recorders_[host] = &recorder;
 }

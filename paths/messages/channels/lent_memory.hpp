@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lent_memory.hpp — where a message lies at who sends it, or is to lie at who gets
-// it.
+// paths/messages/channels/lent_memory.hpp — where a message lies at who sends it, or is to lie at
+// who gets it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

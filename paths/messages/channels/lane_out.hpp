@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lane_out.hpp — the sender's side of one lane: messages that are not sent yet.
+// paths/messages/channels/lane_out.hpp — the sender's side of one lane: messages that are not sent
+// yet.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "base/payload.hpp"
-#include "paths/messages/accounts.hpp"
+#include "paths/messages/channels/accounts.hpp"
 #include "paths/messages/group.hpp"
 
 namespace paths {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/incoming.hpp — the receiver's side of one lane: what came, and who waits for it.
+// paths/messages/channels/incoming.hpp — the receiver's side of one lane: what came, and who waits
+// for it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/messages/accounts.hpp"
+#include "paths/messages/channels/accounts.hpp"
 #include "paths/messages/group.hpp"
 #include "paths/wire/lane_frame.hpp"
 

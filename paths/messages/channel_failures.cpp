@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/channel_failures.cpp — how failures reach those that wait.
+#include "paths/messages/channel_failures.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/ways.hpp"
+
+namespace paths {
+
+void ChannelFailures::fail(const EndpointSite::Waits& waits, const Failure& failure) {
+  is_delivered_ = true;
+  for (const auto& wait : waits) {
+    wait->failure = failure;
+    site_.ended.push_back(wait);
+  }
+}
+
+void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
+                           const EndpointSite::Waits& waits, const std::string& reason) {
+  if (waits.empty()) return;
+  // The host gave the reason itself when it left.
+  if (group.said.contains(peer)) return fail_as_said(waits, reason);
+  fail_as_said(waits, fmt::format("group {}, lane with host {}: {}", group.name,
+                                  site_.name_of(peer), reason));
+}
+
+void ChannelFailures::fail_as_said(const EndpointSite::Waits& waits, const std::string& reason) {
+  if (!waits.empty()) fail(waits, std::make_shared<TravelError>(site_.name, "", "", reason));
+}
+
+void ChannelFailures::end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason) {
+  group.over[peer] = reason;
+  fail(group, peer, outgoing_.drop(group.lane_to(peer)), reason);
+  fail(group, peer, credit_.lane_from(group, peer).drop(), reason);
+  credit_.issue_to_short();
+}
+
+void ChannelFailures::end_lanes_over(GroupState& group, std::uint32_t lost,
+                                     const std::string& reason) {
+  const Plan& plan = *site_.plan;
+  for (const std::uint32_t peer : *group.hosts)
+    if (peer != site_.host && !group.over.contains(peer) &&
+        (peer == lost || way_leads_through(plan, site_.host, peer, lost) ||
+         way_leads_through(plan, peer, site_.host, lost)))
+      end_lanes(group, peer, fmt::format("{} is gone: {}", place_text(plan, lost), reason));
+}
+
+void ChannelFailures::refuse(const LaneFrame& frame, const std::string& wrong) {
+  site_.complaints.tell(fmt::format("host {}", site_.name_of(frame.source)),
+                        fmt::format("lanes: refused: {}", wrong));
+  LaneFrame refused = site_.control(LaneKind::refused, frame.source, frame.group);
+  refused.text = fmt::format("host {} was sent {}", site_.name, wrong);
+  site_.post(std::move(refused));
+  GroupState* const group = groups_.find(frame.group);
+  if (group != nullptr && group->has(frame.source))
+    end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
+}
+
+void ChannelFailures::compare_meaning(GroupState& group, std::uint64_t channel,
+                                      const GroupState::Meaning& said) {
+  if (group.is_closed(channel) || group.why_failed(channel) != nullptr) return;
+  const GroupState::Meaning& known = group.meanings.emplace(channel, said).first->second;
+  if (known.meaning == said.meaning) return;
+  std::string what = group.options.describe ? group.options.describe(channel) : "";
+  if (!what.empty()) what.insert(0, "; ");
+  end_channels(group, {.first = channel},
+               fmt::format("hosts {} and {} take a message on channel {} for different ones{}",
+                           site_.name_of(known.host), site_.name_of(said.host), channel, what));
+  group.mark_mismatch(channel);
+  if (known.host != site_.host) tell(group, known.host, channel);
+}
+
+void ChannelFailures::end_channels(GroupState& group, const Channels& which,
+                                   const std::string& why) {
+  if (!group.fail(which, why)) return;
+  for (auto& [peer, lane] : group.out) fail_as_said(outgoing_.drop(lane, which), why);
+  for (auto& [peer, lane] : group.in) fail_as_said(lane->close(which), why);
+  for (auto& [peer, lane] : group.in) credit_.issue_returned(group, peer);
+}
+
+/// Also passes on failures that other hosts reported, because those may not have reached all.
+void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
+                                    const std::string& why) {
+  end_channels(group, which, why);
+  for (auto& [first, failed] : group.failed) {
+    const bool is_meant = first <= which.last && which.first <= failed.last;
+    if (!is_meant || std::exchange(failed.is_told, true)) continue;
+    for (const std::uint32_t peer : *group.hosts) {
+      const bool has_lane = group.out.contains(peer) || group.in.contains(peer);
+      if (has_lane && !group.over.contains(peer) && !failed.knowing.contains(peer))
+        tell(group, peer, first);
+    }
+  }
+}
+
+void ChannelFailures::tell(GroupState& group, std::uint32_t peer, std::uint64_t channel) {
+  const auto& [first, entry] = *std::prev(group.failed.upper_bound(channel));
+  LaneFrame failed = site_.control(LaneKind::failed, peer, group.id);
+  failed.channel = first;
+  failed.bytes = entry.last;
+  failed.meaning = entry.is_mismatch ? 1 : 0;
+  failed.text = entry.why;
+  site_.post(std::move(failed));
+}
+
+void ChannelFailures::take(GroupState& group, const LaneFrame& frame) {
+  if (frame.bytes < frame.channel) return;
+  end_channels(group, {frame.channel, frame.bytes}, frame.text);
+  if (frame.meaning != 0) group.mark_mismatch(frame.channel);
+  for (auto entry = group.failed.lower_bound(frame.channel);
+       entry != group.failed.end() && entry->first <= frame.bytes; ++entry)
+    entry->second.knowing.insert(frame.source);
+}
+
+}  // namespace paths

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/credit_issuer.cpp — how much credit a lane is worth.
+#include "paths/messages/credit_issuer.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace paths {
+namespace {
+
+/// The window of a way without a limit is made for this rate.
+constexpr double unlimited_as_bits_per_second = 10e9;
+constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
+/// Little messages that have not arrived by then are requested.
+constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
+
+}  // namespace
+
+LaneIn& CreditIssuer::lane_from(GroupState& group, std::uint32_t source) {
+  std::unique_ptr<LaneIn>& lane = group.in[source];
+  if (lane != nullptr) return *lane;
+  if (const std::uint64_t exact = group.options.window_bytes; exact != 0) {
+    lane = std::make_unique<LaneIn>(inbox_, exact, 1);
+  } else {
+    const std::uint64_t under_way = bytes_under_way(source);
+    lane = std::make_unique<LaneIn>(inbox_, under_way + under_way / 8, under_way / 8);
+  }
+  return *lane;
+}
+
+/// As much as is on the way from there and back when nothing holds it up, and a frame for the time
+/// in which one is served.
+std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
+  const Plan& plan = *site_.plan;
+  const WayCost there = cost_of(plan, source, site_.host), back = cost_of(plan, site_.host, source);
+  const double rate =
+      there.bits_per_second > 0 ? there.bits_per_second : unlimited_as_bits_per_second;
+  const double seconds = std::chrono::duration<double>(there.latency + back.latency).count();
+  const std::uint64_t frame =
+      plan.lanes.frame_bytes != 0 ? plan.lanes.frame_bytes : usual_frame_bytes;
+  const double frames = rate / 8 * seconds / static_cast<double>(frame);
+  return (static_cast<std::uint64_t>(frames) + 2) * charge_of(frame);
+}
+
+void CreditIssuer::issue(GroupState& group, std::uint32_t source) {
+  Account& account = lane_from(group, source).account();
+  if (const std::uint64_t bytes = account.issue(); bytes > 0) {
+    LaneFrame credit = site_.control(LaneKind::credit, source, group.id);
+    credit.bytes = bytes;
+    site_.post(std::move(credit));
+  }
+  const std::pair lane(group.id, source);
+  if (account.is_short() && std::find(short_.begin(), short_.end(), lane) == short_.end())
+    short_.push_back(lane);
+}
+
+void CreditIssuer::issue_returned(GroupState& group, std::uint32_t source) {
+  issue_to_short();
+  issue(group, source);
+}
+
+void CreditIssuer::issue_to_short() {
+  for (std::size_t left = short_.size(); left > 0 && inbox_.free() > 0; --left) {
+    const auto [id, source] = short_.front();
+    short_.pop_front();
+    if (GroupState* const group = groups_.find(id)) issue(*group, source);
+  }
+}
+
+void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, LaneIn& lane,
+                           const NamedMessage& which, MessageName name) {
+  if (!may_wait_to_ask(lane, which))
+    return grant(group.id, source, {name, which.meaning}, which.is_grant_at_once);
+  lane.hold_back(name, which.meaning);
+  asks_at_ = std::min(asks_at_, site_.runtime.now() + asks_after);
+}
+
+/// A source that has credit for more than a frame sends what is little without being asked. If
+/// another message holds it up, that message lies here, and the credit is not ample.
+bool CreditIssuer::may_wait_to_ask(const LaneIn& lane, const NamedMessage& which) const {
+  return which.is_little && !which.is_grant_at_once && !site_.runtime.is_virtual() &&
+         has_ample_credit(lane);
+}
+
+bool CreditIssuer::has_ample_credit(const LaneIn& lane) const {
+  const std::uint64_t frame = site_.plan->lanes.frame_bytes;
+  return frame != 0 && lane.account().is_ample() && lane.account().unused() >= charge_of(frame);
+}
+
+void CreditIssuer::grant(std::uint64_t group, std::uint32_t source, const LaneIn::HeldBack& message,
+                         bool is_at_once) {
+  LaneFrame grant = site_.control(LaneKind::grant, source, group);
+  grant.channel = message.name.channel;
+  grant.ordinal = message.name.ordinal;
+  grant.meaning = message.meaning;
+  grant.is_at_once = is_at_once;
+  site_.post(std::move(grant));
+}
+
+void CreditIssuer::grant_held_back(const GroupState& group, std::uint32_t source, LaneIn& lane) {
+  for (const LaneIn::HeldBack& message : lane.take_held_back()) grant(group.id, source, message);
+}
+
+void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source, LaneIn& lane) {
+  if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
+}
+
+/// Hosts may have parted ways about those that do not come.
+void CreditIssuer::ask_for_all() {
+  asks_at_ = base::Nanos::max();
+  for (const auto& [id, group] : groups_.all())
+    for (const auto& [source, lane] : group->in) grant_held_back(*group, source, *lane);
+}
+
+}  // namespace paths

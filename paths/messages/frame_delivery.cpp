@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/frame_delivery.cpp — along the links of a way, into a lane.
+#include "paths/messages/frame_delivery.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/ways.hpp"
+
+namespace paths {
+
+FrameDelivery::FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving)
+    : parts_(parts), site_(parts.site), receiving_(std::move(receiving)) {}
+
+void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
+  runtime::Lock lock(site_.mutex);
+  if (parts_.clock.is_stopped()) return;
+  site_.catch_up();
+  parts_.membership.note_neighbour(from, frame.source);
+  ++(frame.kind == LaneKind::data ? counts_.frames : counts_.control);
+  if (parts_.membership.is_of_neighbour(from, frame)) {
+    parts_.membership.take_of_neighbour(frame);
+    return parts_.clock.settle(lock);
+  }
+  if (!has_way(frame)) {
+    const Plan& plan = *site_.plan;
+    site_.complaints.tell(
+        place_text(plan, from),
+        fmt::format("lanes: a message from {} to {}, which has no way here",
+                    place_text(plan, frame.source), place_text(plan, frame.target)));
+    return;
+  }
+  if (frame.target != site_.host && frame.kind != LaneKind::lost)
+    parts_.membership.tell_of_loss(from, frame);
+  frame.lag = std::min(frame.lag, site_.farthest());
+  // Read before the clock is: a frame of no emulated link came at the moment of this call.
+  const base::Nanos came_at = site_.departures.came_at(frame);
+  const base::Nanos now = site_.runtime.now();
+  const base::Nanos came = std::min(came_at, now + site_.farthest());
+  const bool is_received = receiving_ != nullptr && comes_by_network(from);
+  const bool waits_for_turn = frame.kind == LaneKind::data && site_.runtime.is_virtual();
+  if (waits_for_turn || came > now) {
+    const std::uint32_t rank = waits_for_turn ? frame.source : 0;
+    all_come_by_ = std::max(all_come_by_, came + frame.lag);
+    auto arrive = [this, is_received, came, frame = std::move(frame)]() mutable {
+      pass(is_received, came, std::move(frame));
+    };
+    site_.agenda.put(came, std::move(arrive), waits_for_turn ? Turn::heads : Turn::events, rank);
+  } else {
+    pass(is_received, came, std::move(frame));
+  }
+  parts_.clock.settle(lock);
+}
+
+bool FrameDelivery::has_way(const LaneFrame& frame) const {
+  const std::size_t hosts = site_.plan->hosts.size();
+  return frame.source < hosts && frame.target < hosts && frame.source != site_.host &&
+         site_.leads_to(frame.target);
+}
+
+/// From a host of the cluster, or from outside where a switch leads to all hosts.
+bool FrameDelivery::comes_by_network(std::uint32_t from) const {
+  const Plan& plan = *site_.plan;
+  const std::uint32_t here = site_.cluster();
+  return plan.ways->clusters[here].has_switch ||
+         (from < plan.hosts.size() && plan.hosts[from].cluster == here);
+}
+
+/// Sends a frame on by the next link, or takes it if this is its target.
+void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
+  const bool is_data = frame.kind == LaneKind::data;
+  if (is_data && is_received) {
+    const runtime::Lock link(receiving_->mutex);
+    const auto passage = receiving_->instance.carry(came, frame.lag, frame.payload.size());
+    came = passage.head;
+    frame.lag = passage.lag;
+    all_come_by_ = std::max(all_come_by_, came + frame.lag);
+  }
+  if (frame.target != site_.host) {
+    site_.at(came, [this, came, frame = std::move(frame)]() mutable {
+      site_.departures.depart(std::move(frame), came);
+    });
+  } else if (!is_data) {
+    take_control(std::move(frame), came);
+  } else {
+    const base::Nanos tail = came + frame.lag;
+    site_.at(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
+  }
+}
+
+/// Waits twice, because the time that the receiving side of this host takes is only known when the
+/// last frame has begun to pass it.
+void FrameDelivery::when_all_has_come(const Agenda::Work& work) {
+  site_.agenda.put(
+      all_come_by_, [this, work] { site_.agenda.put(all_come_by_, work, Turn::choices); },
+      Turn::choices);
+}
+
+void FrameDelivery::take_control(LaneFrame frame, base::Nanos moment) {
+  switch (frame.kind) {
+    case LaneKind::done: return parts_.ends.take(frame);
+    case LaneKind::here: return parts_.arrivals.take(frame);
+    case LaneKind::look: return;
+    case LaneKind::lost: return parts_.membership.take_loss(frame);
+    default: return parts_.control.take(std::move(frame), moment);
+  }
+}
+
+void FrameDelivery::take_data(LaneFrame frame) {
+  ChannelFailures& failures = parts_.failures;
+  GroupState* const group = parts_.groups.find(frame.group);
+  if (group == nullptr) {
+    if (parts_.groups.ended(frame.group) == nullptr)
+      failures.refuse(frame, "a message for no group");
+    return;
+  }
+  if (const std::string wrong = wrong_place(*group, frame); !wrong.empty())
+    return failures.refuse(frame, wrong);
+  const std::uint32_t source = frame.source;
+  LaneIn& lane = parts_.credit.lane_from(*group, source);
+  if (group->over.contains(source) && lane.is_over()) return;
+  failures.compare_meaning(*group, frame.channel, {frame.meaning, source});
+  const bool has_failed = group->why_failed(frame.channel) != nullptr;
+  if (!has_failed && group->is_closed(frame.channel))
+    return failures.refuse(frame, group->text_of_closed(frame.channel));
+  std::string wrong;
+  try {
+    wrong = has_failed ? lane.discard(frame) : lane.take(frame, site_.ended);
+  } catch (const std::bad_alloc&) {
+    wrong = fmt::format("a message of {} bytes, for which there is no memory", frame.bytes);
+  }
+  if (!wrong.empty())
+    return failures.refuse(frame, fmt::format("{} (group {})", wrong, group->name));
+  if (has_failed && frame.offset == 0) failures.tell(*group, source, frame.channel);
+  if (lane.is_over() && group->over.contains(source))
+    failures.fail(*group, source, lane.take_waiting(), group->over[source]);
+  parts_.credit.ask_if_short(*group, source, lane);
+  parts_.credit.issue_returned(*group, source);
+}
+
+std::string FrameDelivery::wrong_place(const GroupState& group, const LaneFrame& frame) const {
+  if (!group.has(frame.source))
+    return fmt::format("a message for group {} from outside", group.name);
+  if (frame.channel >= group.options.channels)
+    return fmt::format("a message on channel {} of group {}, which has {}", frame.channel,
+                       group.name, group.options.channels);
+  return {};
+}
+
+}  // namespace paths

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/frame_delivery.hpp — frames that come to an endpoint, and where they go.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "paths/messages/channel_failures.hpp"
+#include "paths/messages/credit_issuer.hpp"
+#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/gathering.hpp"
+#include "paths/messages/group_control.hpp"
+#include "paths/messages/group_table.hpp"
+#include "paths/messages/membership.hpp"
+#include "paths/messages/message_clock.hpp"
+
+namespace paths {
+
+/// Takes what neighbours hand over: for this host, or for one further on.
+///
+/// Sharing: any context may call deliver(). counts() requires the mutex of the endpoint.
+class FrameDelivery {
+ public:
+  /// The parts of the endpoint that FrameDelivery uses. All outlive it.
+  struct Parts {
+    EndpointSite& site;
+    GroupTable& groups;
+    CreditIssuer& credit;
+    ChannelFailures& failures;
+    GroupControl& control;
+    Membership& membership;
+    Gathering& arrivals;
+    Gathering& ends;
+    MessageClock& clock;
+  };
+  /// `receiving`: the emulated link by which this host receives; nullptr if there is none.
+  FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving);
+
+  void deliver(std::uint32_t from, LaneFrame frame);
+  /// Does the work when all frames that were handed over until now have arrived.
+  void when_all_has_come(const Agenda::Work& work);
+
+  struct Counts {
+    std::uint64_t frames = 0;   ///< data that came, for this host or others
+    std::uint64_t control = 0;  ///< all else that came
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  bool has_way(const LaneFrame& frame) const;
+  bool comes_by_network(std::uint32_t from) const;
+  void pass(bool is_received, base::Nanos came, LaneFrame frame);
+  void take_control(LaneFrame frame, base::Nanos moment);
+  void take_data(LaneFrame frame);
+  std::string wrong_place(const GroupState& group, const LaneFrame& frame) const;
+
+  const Parts parts_;
+  EndpointSite& site_;
+  const std::shared_ptr<EmulatedLink> receiving_;
+  base::Nanos all_come_by_{0};  // when all that was handed over has arrived
+  Counts counts_;
+};
+
+}  // namespace paths

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group_calls.cpp — sends, receives and leaves.
+#include "paths/messages/group_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "paths/plan/emulated_switches.hpp"
+
+namespace paths {
+namespace {
+
+/// Groups of more hosts get their credit when they first ask.
+constexpr std::size_t told_hosts_max = 64;
+/// Frames are copied out of lent memory under the mutex, so they must not be large.
+constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
+
+}  // namespace
+
+/// A host that has left the group has said why before it was lost.
+std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
+                               const GroupOptions& options) {
+  runtime::Lock lock(site_.mutex);
+  GroupState& group = parts_.groups.add(name, std::move(hosts), options);
+  const std::uint64_t id = group.id;
+  if (group.hosts->size() <= told_hosts_max)
+    for (const std::uint32_t peer : *group.hosts)
+      if (peer != site_.host) parts_.credit.issue(group, peer);
+  parts_.control.take_early(id);
+  for (const auto& [host, why] : std::map(parts_.lost.all()))
+    parts_.failures.end_lanes_over(group, host, why);
+  parts_.clock.settle(lock);
+  return id;
+}
+
+// ---- sends ------------------------------------------------------------------------------------
+
+void GroupCalls::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
+                      base::Payload message, const std::shared_ptr<LaneWait>& wait) {
+  send_by(id, to, {.channel = channel}, wait,
+          [&](LaneOut& lane) { parts_.outgoing.send(lane, channel, std::move(message), wait); });
+}
+
+void GroupCalls::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
+                      base::Payload message, const std::shared_ptr<LaneWait>& wait) {
+  send_by(id, to, which, wait,
+          [&](LaneOut& lane) { parts_.outgoing.send(lane, which, std::move(message), wait); });
+}
+
+template <class Send>
+void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
+                         const std::shared_ptr<LaneWait>& wait, const Send& send) {
+  runtime::Lock lock(site_.mutex);
+  GroupState& group = parts_.groups.joined(id);
+  parts_.failures.compare_meaning(group, which.channel, {which.meaning, site_.host});
+  if (const auto over = group.over.find(to); over != group.over.end()) {
+    parts_.failures.fail(group, to, {wait}, over->second);
+  } else if (const std::string* const why = group.why_failed(which.channel)) {
+    parts_.failures.fail_as_said({wait}, *why);
+  } else {
+    LaneOut& lane = group.lane_to(to);
+    const bool asks = group.hosts->size() > told_hosts_max && !std::exchange(lane.has_asked, true);
+    if (asks) site_.post(site_.control(LaneKind::ask, to, id));
+    send(lane);
+  }
+  parts_.clock.settle(lock);
+}
+
+bool GroupCalls::is_paced(std::uint32_t to) {
+  const std::uint64_t frame = site_.plan->lanes.frame_bytes;
+  if (frame == 0 || frame > lent_frame_bytes_max) return false;
+  const runtime::Lock lock(site_.mutex);
+  if (site_.departures.link_to(to) != nullptr) return true;
+  return !site_.runtime.is_virtual() && !site_.departures.waits_for_streams(to) &&
+         site_.carrier.tells_of_room(site_.departures.next_host(to));
+}
+
+void GroupCalls::let_go(LaneWait& wait) {
+  const runtime::Lock lock(site_.mutex);
+  wait.is_let_go = true;
+}
+
+// ---- receives ---------------------------------------------------------------------------------
+
+void GroupCalls::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
+                         const std::shared_ptr<LaneWait>& wait) {
+  receive_by(id, from, {.channel = channel}, wait,
+             [&](LaneIn& lane) { return lane.receive(channel, wait); });
+}
+
+void GroupCalls::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
+                         const std::shared_ptr<LaneWait>& wait) {
+  receive_by(id, from, which, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
+}
+
+template <class Receive>
+void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
+                            const std::shared_ptr<LaneWait>& wait, const Receive& receive) {
+  runtime::Lock lock(site_.mutex);
+  GroupState& group = parts_.groups.joined(id);
+  parts_.failures.compare_meaning(group, which.channel, {which.meaning, site_.host});
+  if (const std::string* const why = group.why_failed(which.channel)) {
+    parts_.failures.fail_as_said({wait}, *why);
+    return parts_.clock.settle(lock);
+  }
+  LaneIn& lane = parts_.credit.lane_from(group, from);
+  const LaneIn::Asked asked = receive(lane);
+  const auto over = group.over.find(from);
+  if (asked.is_complete)
+    site_.ended.push_back(wait);
+  else if (over != group.over.end() && lane.is_over())
+    parts_.failures.fail(group, from, lane.take_waiting(), over->second);
+  else
+    parts_.credit.ask_for(group, from, lane, which, asked.name);
+  parts_.credit.issue_returned(group, from);
+  parts_.clock.settle(lock);
+}
+
+// ---- channels ---------------------------------------------------------------------------------
+
+void GroupCalls::close(std::uint64_t id, std::uint64_t channel,
+                       std::shared_ptr<const std::string> what) {
+  runtime::Lock lock(site_.mutex);
+  GroupState* const group = parts_.groups.find(id);
+  if (group == nullptr || group->is_closed(channel)) return;
+  group->close(channel);
+  group->last_closed = {channel, std::move(what)};
+  for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
+  for (auto& [peer, lane] : group->in) lane->close({channel, channel});
+  for (auto& [peer, lane] : group->in) parts_.credit.issue_returned(*group, peer);
+  parts_.clock.settle(lock);
+}
+
+void GroupCalls::fail(std::uint64_t id, const Channels& which, const std::string& why) {
+  runtime::Lock lock(site_.mutex);
+  GroupState* const group = parts_.groups.find(id);
+  if (group == nullptr) return;
+  parts_.failures.fail_channels(*group, which, why);
+  parts_.clock.settle(lock);
+}
+
+void GroupCalls::ask(std::uint64_t id, const LaneQuestion& question) {
+  runtime::Lock lock(site_.mutex);
+  GroupState* const group = parts_.groups.find(id);
+  if (group == nullptr) return;
+  parts_.control.ask(*group, question);
+  parts_.clock.settle(lock);
+}
+
+// ---- the end ----------------------------------------------------------------------------------
+
+EndpointSite::Waits GroupCalls::unsent(std::uint64_t id) {
+  const runtime::Lock lock(site_.mutex);
+  EndpointSite::Waits waits;
+  for (auto& [target, lane] : parts_.groups.joined(id).out)
+    lane.for_each([&](const LaneOut::Channel& channel) {
+      channel.for_each([&](const LaneOut::Message& message) {
+        if (!message.wait->is_let_go) waits.push_back(message.wait);
+      });
+    });
+  return waits;
+}
+
+void GroupCalls::leave(std::uint64_t id, const std::string& why, const PartTaken& part) {
+  runtime::Lock lock(site_.mutex);
+  GroupState* const group = parts_.groups.find(id);
+  if (group == nullptr) return;
+  std::set<std::uint32_t> peers;
+  for (const auto& [peer, lane] : group->out) peers.insert(peer);
+  for (const auto& [peer, lane] : group->in) peers.insert(peer);
+  const std::string& loss = parts_.lost.first_text();
+  for (const std::uint32_t peer : peers) {
+    LaneFrame left = parts_.control.farewell(peer, id, part);
+    if (!why.empty())
+      left.text = why;
+    else if (part.meaning == 0 && !loss.empty())
+      left.text = fmt::format("host {} has left group {}: {}", site_.name, group->name, loss);
+    leave_peer(*group, peer, std::move(left));
+  }
+  parts_.groups.end(*group, part);
+  parts_.credit.issue_to_short();
+  parts_.clock.settle(lock);
+}
+
+/// Requires the mutex.
+void GroupCalls::leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left) {
+  constexpr const char* has_left = "this host has left the group";
+  if (const auto lane = group.out.find(peer); lane != group.out.end()) {
+    left.bytes = lane->second.messages_sent;
+    parts_.failures.fail(group, peer, parts_.outgoing.drop(lane->second), has_left);
+  }
+  if (const auto lane = group.in.find(peer); lane != group.in.end())
+    parts_.failures.fail(group, peer, lane->second->drop(), has_left);
+  if (!parts_.lost.has(peer)) site_.post(std::move(left));
+}
+
+void GroupCalls::leave_all() {
+  std::vector<std::uint64_t> ids;
+  {
+    const runtime::Lock lock(site_.mutex);
+    for (const auto& [id, group] : parts_.groups.all()) ids.push_back(id);
+  }
+  for (const std::uint64_t id : ids) leave(id);
+}
+
+// ---- waits ------------------------------------------------------------------------------------
+
+void GroupCalls::wait(LaneWait& one, const std::string& what) {
+  if (!one.completion.wait(site_.deadline(), {"what a lane carries,", what}))
+    throw TravelError(site_.name, "", "",
+                      fmt::format("{}: not through before the deadline of {}{}", what,
+                                  base::format_time(site_.plan->deadline), known_cause_text()));
+  if (one.failure) throw TravelError(*one.failure);
+}
+
+std::string GroupCalls::known_cause_text() const {
+  const std::string text = silent_switch_text();
+  const runtime::Lock lock(site_.mutex);
+  const std::string& loss = parts_.lost.first_text();
+  return loss.empty() ? text : fmt::format("{}; {}", text, loss);
+}
+
+std::string GroupCalls::silent_switch_text() const {
+  const std::uint32_t place = switch_number(*site_.plan, site_.cluster());
+  if (!site_.carrier.silent().contains(place)) return {};
+  return fmt::format("; {}, a process of its own, has not answered",
+                     place_text(*site_.plan, place));
+}
+
+}  // namespace paths

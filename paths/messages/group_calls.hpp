@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group_calls.hpp — what the handles of groups and messages ask of an endpoint.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "paths/messages/channel_failures.hpp"
+#include "paths/messages/channels/outgoing_lanes.hpp"
+#include "paths/messages/credit_issuer.hpp"
+#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/group_control.hpp"
+#include "paths/messages/group_table.hpp"
+#include "paths/messages/lost_hosts.hpp"
+#include "paths/messages/message_clock.hpp"
+
+namespace paths {
+
+/// The calls of LaneGroup and LaneHandle (paths/messages/group.hpp), by the id of the group.
+///
+/// Sharing: any context may call anything.
+class GroupCalls {
+ public:
+  /// The parts of the endpoint that GroupCalls uses. All outlive it.
+  struct Parts {
+    EndpointSite& site;
+    GroupTable& groups;
+    CreditIssuer& credit;
+    ChannelFailures& failures;
+    GroupControl& control;
+    OutgoingLanes& outgoing;
+    LostHosts& lost;
+    MessageClock& clock;
+  };
+  explicit GroupCalls(const Parts& parts) : parts_(parts), site_(parts.site) {}
+
+  /// Makes a group, whose hosts have been checked. Returns its id. Throws UsageError while this
+  /// host is in a group of that name.
+  std::uint64_t join(std::string_view name, SharedHosts hosts, const GroupOptions& options);
+  void send(std::uint64_t group, std::uint32_t to, std::uint64_t channel, base::Payload message,
+            const std::shared_ptr<LaneWait>& wait);
+  void send(std::uint64_t group, std::uint32_t to, const NamedMessage& which, base::Payload message,
+            const std::shared_ptr<LaneWait>& wait);
+  void receive(std::uint64_t group, std::uint32_t from, std::uint64_t channel,
+               const std::shared_ptr<LaneWait>& wait);
+  void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
+               const std::shared_ptr<LaneWait>& wait);
+  bool is_paced(std::uint32_t to);
+  void let_go(LaneWait& wait);
+  void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
+  void fail(std::uint64_t group, const Channels& which, const std::string& why);
+  void ask(std::uint64_t group, const LaneQuestion& question);
+  EndpointSite::Waits unsent(std::uint64_t group);
+  void leave(std::uint64_t group, const std::string& why = "", const PartTaken& part = {});
+  /// Leaves all groups.
+  void leave_all();
+  /// Blocks until it is complete. Throws TravelError if it failed or is late.
+  void wait(LaneWait& one, const std::string& what);
+  /// Returns why something has not come, as far as this host knows.
+  std::string known_cause_text() const;
+
+ private:
+  template <class Send>
+  void send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
+               const std::shared_ptr<LaneWait>& wait, const Send& send);
+  template <class Receive>
+  void receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
+                  const std::shared_ptr<LaneWait>& wait, const Receive& receive);
+  void leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left);
+  std::string silent_switch_text() const;
+
+  const Parts parts_;
+  EndpointSite& site_;
+};
+
+}  // namespace paths

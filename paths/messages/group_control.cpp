@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group_control.cpp — credit, grants, questions and farewells of groups.
+#include "paths/messages/group_control.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace paths {
+namespace {
+
+/// Control that came before the group it is for was made here.
+constexpr std::size_t early_frames_max = 65'536;
+/// Count of messages in a question by a host that waits to send: none is larger.
+constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
+
+bool is_question(const LaneFrame& frame) {
+  return frame.kind == LaneKind::ask && frame.meaning != 0;
+}
+
+PartTaken part_of(const LaneFrame& left) { return {left.channel, left.meaning, left.text}; }
+
+}  // namespace
+
+void GroupControl::take(LaneFrame frame, base::Nanos moment) {
+  GroupState* const group = parts_.groups.find(frame.group);
+  if (group == nullptr) {
+    const GroupTable::Ended* const ended = parts_.groups.ended(frame.group);
+    return ended == nullptr ? keep_for_later(std::move(frame)) : take_of_ended(*ended, frame);
+  }
+  if (!group->has(frame.source) || frame.source == parts_.site.host)
+    return parts_.failures.refuse(frame,
+                                  fmt::format("control of group {} from outside", group->name));
+  switch (frame.kind) {
+    case LaneKind::credit:
+    case LaneKind::grant: return take_permission(*group, frame, moment);
+    case LaneKind::ask:
+      return frame.meaning == 0 ? parts_.credit.issue(*group, frame.source)
+                                : take_question(*group, frame);
+    case LaneKind::left: return take_farewell(*group, frame);
+    case LaneKind::failed: return parts_.failures.take(*group, frame);
+    case LaneKind::refused: return parts_.failures.end_lanes(*group, frame.source, frame.text);
+    default: return;
+  }
+}
+
+void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame& frame) {
+  if (frame.kind == LaneKind::failed && frame.meaning != 0)
+    parts_.groups.note_mismatch(ended, frame.channel, frame.text);
+  const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
+  const bool differs =
+      frame.kind == LaneKind::left && parts_.groups.compare(ended, frame.source, part_of(frame));
+  if (wants_answer || differs) parts_.site.post(farewell(frame.source, frame.group, ended.part));
+}
+
+// ---- permissions ------------------------------------------------------------------------------
+
+void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, base::Nanos moment) {
+  if (group.over.contains(frame.source)) return;
+  LaneOut& lane = group.lane_to(frame.source);
+  if (frame.kind == LaneKind::credit) {
+    lane.window.add(frame.bytes);
+  } else {
+    parts_.failures.compare_meaning(group, frame.channel, {frame.meaning, frame.source});
+    if (group.why_failed(frame.channel) != nullptr)
+      return parts_.failures.tell(group, frame.source, frame.channel);
+    if (group.is_closed(frame.channel)) return;
+    take_grant(lane, frame);
+  }
+  parts_.outgoing.unblock(lane, moment);
+}
+
+/// A grant of a message that was sent means nothing.
+void GroupControl::take_grant(LaneOut& lane, const LaneFrame& frame) {
+  const MessageName name{frame.channel, frame.ordinal};
+  const auto channel = lane.channels.find(name.channel);
+  const bool is_to_come =
+      channel == lane.channels.end() || name.ordinal >= channel->second.next_ordinal;
+  if (!parts_.outgoing.grant(lane, name) && is_to_come) lane.window.grant(name);
+}
+
+// ---- farewells --------------------------------------------------------------------------------
+
+LaneFrame GroupControl::farewell(std::uint32_t peer, std::uint64_t group,
+                                 const PartTaken& part) const {
+  LaneFrame left = parts_.site.control(LaneKind::left, peer, group);
+  left.channel = part.channels;
+  left.meaning = part.meaning;
+  left.text = part.text;
+  return left;
+}
+
+void GroupControl::take_farewell(GroupState& group, const LaneFrame& frame) {
+  const bool is_failing = frame.meaning == 0 && !frame.text.empty();
+  std::string why = is_failing ? frame.text : "it has left the group";
+  if (frame.meaning != 0) why += " " + frame.text;
+  group.parts.emplace(frame.source, part_of(frame));
+  const auto [over, is_new] = group.over.emplace(frame.source, std::move(why));
+  if (!is_new) return;
+  if (is_failing) group.said.insert(frame.source);
+  parts_.failures.fail(group, frame.source, parts_.outgoing.drop(group.lane_to(frame.source)),
+                       over->second);
+  parts_.failures.fail(group, frame.source,
+                       parts_.credit.lane_from(group, frame.source).end_after(frame.bytes),
+                       over->second);
+}
+
+// ---- questions --------------------------------------------------------------------------------
+
+void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
+  std::map<std::uint32_t, std::uint64_t> arrived;
+  for (const auto& [peer, lane] : group.in)
+    if (lane->awaits(question.channel)) arrived[peer] = lane->messages_arrived();
+  for (const auto& [peer, lane] : group.out)
+    if (lane.holds(question.channel)) arrived[peer] = waits_to_send;
+  for (const auto& [peer, messages] : arrived) {
+    if (group.over.contains(peer)) continue;
+    LaneFrame asked = parts_.site.control(LaneKind::ask, peer, group.id);
+    asked.channel = question.channel;
+    asked.meaning = question.meaning;
+    asked.bytes = messages;
+    asked.ordinal = question.parent;
+    asked.offset = question.parent_channel;
+    if (question.threads) asked.text = question.threads(peer);
+    parts_.site.post(std::move(asked));
+  }
+}
+
+/// A closed channel has sent all that it ever will. If all that this host sent has arrived there,
+/// the message that the other host waits for does not exist.
+void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
+  if (group.over.contains(frame.source)) return;
+  if (!group.is_closed(frame.channel)) {
+    parts_.failures.compare_meaning(group, frame.channel, {frame.meaning, frame.source});
+  } else if (group.why_failed(frame.channel) == nullptr &&
+             frame.bytes >= group.lane_to(frame.source).messages_sent) {
+    const auto& [last, what] = group.last_closed;
+    const bool is_said = last == frame.channel && what != nullptr;
+    parts_.failures.end_channels(
+        group, {.first = frame.channel},
+        fmt::format("hosts {0} and {1} take channel {2} of group {3} for different ones: "
+                    "{0} waits for {1}, which is done with it{4}",
+                    parts_.site.name_of(frame.source), parts_.site.name, frame.channel, group.name,
+                    is_said ? fmt::format(" after '{}'", *what) : ""));
+    group.mark_mismatch(frame.channel);
+  }
+  if (group.why_failed(frame.channel) != nullptr)
+    parts_.failures.tell(group, frame.source, frame.channel);
+}
+
+/// Returns why this host will not be in the group that a frame is for; "" if it may be.
+std::string GroupControl::why_never_here(const LaneFrame& frame) const {
+  const bool wants_answer = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
+                            frame.kind == LaneKind::ask;
+  if (!wants_answer) return {};
+  if (have_threads_ended_)
+    return fmt::format("the threads of host {} have ended", parts_.site.name);
+  if (!is_question(frame)) return {};
+  if (std::string why = why_never_split(frame); !why.empty()) return why;
+  return why_absent_ ? why_absent_(frame.text) : std::string();
+}
+
+/// Members make the parts of a split while they are in the group that is split: one that has left
+/// it, or that the split failed for, makes none.
+std::string GroupControl::why_never_split(const LaneFrame& question) const {
+  if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
+    const PartTaken& part = ended->part;
+    const bool has_reason = part.meaning == 0 && !part.text.empty();
+    return fmt::format("host {} has left group {}, from which this one was split{}",
+                       parts_.site.name, ended->name, has_reason ? ": " + part.text : "");
+  }
+  const GroupState* const parent = parts_.groups.find(question.ordinal);
+  if (parent == nullptr || parent->is_closed(question.offset)) return {};
+  const std::string* const why = parent->why_failed(question.offset);
+  return why == nullptr ? std::string()
+                        : fmt::format("the split of group {} failed on host {}: {}", parent->name,
+                                      parts_.site.name, *why);
+}
+
+// ---- groups that this host has not made -------------------------------------------------------
+
+void GroupControl::keep_for_later(LaneFrame frame) {
+  if (const std::string why = why_never_here(frame); !why.empty())
+    return answer_for_good(frame.source, frame.group, why);
+  if (is_question(frame)) return;  // it is asked again
+  const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
+                         frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
+                         frame.kind == LaneKind::failed;
+  if (!is_useful || early_frames_ >= early_frames_max) {
+    parts_.site.complaints.tell(fmt::format("host {}", parts_.site.name_of(frame.source)),
+                                fmt::format("lanes: control for a group that there is not{}{}",
+                                            frame.text.empty() ? "" : ": ", frame.text));
+    return;
+  }
+  ++early_frames_;
+  early_[frame.group].push_back(std::move(frame));
+}
+
+void GroupControl::take_early(std::uint64_t group) {
+  auto early = early_.extract(group);
+  if (!early) return;
+  early_frames_ -= early.mapped().size();
+  for (LaneFrame& frame : early.mapped()) take(std::move(frame), parts_.site.runtime.now());
+}
+
+void GroupControl::answer_for_good(std::uint32_t source, std::uint64_t group,
+                                   const std::string& why) {
+  LaneFrame left = parts_.site.control(LaneKind::left, source, group);
+  left.text = why;
+  parts_.site.post(std::move(left));
+}
+
+void GroupControl::end_threads() {
+  have_threads_ended_ = true;
+  early_frames_ = 0;
+  for (const auto& [group, frames] : std::exchange(early_, {})) {
+    std::map<std::uint32_t, std::string> answers;
+    for (const LaneFrame& frame : frames)
+      if (std::string why = why_never_here(frame); !why.empty())
+        answers.emplace(frame.source, std::move(why));
+    for (const auto& [source, why] : answers) answer_for_good(source, group, why);
+  }
+}
+
+}  // namespace paths

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group_control.hpp — what hosts of a group tell and ask each other.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paths/messages/channel_failures.hpp"
+#include "paths/messages/channels/outgoing_lanes.hpp"
+#include "paths/messages/credit_issuer.hpp"
+#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/group_table.hpp"
+
+namespace paths {
+
+/// Takes frames about groups that are not data: credit, grants, questions, farewells, failures.
+/// Keeps those of groups that this host has still to make.
+///
+/// Sharing: guarded by the mutex of the endpoint.
+class GroupControl {
+ public:
+  /// Returns why one of the threads will never join a group; "" if that is not known. Called with
+  /// the mutex held.
+  using WhyAbsent = std::function<std::string(std::string_view threads)>;
+
+  /// The parts of the endpoint that GroupControl uses. All outlive it.
+  struct Parts {
+    EndpointSite& site;
+    GroupTable& groups;
+    CreditIssuer& credit;
+    ChannelFailures& failures;
+    OutgoingLanes& outgoing;
+  };
+  explicit GroupControl(const Parts& parts) : parts_(parts) {}
+
+  /// Has questions about threads of this host answered. Before any group is made.
+  void answer_for_threads(WhyAbsent why_absent) { why_absent_ = std::move(why_absent); }
+  void take(LaneFrame frame, base::Nanos moment);
+  /// Takes the frames that came before the group was made here.
+  void take_early(std::uint64_t group);
+  /// The threads of this host have ended. Replies to frames of groups that none of them will make.
+  void end_threads();
+  /// Asks the hosts for which a channel waits.
+  void ask(GroupState& group, const LaneQuestion& question);
+  /// Returns the frame that tells a peer that this host has left a group.
+  LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const PartTaken& part) const;
+
+ private:
+  void take_of_ended(const GroupTable::Ended& ended, const LaneFrame& frame);
+  void take_permission(GroupState& group, const LaneFrame& frame, base::Nanos moment);
+  void take_grant(LaneOut& lane, const LaneFrame& frame);
+  void take_question(GroupState& group, const LaneFrame& frame);
+  void take_farewell(GroupState& group, const LaneFrame& frame);
+  void keep_for_later(LaneFrame frame);
+  std::string why_never_here(const LaneFrame& frame) const;
+  std::string why_never_split(const LaneFrame& question) const;
+  void answer_for_good(std::uint32_t source, std::uint64_t group, const std::string& why);
+
+  const Parts parts_;
+  WhyAbsent why_absent_;
+  bool have_threads_ended_ = false;
+  std::map<std::uint64_t, std::vector<LaneFrame>> early_;
+  std::size_t early_frames_ = 0;
+};
+
+}  // namespace paths

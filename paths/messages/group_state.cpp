@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group_state.cpp — channels that are closed or have failed.
+#include "paths/messages/group_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace paths {
+
+bool GroupState::has(std::uint32_t host) const {
+  return std::binary_search(hosts->begin(), hosts->end(), host);
+}
+
+LaneOut& GroupState::lane_to(std::uint32_t target) {
+  const auto [lane, is_new] = out.try_emplace(target);
+  lane->second.group = id;
+  lane->second.target = target;
+  return lane->second;
+}
+
+const std::string* GroupState::why_failed(std::uint64_t channel) const {
+  const auto after = failed.upper_bound(channel);
+  if (after == failed.begin()) return nullptr;
+  const auto& [first, entry] = *std::prev(after);
+  return channel <= entry.last ? &entry.why : nullptr;
+}
+
+bool GroupState::fail(const Channels& which, const std::string& why) {
+  bool is_new = false;
+  for (std::uint64_t at = which.first;; ++at) {
+    const auto after = failed.upper_bound(at);
+    std::uint64_t last =
+        after == failed.end() ? which.last : std::min(which.last, after->first - 1);
+    if (why_failed(at) != nullptr) {
+      last = std::prev(after)->second.last;
+    } else {
+      failed[at] = {last, why, {}, false};
+      is_new = true;
+    }
+    if (last >= which.last) return is_new;
+    at = last;
+  }
+}
+
+void GroupState::mark_mismatch(std::uint64_t channel) {
+  if (const auto entry = failed.find(channel); entry != failed.end())
+    entry->second.is_mismatch = true;
+}
+
+/// Those that have failed are done with, too, unless nothing comes behind them.
+void GroupState::close(std::uint64_t channel) {
+  if (channel == closed_before)
+    ++closed_before;
+  else
+    closed.insert(channel);
+  meanings.erase(channel);
+  forget_closed();
+}
+
+void GroupState::forget_closed() {
+  for (;;) {
+    const auto entry = failed.upper_bound(closed_before);
+    if (closed.erase(closed_before) > 0)
+      ++closed_before;
+    else if (why_failed(closed_before) != nullptr &&
+             std::prev(entry)->second.last != Channels().last)
+      closed_before = std::prev(entry)->second.last + 1;
+    else
+      break;
+  }
+  meanings.erase(meanings.begin(), meanings.lower_bound(closed_before));
+}
+
+std::string GroupState::text_of_closed(std::uint64_t channel) const {
+  const auto& [last, what] = last_closed;
+  return fmt::format("a message on channel {} of group {}, which is closed{}", channel, name,
+                     last == channel && what != nullptr ? fmt::format(" after '{}'", *what) : "");
+}
+
+}  // namespace paths

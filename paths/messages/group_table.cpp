@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/group_table.cpp — makes groups and ends them.
+#include "paths/messages/group_table.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/usage_error.hpp"
+
+namespace paths {
+
+GroupState& GroupTable::add(std::string_view name, SharedHosts hosts, GroupOptions options) {
+  for (const auto& [id, other] : groups_)
+    if (other->name == name)
+      throw base::UsageError(fmt::format("group {}: this host is in one of that name", name));
+  auto made = std::make_unique<GroupState>();
+  GroupState& group = *made;
+  group.id = base::digest_of(fmt::format("{}\n{}", uses_[std::string(name)]++, name)).low;
+  group.name = name;
+  group.hosts = std::move(hosts);
+  group.options = std::move(options);
+  groups_[group.id] = std::move(made);
+  return group;
+}
+
+GroupState* GroupTable::find(std::uint64_t id) {
+  const auto found = groups_.find(id);
+  return found == groups_.end() ? nullptr : found->second.get();
+}
+
+const GroupState* GroupTable::find(std::uint64_t id) const {
+  const auto found = groups_.find(id);
+  return found == groups_.end() ? nullptr : found->second.get();
+}
+
+GroupState& GroupTable::joined(std::uint64_t id) {
+  GroupState* const group = find(id);
+  if (group == nullptr) throw base::UsageError("a group that this host has left");
+  return *group;
+}
+
+const GroupTable::Ended* GroupTable::ended(std::uint64_t id) const {
+  const auto found = ended_.find(id);
+  return found == ended_.end() ? nullptr : &found->second;
+}
+
+void GroupTable::end(GroupState& group, const PartTaken& part) {
+  const std::uint64_t id = group.id;
+  const Ended& ended = ended_[id] = {group.name, part};
+  for (const auto& [peer, its] : group.parts) compare(ended, peer, its);
+  for (const auto& [channel, failed] : group.failed)
+    if (failed.is_mismatch) note_mismatch(ended, channel, failed.why);
+  groups_.erase(id);
+}
+
+bool GroupTable::compare(const Ended& ended, std::uint32_t peer, const PartTaken& part) {
+  const PartTaken& mine = ended.part;
+  if (mine.meaning == 0 || part.meaning == 0) return false;
+  if (mine.channels == part.channels && mine.meaning == part.meaning) return false;
+  if (!difference_.empty()) return false;
+  difference_ =
+      fmt::format("group {}: hosts did not take part in the same: host {} left it {}, host {} {}",
+                  ended.name, site_.name, mine.text, site_.name_of(peer), part.text);
+  return true;
+}
+
+void GroupTable::note_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why) {
+  const bool has_taken_part = ended.part.meaning != 0 && channel < ended.part.channels;
+  if (has_taken_part && difference_.empty())
+    difference_ = fmt::format("group {}: {}", ended.name, why);
+}
+
+}  // namespace paths

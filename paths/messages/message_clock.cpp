@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/message_clock.cpp — the service context, and threads that look while they wait.
+#include "paths/messages/message_clock.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "runtime/scheduler/poller.hpp"
+
+namespace paths {
+namespace {
+
+/// How often more is copied where there is room for it, before others get a turn.
+constexpr int rounds_max = 16;
+
+}  // namespace
+
+/// Runs while something is due, in a service context.
+class MessageClock::Service final : public runtime::Work {
+ public:
+  explicit Service(MessageClock& clock) : clock_(clock) {}
+  using Work::cancel;
+  void begin() { clock_.site_.runtime.begin({"lanes of", clock_.site_.name}, *this); }
+
+  // Guarded by the mutex of the endpoint:
+  bool is_running = false;
+  base::Nanos sleeps_until = base::Nanos::min();
+  runtime::WaitList earlier;  // notified if something is due earlier
+
+ private:
+  void run() override { clock_.run(); }
+  void ended(std::exception_ptr failure) override {
+    bool again = false;
+    {
+      runtime::Wakes wakes;
+      runtime::Lock lock(clock_.site_.mutex);
+      let_go();
+      is_running = again = !failure && clock_.is_needed();
+      if (!again) clock_.quiet_.wake_all(wakes);
+    }
+    if (again) begin();
+  }
+  MessageClock& clock_;
+};
+
+/// Threads that wait do what is due, so that no context has to be woken. While no thread looks, the
+/// service runs. A context that adds work sees the threads that look, or the last of these threads
+/// sees the work.
+class MessageClock::Lookers final : public runtime::Poller {
+ public:
+  explicit Lookers(MessageClock& clock) : clock_(clock) {}
+  /// Returns when none of the threads is in the endpoint. Requires that the mutex is not held.
+  void part() {
+    if (are_known_) clock_.site_.runtime.remove_poller(*this);
+  }
+  bool are_there() const { return count_.load() > 0; }
+
+  // With the mutex of the endpoint held:
+  void know(const Agenda& agenda) {
+    next_.store(agenda.empty() ? base::Nanos::max().count() : agenda.next().count());
+    if (agenda.empty() || clock_.is_stopped_ || clock_.site_.runtime.is_virtual()) return;
+    if (std::exchange(are_known_, true)) return;
+    clock_.site_.runtime.add_poller(*this);
+  }
+
+  void come() override { count_.fetch_add(1); }
+  bool look() override {
+    const base::Nanos::rep next = next_.load(std::memory_order_relaxed);
+    if (next == base::Nanos::max().count() || next > clock_.site_.runtime.now().count())
+      return false;
+    runtime::Lock lock(clock_.site_.mutex, std::try_to_lock);
+    if (lock && !clock_.is_stopped_) clock_.do_what_is_due(lock, Turn::choices);
+    return false;  // what was due tells of nothing else
+  }
+  void leave() override {
+    if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
+    runtime::Lock lock(clock_.site_.mutex);
+    if (!clock_.is_stopped_) clock_.settle(lock);
+  }
+
+ private:
+  MessageClock& clock_;
+  bool are_known_ = false;
+  std::atomic<int> count_{0};
+  std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};  // when the next work is due
+};
+
+MessageClock::MessageClock(const Parts& parts)
+    : parts_(parts),
+      site_(parts.site),
+      service_(std::make_unique<Service>(*this)),
+      lookers_(std::make_unique<Lookers>(*this)) {}
+
+MessageClock::~MessageClock() = default;
+
+void MessageClock::settle(runtime::Lock& lock) {
+  if (std::exchange(is_sending_, true)) return;
+  for (int rounds = 0;;) {
+    for (auto& wait : parts_.outgoing.sent()) site_.ended.push_back(std::move(wait));
+    parts_.outgoing.sent().clear();
+    settled_.leaving.swap(site_.departures.leaving());
+    settled_.ended.swap(site_.ended);
+    auto& [leaving, ended] = settled_;
+    lookers_->know(site_.agenda);
+    const bool begins = is_needed() && !std::exchange(service_->is_running, true);
+    if (!begins && leaving.empty() && ended.empty()) {
+      if (go_on(rounds)) continue;
+      break;
+    }
+    for (const auto& [to, frame] : leaving) parts_.membership.note_neighbour(to, frame.target);
+    lock.unlock();
+    if (begins) service_->begin();
+    for (auto& [to, frame] : leaving) site_.carrier.send(to, std::move(frame));
+    {
+      runtime::Wakes wakes;
+      for (const auto& wait : ended) wait->completion.complete(wakes);
+    }
+    leaving.clear();
+    ended.clear();
+    if (site_.runtime.is_virtual()) settled_ = {};  // simulations have very many hosts
+    lock.lock();
+  }
+  is_sending_ = false;
+  runtime::Wakes wakes;
+  if (next_due() < service_->sleeps_until) service_->earlier.wake_all(wakes);
+  if (site_.agenda.empty()) quiet_.wake_all(wakes);
+  parts_.ends.wake(wakes);
+  parts_.arrivals.wake(wakes);
+  if (wakes.empty()) return;
+  lock.unlock();
+}
+
+/// With what waits until all before it was handed over. After a while whoever does what is due is
+/// to go on, so that nobody keeps sending who came to receive.
+bool MessageClock::go_on(int& rounds) {
+  if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
+  if (++rounds <= rounds_max)
+    return parts_.outgoing.go_on([this](std::uint32_t to) { return site_.carrier.has_room(to); });
+  rounds = 0;
+  is_put_off_ = true;
+  site_.agenda.put(site_.runtime.now(), [this] { is_put_off_ = false; });
+  return true;
+}
+
+/// When the clock has something to do: who looks does what is on the agenda.
+base::Nanos MessageClock::next_due() const {
+  const bool has_work = !site_.agenda.empty() && !lookers_->are_there();
+  return has_work ? std::min(site_.agenda.next(), parts_.credit.asks_at())
+                  : parts_.credit.asks_at();
+}
+
+bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base::Nanos::max(); }
+
+void MessageClock::run() {
+  runtime::Lock lock(site_.mutex);
+  // On the virtual clock whoever waits until now goes on when everybody else has had his turn.
+  auto turn = site_.runtime.is_virtual() ? Turn::events : Turn::choices;
+  base::Nanos turn_at = site_.runtime.now();
+  while (is_needed()) {
+    const base::Nanos now = site_.runtime.now();
+    if (site_.runtime.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
+    const base::Nanos next = next_due();
+    if (next > now || (site_.runtime.is_virtual() && site_.agenda.next_turn() > turn)) {
+      service_->sleeps_until = next;
+      const runtime::Woken woken =
+          service_->earlier.wait(lock, runtime::Deadline::written_at(std::max(next, now)),
+                                 {"what is on its way from", site_.name, site_.host});
+      service_->sleeps_until = base::Nanos::min();
+      if (woken == runtime::Woken::expired && site_.runtime.now() == now && turn < Turn::choices)
+        turn = static_cast<Turn>(static_cast<int>(turn) + 1);
+      continue;
+    }
+    if (parts_.credit.asks_at() <= now) parts_.credit.ask_for_all();
+    do_what_is_due(lock, turn);
+    if (!lock.owns_lock()) lock.lock();
+  }
+}
+
+void MessageClock::do_what_is_due(runtime::Lock& lock, Turn turn) {
+  const base::Nanos now = site_.runtime.now();
+  const auto is_due = [&] {
+    return !site_.agenda.empty() && site_.agenda.next() <= now && site_.agenda.next_turn() <= turn;
+  };
+  while (is_due()) site_.agenda.take()();
+  settle(lock);
+}
+
+bool MessageClock::drain(runtime::Lock& lock, runtime::Deadline limit) {
+  while (!site_.agenda.empty() || is_sending_)
+    if (quiet_.wait(lock, limit, {"what is on its way from", site_.name, site_.host}) ==
+        runtime::Woken::expired)
+      return false;
+  return true;
+}
+
+void MessageClock::stop() {
+  runtime::Lock lock(site_.mutex);
+  is_stopped_ = true;
+  site_.agenda.clear();
+  if (service_->is_running) service_->cancel();
+  lock.unlock();
+  lookers_->part();
+  lock.lock();
+  // On the virtual clock contexts end with the run.
+  while (service_->is_running && (!site_.runtime.is_virtual() || runtime::is_inside_a_run()))
+    quiet_.wait(lock, runtime::Deadline::never(),
+                {"the end of the clock of", site_.name, site_.host});
+}
+
+}  // namespace paths

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/message_endpoint.cpp — makes the parts of an endpoint, and joins groups.
+#include "paths/messages/message_endpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/usage_error.hpp"
+#include "paths/plan/ways.hpp"
+
+namespace paths {
+namespace {
+
+/// Returns the emulated link by which a host receives; nullptr for a switch, and if there is none.
+std::shared_ptr<EmulatedLink> receiving_of(const EndpointSite& site, EmulatedLinks& links) {
+  if (site.is_switch()) return nullptr;
+  const HopLink network = receiving_link(*site.plan, site.host);
+  return network.is_there() ? links.named(network.name, link_of(network).model) : nullptr;
+}
+
+}  // namespace
+
+MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
+                                 std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier)
+    : site_(runtime, std::move(plan), host, links, carrier),
+      outgoing_(runtime, host, site_.plan->lanes.frame_bytes, site_.departures, site_.agenda),
+      lost_(site_),
+      inbox_(site_.plan->lanes.inbox_bytes),
+      groups_(site_),
+      credit_(site_, groups_, inbox_),
+      failures_(site_, groups_, credit_, outgoing_),
+      control_({site_, groups_, credit_, failures_, outgoing_}),
+      arrivals_(LaneKind::here, site_, lost_),
+      ends_(LaneKind::done, site_, lost_),
+      membership_({site_, lost_, groups_, failures_, arrivals_, ends_}),
+      clock_({site_, outgoing_, credit_, membership_, arrivals_, ends_}),
+      delivery_(
+          {site_, groups_, credit_, failures_, control_, membership_, arrivals_, ends_, clock_},
+          receiving_of(site_, links)),
+      phases_({site_, lost_, membership_, arrivals_, ends_, control_, failures_, clock_}),
+      calls_({site_, groups_, credit_, failures_, control_, outgoing_, lost_, clock_}) {}
+
+MessageEndpoint::~MessageEndpoint() {
+  self_.reset();
+  stop();
+}
+
+// ---- groups -----------------------------------------------------------------------------------
+
+std::unique_ptr<LaneGroup> MessageEndpoint::group_of(std::string_view name,
+                                                     const std::vector<std::string>& hosts,
+                                                     GroupOptions options) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& host : hosts) {
+    const auto number = site_.plan->host_named(host);
+    if (!number)
+      throw base::UsageError(fmt::format("group {}: the run has no host '{}'", name, host));
+    numbers.push_back(*number);
+  }
+  return group(name, std::move(numbers), std::move(options));
+}
+
+std::unique_ptr<LaneGroup> MessageEndpoint::group(std::string_view name,
+                                                  std::vector<std::uint32_t> hosts,
+                                                  GroupOptions options) {
+  std::sort(hosts.begin(), hosts.end());
+  return join(name, std::make_shared<const std::vector<std::uint32_t>>(std::move(hosts)),
+              std::move(options));
+}
+
+std::unique_ptr<LaneGroup> MessageEndpoint::join(std::string_view name, SharedHosts hosts,
+                                                 GroupOptions options) {
+  if (!is_of_this_process())
+    throw base::UsageError(fmt::format("group {}: this process was made by fork", name));
+  if (!std::is_sorted(hosts->begin(), hosts->end())) return group(name, *hosts, std::move(options));
+  check_hosts(name, *hosts);
+  const std::uint64_t id = calls_.join(name, hosts, options);
+  return std::unique_ptr<LaneGroup>(new LaneGroup(self_, {std::string(name), site_.plan}, id,
+                                                  std::move(hosts), std::move(options)));
+}
+
+void MessageEndpoint::check_hosts(std::string_view name,
+                                  const std::vector<std::uint32_t>& hosts) const {
+  const Plan& plan = *site_.plan;
+  const auto refuse = [&](const std::string& why) {
+    throw base::UsageError(fmt::format("group {}: {}", name, why));
+  };
+  const auto twice = std::adjacent_find(hosts.begin(), hosts.end());
+  if (hosts.empty() || hosts.back() >= plan.hosts.size())
+    refuse(fmt::format("expected some of the {} hosts of the run", plan.hosts.size()));
+  if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan.hosts[*twice].name));
+  if (!std::binary_search(hosts.begin(), hosts.end(), site_.host))
+    refuse(fmt::format("host {} is not in it", site_.name));
+  std::vector<bool> is_reached(plan.clusters.size());  // all hosts of a cluster are alike
+  for (const std::uint32_t peer : hosts) {
+    if (is_reached[plan.hosts[peer].cluster]) continue;
+    is_reached[plan.hosts[peer].cluster] = true;
+    for (const auto& [from, to] : {std::pair(site_.host, peer), std::pair(peer, site_.host)})
+      if (const std::string why = missing_way(plan, from, to); !why.empty())
+        refuse(fmt::format("no way from host {} to host {}: {}", plan.hosts[from].name,
+                           plan.hosts[to].name, why));
+  }
+}
+
+// ---- the host and the carrier -----------------------------------------------------------------
+
+void MessageEndpoint::record_transfers(RecorderOf recorder_of) {
+  const runtime::Lock lock(site_.mutex);
+  site_.departures.record_transfers(std::move(recorder_of));
+}
+
+void MessageEndpoint::answer_for_threads(GroupControl::WhyAbsent why_absent) {
+  const runtime::Lock lock(site_.mutex);
+  control_.answer_for_threads(std::move(why_absent));
+}
+
+void MessageEndpoint::room_made(std::uint32_t host) {
+  runtime::Lock lock(site_.mutex);
+  if (clock_.is_stopped()) return;
+  outgoing_.room_made(host);
+  clock_.settle(lock);
+}
+
+void MessageEndpoint::host_lost(std::uint32_t host, const std::string& reason) {
+  runtime::Lock lock(site_.mutex);
+  if (clock_.is_stopped()) return;
+  membership_.lose_and_tell_exit(host, reason);
+  clock_.settle(lock);
+}
+
+void MessageEndpoint::host_ended(std::uint32_t host) {
+  runtime::Lock lock(site_.mutex);
+  if (clock_.is_stopped()) return;
+  delivery_.when_all_has_come([this, host] { membership_.note_end(host); });
+  clock_.settle(lock);
+}
+
+void MessageEndpoint::look_at_neighbours() {
+  runtime::Lock lock(site_.mutex);
+  membership_.look_at_neighbours();
+  clock_.settle(lock);
+}
+
+std::string MessageEndpoint::finish(bool has_failed) {
+  calls_.leave_all();
+  const std::string wrong = phases_.finish(has_failed);
+  const runtime::Lock lock(site_.mutex);
+  return groups_.difference().empty() ? wrong : groups_.difference();
+}
+
+// ---- figures ----------------------------------------------------------------------------------
+
+std::uint64_t MessageEndpoint::end_progress() {
+  const runtime::Lock lock(site_.mutex);
+  return ends_.progress();
+}
+
+bool MessageEndpoint::in_use() {
+  const runtime::Lock lock(site_.mutex);
+  return groups_.is_used() || membership_.has_neighbours();
+}
+
+MessageEndpoint::Use MessageEndpoint::use() {
+  const runtime::Lock lock(site_.mutex);
+  const FrameDelivery::Counts& counts = delivery_.counts();
+  return {inbox_.issued(), inbox_.held(),  inbox_.held_most(),
+          counts.frames,   counts.control, site_.departures.lateness_lost()};
+}
+
+MessageEndpoint::Balance MessageEndpoint::credit_issued() {
+  const runtime::Lock lock(site_.mutex);
+  Balance balance;
+  for (const auto& [id, group] : groups_.all())
+    for (const auto& [source, lane] : group->in) balance[{id, source}] = lane->account().unused();
+  return balance;
+}
+
+MessageEndpoint::Balance MessageEndpoint::credit_to_use() {
+  const runtime::Lock lock(site_.mutex);
+  Balance balance;
+  for (const auto& [id, group] : groups_.all())
+    for (const auto& [target, lane] : group->out) balance[{id, target}] = lane.window.credit();
+  return balance;
+}
+
+}  // namespace paths

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/messages/run_phases.hpp — how the hosts of a run begin together and end together.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "paths/messages/channel_failures.hpp"
+#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/gathering.hpp"
+#include "paths/messages/group_control.hpp"
+#include "paths/messages/lost_hosts.hpp"
+#include "paths/messages/membership.hpp"
+#include "paths/messages/message_clock.hpp"
+
+namespace paths {
+
+/// Waits until all hosts of a run have arrived, and until the threads of all have ended.
+///
+/// Sharing: any context may call anything, each function once.
+class RunPhases {
+ public:
+  /// The parts of the endpoint that RunPhases uses. All outlive it.
+  struct Parts {
+    EndpointSite& site;
+    LostHosts& lost;
+    Membership& membership;
+    Gathering& arrivals;
+    Gathering& ends;
+    GroupControl& control;
+    ChannelFailures& failures;
+    MessageClock& clock;
+  };
+  explicit RunPhases(const Parts& parts);
+
+  /// Reports the arrival of this host to all others. Does not block.
+  void begin();
+  /// Blocks until all hosts have arrived or are gone, if begin() was called: two deadlines at most.
+  /// Prints what it waits for after 5 s, then ever less often.
+  void await_all();
+  /// Blocks until the threads of all hosts have ended. See MessageEndpoint::finish(). Returns what
+  /// went wrong; "" if nothing did.
+  std::string finish(bool has_failed);
+
+ private:
+  void finish_host(runtime::Lock& lock, bool has_failed);
+  void finish_switch(runtime::Lock& lock);
+  void await_end(runtime::Lock& lock, bool has_failed);
+  void drain(runtime::Lock& lock);
+  void settle(runtime::Lock& lock);
+  runtime::Deadline next_look(bool has_failed) const;
+  void lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why);
+  void lose_overdue();
+  void look_at_all();
+  void note_wrong(const std::string& what);
+
+  const Parts parts_;
+  EndpointSite& site_;
+  runtime::Deadline begins_by_ = runtime::Deadline::never();  // then threads run all the same
+  std::map<std::uint32_t, base::Nanos> overdue_;  // hosts whose news of the end is, and since when
+  std::string wrong_;
+};
+
+}  // namespace paths
