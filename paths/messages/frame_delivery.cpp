@@ -85,7 +85,9 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
       site_.departures.depart(std::move(frame), came);
     });
   } else if (!is_data) {
-    take_control(std::move(frame), came);
+    site_.at(came, [this, came, frame = std::move(frame)]() mutable {
+      take_control(std::move(frame), came);
+    });
   } else {
     const base::Nanos tail = came + frame.lag;
     site_.at(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
