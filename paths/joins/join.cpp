@@ -191,7 +191,7 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
         lock, round.has_leader ? runtime::Deadline::never() : *deadline,
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    if (!rules_.is_ready(round, operation.slot)) fail_late(round, operation.path, wakes);
+    fail_late(round, operation.path, wakes);  // a round that is ready has a leader
   }
 }
 

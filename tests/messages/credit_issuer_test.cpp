@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/messages/credit_issuer_test.cpp — who gets credit when the inbox has little room.
+#include "paths/messages/credit_issuer.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tests/support/lane_hosts.hpp"
+
+namespace {
+
+struct NoCarrier final : paths::LaneCarrier {
+  void send(std::uint32_t, paths::LaneFrame) override {}
+};
+
+}  // namespace
+
+TEST_CASE("credit issuer: a lane that found no room is served before one whose credit returns") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  NoCarrier carrier;
+  paths::EmulatedLinks links;
+  paths::EndpointSite site(runtime, test_support::lane_plan({3}, "", ""), 0, links, carrier);
+  paths::Inbox inbox(1000);
+  paths::GroupTable groups(site);
+  paths::CreditIssuer issuer(site, groups, inbox);
+  const std::vector<std::uint32_t> hosts = {0, 1, 2};
+  paths::GroupState& group =
+      groups.add("group", std::make_shared<const std::vector<std::uint32_t>>(hosts),
+                 {.channels = 1, .window_bytes = 1000});
+  paths::Account& first = issuer.lane_from(group, 1).account();
+  paths::Account& second = issuer.lane_from(group, 2).account();
+  issuer.issue(group, 1);
+  issuer.issue(group, 2);
+  REQUIRE(first.unused() == 1000);
+  REQUIRE(second.unused() == 0);
+
+  REQUIRE(first.take(600));
+  first.give_back(600);
+  issuer.issue_returned(group, 1);
+  CHECK(first.unused() == 400);
+  CHECK(second.unused() == 600);
+}
