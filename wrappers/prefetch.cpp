@@ -14,8 +14,7 @@ namespace wrappers {
 
 using paths::OperationKind;
 
-void Prefetch::handle(paths::Operation&& operation, paths::Next next,
-                      paths::Responder& responder) {
+void Prefetch::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   switch (operation.kind) {
     case OperationKind::observe:
     case OperationKind::observe_number:

@@ -70,9 +70,9 @@ struct StandingCall {
   StageId stage = no_stage;
   std::uint32_t path = 0;
   std::uint32_t slot = 0;
-  bool is_known = false;        // to the peer: a frame of it has left
+  bool is_known = false;        // the peer knows it: a frame has left
   PendingCall* call = nullptr;  // the one that is under way
-  bool is_given_up = false;     // it is not any more, and may still be answered
+  bool is_given_up = false;     // its caller is gone; a reply may come
   bool is_free() const { return call == nullptr && !is_given_up; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/reception.hpp — for whom what comes to a host is, by its greeting.
+// paths/connections/reception.hpp — finds the wiring that a new connection is for.
 #pragma once
 #include <cstdint>
 #include <deque>

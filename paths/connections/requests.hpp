@@ -29,7 +29,8 @@ class Requests {
   /// throws.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   runtime::Deadline deadline, Responder& responder);
-  /// Fails calls without a context whose reply is late at `now`. Returns when the next one's is.
+  /// Fails calls without a context whose reply is late at `now`. Returns when
+  /// the next reply is late.
   base::Nanos end_late(base::Nanos now);
 
   static void answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes);

@@ -28,8 +28,8 @@ LaneIn& CreditIssuer::lane_from(GroupState& group, std::uint32_t source) {
   return *lane;
 }
 
-/// As much as is on the way from there and back when nothing holds it up, and a frame for the time
-/// in which one is served.
+/// Returns the bytes that the way from the source and back can hold, and two frames more, because
+/// the host takes time to serve one.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const Plan& plan = *site_.plan;
   const WayCost there = cost_of(plan, source, site_.host), back = cost_of(plan, site_.host, source);

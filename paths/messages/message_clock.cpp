@@ -131,8 +131,8 @@ void MessageClock::settle(runtime::Lock& lock) {
   lock.unlock();
 }
 
-/// With what waits until all before it was handed over. After a while whoever does what is due is
-/// to go on, so that nobody keeps sending who came to receive.
+/// Continues messages that wait until the frames before were handed over. After some rounds it
+/// leaves the rest to the context that does due work, so that a receiver does not send for long.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -143,7 +143,7 @@ bool MessageClock::go_on(int& rounds) {
   return true;
 }
 
-/// When the clock has something to do: who looks does what is on the agenda.
+/// Returns when the service has work. Threads that look do the work on the agenda.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !site_.agenda.empty() && !lookers_->are_there();
   return has_work ? std::min(site_.agenda.next(), parts_.credit.asks_at())
@@ -154,7 +154,7 @@ bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base
 
 void MessageClock::run() {
   runtime::Lock lock(site_.mutex);
-  // On the virtual clock whoever waits until now goes on when everybody else has had his turn.
+  // On the virtual clock a wait until now ends after all other contexts have had their turn.
   auto turn = site_.runtime.is_virtual() ? Turn::events : Turn::choices;
   base::Nanos turn_at = site_.runtime.now();
   while (is_needed()) {

@@ -48,8 +48,9 @@ class MessageEndpoint {
 
   /// Joins the group of that name, which all its hosts do, in any order, with the same hosts and
   /// options. A name may be used again when the group was left; the n-th use of each host belongs
-  /// together. Does not block. Throws UsageError when it has no hosts, or one that there is not, or
-  /// twice, or not this one; while the host is in one of that name; and where there is no way.
+  /// together. Does not block. Throws UsageError if the list of hosts is empty, names a host twice
+  /// or one that the run does not have, or lacks this host; if the host is in a group of that name;
+  /// and if there is no way between two of the hosts.
   std::unique_ptr<LaneGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                    GroupOptions options = {});
   /// The same; what is rising already is shared, which counts where thousands are in one process.
@@ -59,19 +60,19 @@ class MessageEndpoint {
   std::unique_ptr<LaneGroup> group_of(std::string_view name, const std::vector<std::string>& hosts,
                                       GroupOptions options = {});
 
-  /// What crosses from here to another cluster, from now on; before anything does.
+  /// Records frames that cross from here to another cluster. To be called before the first one.
   void record_transfers(RecorderOf recorder_of);
   /// Has questions about threads of this host answered. Before any group is made.
   void answer_for_threads(GroupControl::WhyAbsent why_absent);
 
-  // Of the carrier; they do not block.
+  // Called by the carrier. They do not block.
 
-  /// What `from` handed over for this host, or for one further on.
+  /// Takes a frame that `from` handed over for this host, or for one further on.
   void deliver(std::uint32_t from, LaneFrame frame) { delivery_.deliver(from, std::move(frame)); }
   /// Its carrier had no room for what goes to a host that is one step away, and has some.
   void room_made(std::uint32_t host);
-  /// Nothing more will come from that host, nor get there: whoever waits for it is told, also on
-  /// other hosts. Likewise of a switch, with which go all whose way leads through it.
+  /// A host is lost: waits for it fail, here and on other hosts. If a switch is lost, all hosts
+  /// behind it are lost, too.
   void host_lost(std::uint32_t host, const std::string& reason);
   /// The same of one that has ended as it should. What it sent before is still on its way where it
   /// passes switches, which therefore tell nobody.
