@@ -235,7 +235,7 @@ CombineElements combine_with(Scalar scalar, Values values) {
   });
 }
 
-constexpr std::array<ElementwiseOperation, 10> operations = {{
+constexpr std::array<ElementwiseOperation, 10> all_operations = {{
     {"sum", combine_with<Sum>},
     {"product", combine_with<Product>},
     {"min", combine_with<Extreme<true>>},
@@ -267,7 +267,7 @@ bool are_right(Sign sign, Values values, std::span<const std::byte> elements) {
 
 }  // namespace
 
-std::span<const ElementwiseOperation> elementwise_operations() { return operations; }
+std::span<const ElementwiseOperation> elementwise_operations() { return all_operations; }
 
 bool are_right(Scalar scalar, Sign sign, Values values, std::span<const std::byte> elements) {
   return with_scalar(scalar,

@@ -20,7 +20,7 @@ namespace {
 using Location = std::int64_t;
 
 template <class T>
-T load(const std::byte* from) {
+T read_as(const std::byte* from) {
   // A byte other than 0 and 1 must not become a bool by copying: that would be undefined.
   if constexpr (std::is_same_v<T, bool>) return *from != std::byte{0};
   T value;
@@ -56,8 +56,8 @@ void refuse_nan(T value, std::size_t index) {
                   right.subspan(at, sizeof(T))))
         continue;
       const std::size_t index = first_index + at / sizeof(T);
-      const T a = load<T>(left.data() + at);
-      const T b = load<T>(right.data() + at);
+      const T a = read_as<T>(left.data() + at);
+      const T b = read_as<T>(right.data() + at);
       refuse_nan(a, index);
       refuse_nan(b, index);
       const std::string what = fmt::format("{} {} of {} and {}", scalar_name(scalar), name, a, b);
@@ -104,16 +104,17 @@ void combine_located(const ReduceShape& shape, std::span<std::byte> left,
     for (std::size_t i = 0; i < shape.count; ++i) {
       std::byte* const place = left.data() + i * stride;
       const std::byte* const other = right.data() + i * stride;
-      const T a = load<T>(place);
-      const T b = load<T>(other);
+      const T a = read_as<T>(place);
+      const T b = read_as<T>(other);
       if (values == Values::checked) {
         refuse_nan(a, i);
         refuse_nan(b, i);
       }
-      const bool is_earlier = load<Location>(other + sizeof(T)) < load<Location>(place + sizeof(T));
+      const bool is_earlier =
+          read_as<Location>(other + sizeof(T)) < read_as<Location>(place + sizeof(T));
       if (is_better<Better>(b, a, is_earlier)) std::memcpy(place, other, stride);
       if constexpr (std::is_floating_point_v<T>)
-        if (is_nan(load<T>(place))) store(place, std::numeric_limits<T>::quiet_NaN());
+        if (is_nan(read_as<T>(place))) store(place, std::numeric_limits<T>::quiet_NaN());
     }
   });
 }
@@ -125,7 +126,7 @@ void make_zero_or_one(const ReduceShape& shape, std::span<std::byte> values) {
     using T = decltype(zero);
     for (std::size_t i = 0; i < shape.count; ++i) {
       std::byte* const place = values.data() + i * sizeof(T);
-      store(place, static_cast<T>(load<T>(place) != T{}));
+      store(place, static_cast<T>(read_as<T>(place) != T{}));
     }
   });
 }
@@ -218,7 +219,7 @@ void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std
     using T = decltype(zero);
     const std::size_t stride = stride_of(shape);
     for (std::size_t i = 0; i < shape.count; ++i) {
-      const T value = load<T>(values.data() + i * stride);
+      const T value = read_as<T>(values.data() + i * stride);
       if (rule == Values::checked) refuse_nan(value, i);
       if constexpr (std::is_signed_v<T>) {
         if (sign == Sign::non_negative && value < T{}) {
@@ -242,8 +243,8 @@ std::string format_values(const ReduceShape& shape, std::span<const std::byte> v
     if (i > 0) text += ", ";
     with_scalar(shape.scalar, [&](auto zero) {
       using T = decltype(zero);
-      const T value = load<T>(place);
-      text += shape.located ? fmt::format("({} at {})", value, load<Location>(place + sizeof(T)))
+      const T value = read_as<T>(place);
+      text += shape.located ? fmt::format("({} at {})", value, read_as<Location>(place + sizeof(T)))
                             : fmt::format("{}", value);
     });
   }

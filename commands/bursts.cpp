@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/bursts.cpp — orders to those who send and receive, and what they answer.
+// commands/bursts.cpp — requests to those who send and receive, and what they answer.
 #include "commands/bursts.hpp"
 
 #include <algorithm>
@@ -12,29 +12,30 @@
 namespace commands {
 namespace {
 
-/// Orders, and answers to them; what is timed.
-constexpr std::uint64_t words = 0, data = 1;
+/// Requests, and answers to them; what is timed.
+constexpr std::uint64_t control_tag = 0, data_tag = 1;
 
 enum class What : std::uint64_t { end, receive, send, clock };
 
-struct Order {
+struct Request {
   What what = What::end;
   std::uint64_t number = 0;  ///< of rounds, or of bytes
   std::vector<std::uint32_t> peers = {};
 };
 
-base::Payload payload_of(const Order& order) {
-  std::vector<std::uint64_t> text = {static_cast<std::uint64_t>(order.what), order.number};
-  text.insert(text.end(), order.peers.begin(), order.peers.end());
+base::Payload payload_of(const Request& request) {
+  std::vector<std::uint64_t> text = {static_cast<std::uint64_t>(request.what), request.number};
+  text.insert(text.end(), request.peers.begin(), request.peers.end());
   return base::Payload::of(std::move(text));
 }
 
-Order order_of(const base::Payload& payload) {
+Request request_of(const base::Payload& payload) {
   constexpr std::size_t word = sizeof(std::uint64_t);
-  Order order{static_cast<What>(payload.read<std::uint64_t>()), payload.read<std::uint64_t>(word)};
+  Request request{static_cast<What>(payload.read<std::uint64_t>()),
+                  payload.read<std::uint64_t>(word)};
   for (std::size_t at = 2 * word; at < payload.size(); at += word)
-    order.peers.push_back(static_cast<std::uint32_t>(payload.read<std::uint64_t>(at)));
-  return order;
+    request.peers.push_back(static_cast<std::uint32_t>(payload.read<std::uint64_t>(at)));
+  return request;
 }
 
 /// Touched before they are sent.
@@ -52,24 +53,25 @@ base::Nanos clock(const paths::Thread& thread) {
 void send_to(paths::LaneGroup& group, const std::vector<std::uint32_t>& targets,
              std::uint64_t size) {
   const base::Payload message = bytes_of(size);
-  for (const std::uint32_t target : targets) group.send(target, data, message);
+  for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
 /// The next messages are asked for before those that came are answered, so that all are granted.
 void receive_from(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator,
-                  const Order& order) {
+                  const Request& request) {
   const auto ask = [&] {
     std::vector<paths::Receiving> coming;
-    for (const std::uint32_t source : order.peers) coming.push_back(group.receive(source, data));
+    for (const std::uint32_t source : request.peers)
+      coming.push_back(group.receive(source, data_tag));
     return coming;
   };
   std::vector<paths::Receiving> coming = ask();
-  group.send(initiator, words, {});
-  for (std::uint64_t round = 1; round <= order.number; ++round) {
+  group.send(initiator, control_tag, {});
+  for (std::uint64_t round = 1; round <= request.number; ++round) {
     for (paths::Receiving& one : coming) one.wait();
     const base::Nanos came = clock(thread);
-    if (round < order.number) coming = ask();
-    group.send(initiator, words, base::Payload::of(came));
+    if (round < request.number) coming = ask();
+    group.send(initiator, control_tag, base::Payload::of(came));
   }
 }
 
@@ -85,20 +87,20 @@ Bursts::Bursts(paths::Thread& thread, paths::LaneGroup& group, bool is_one_clock
 
 void Bursts::make_ready(const Peers& sources_of, std::uint64_t rounds) {
   for (const auto& [target, sources] : sources_of)
-    group_.send(target, words, payload_of({What::receive, rounds, sources}));
-  for (const auto& [target, sources] : sources_of) group_.receive(target, words).wait();
+    group_.send(target, control_tag, payload_of({What::receive, rounds, sources}));
+  for (const auto& [target, sources] : sources_of) group_.receive(target, control_tag).wait();
 }
 
 base::Nanos Bursts::one(const Peers& sources_of, const Peers& targets_of, std::uint64_t size) {
   const std::uint32_t self = thread_.host().index();
   const base::Nanos begin = clock(thread_);
   for (const auto& [source, targets] : targets_of)
-    if (source != self) group_.send(source, words, payload_of({What::send, size, targets}));
+    if (source != self) group_.send(source, control_tag, payload_of({What::send, size, targets}));
   if (const auto mine = targets_of.find(self); mine != targets_of.end())
     send_to(group_, mine->second, size);
   base::Nanos last = begin;
   for (const auto& [target, sources] : sources_of) {
-    last = std::max(last, group_.receive(target, words).wait().read<base::Nanos>());
+    last = std::max(last, group_.receive(target, control_tag).wait().read<base::Nanos>());
     bytes_ += size * sources.size();
   }
   return (is_one_clock_ ? last : clock(thread_)) - begin;
@@ -122,7 +124,7 @@ std::vector<std::vector<base::Nanos>> Bursts::batch(const std::vector<HostPair>&
 
 void Bursts::release(const std::vector<std::uint32_t>& hosts) {
   for (const std::uint32_t host : hosts)
-    if (host != thread_.host().index()) group_.send(host, words, payload_of({What::end}));
+    if (host != thread_.host().index()) group_.send(host, control_tag, payload_of({What::end}));
 }
 
 bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
@@ -131,22 +133,22 @@ bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
   bool all_do = ours != 0;
   for (const std::uint32_t host : hosts) {
     if (host == thread.host().index()) continue;
-    group.send(host, words, payload_of({What::clock}));
-    all_do = group.receive(host, words).wait().read<std::uint64_t>() == ours && all_do;
+    group.send(host, control_tag, payload_of({What::clock}));
+    all_do = group.receive(host, control_tag).wait().read<std::uint64_t>() == ours && all_do;
   }
   return all_do;
 }
 
 void help(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator) {
   for (;;) {
-    const Order order = order_of(patiently(group.receive(initiator, words)));
-    if (order.what == What::end) return;
-    if (order.what == What::clock)
-      group.send(initiator, words, base::Payload::of(runtime::steady_clock_identity()));
-    else if (order.what == What::send)
-      send_to(group, order.peers, order.number);
+    const Request request = request_of(patiently(group.receive(initiator, control_tag)));
+    if (request.what == What::end) return;
+    if (request.what == What::clock)
+      group.send(initiator, control_tag, base::Payload::of(runtime::steady_clock_identity()));
+    else if (request.what == What::send)
+      send_to(group, request.peers, request.number);
     else
-      receive_from(thread, group, initiator, order);
+      receive_from(thread, group, initiator, request);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace commands {
 namespace {
 
-std::string escaped(const std::string& text) {
+std::string escaped_for_dot(const std::string& text) {
   std::string out;
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') out += '\\';
@@ -36,14 +36,16 @@ std::string draw_dot(const Drawing& drawing) {
   for (std::size_t index = 0; index < drawing.nodes.size(); ++index)
     places[drawing.nodes[index].cluster][drawing.nodes[index].host].push_back(index);
   for (const auto& [cluster, hosts] : places) {
-    text += fmt::format("  subgraph \"cluster_{0}\" {{\n    label=\"{0}\";\n", escaped(cluster));
+    text += fmt::format("  subgraph \"cluster_{0}\" {{\n    label=\"{0}\";\n",
+                        escaped_for_dot(cluster));
     for (const auto& [host, nodes] : hosts) {
       text += fmt::format("    subgraph \"cluster_{}/{}\" {{\n      label=\"{}\";\n",
-                          escaped(cluster), escaped(host), escaped(host));
+                          escaped_for_dot(cluster), escaped_for_dot(host), escaped_for_dot(host));
       for (const std::size_t index : nodes) {
         const Drawing::Node& node = drawing.nodes[index];
-        text += fmt::format("      n{} [{}, label=\"{}\", tooltip=\"{}\"];\n", index,
-                            style(node.shape), escaped(node.name), escaped(node.details));
+        text +=
+            fmt::format("      n{} [{}, label=\"{}\", tooltip=\"{}\"];\n", index, style(node.shape),
+                        escaped_for_dot(node.name), escaped_for_dot(node.details));
       }
       text += "    }\n";
     }

@@ -16,7 +16,7 @@ constexpr int box_pixels = 34;
 constexpr int margin_pixels = 20;
 constexpr double letter_pixels = 6.6;
 
-std::string escaped(const std::string& text) {
+std::string escaped_for_svg(const std::string& text) {
   std::string out;
   for (const char letter : text) {
     if (letter == '&')
@@ -45,7 +45,8 @@ std::string_view fill(Drawing::Shape shape) {
 
 /// Shown under the pointer.
 std::string title(const Drawing::Node& node) {
-  return node.details.empty() ? "" : fmt::format("<title>{}</title>", escaped(node.details));
+  return node.details.empty() ? ""
+                              : fmt::format("<title>{}</title>", escaped_for_svg(node.details));
 }
 
 /// Every leaf has a row of its own; what joins stands in the middle of what it joins.
@@ -58,7 +59,7 @@ class SvgDrawer {
     for (const Drawing::Tree& tree : drawing_.trees) {
       if (tree.graph != graph) {
         body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-weight=\"bold\">graph {}</text>\n",
-                             margin_pixels, top_ + 18, escaped(tree.graph));
+                             margin_pixels, top_ + 18, escaped_for_svg(tree.graph));
         top_ += row_pixels;
       }
       graph = tree.graph;
@@ -104,8 +105,8 @@ class SvgDrawer {
         "<text x=\"{}\" y=\"{}\">{}</text>"
         "<text x=\"{}\" y=\"{}\" fill=\"#666\">{}</text></g>\n",
         title(node), left, middle - box_pixels / 2, width(node), box_pixels, corner,
-        fill(node.shape), left + 8, middle - 2, escaped(node.name), left + 8, middle + 12,
-        escaped(node.host));
+        fill(node.shape), left + 8, middle - 2, escaped_for_svg(node.name), left + 8, middle + 12,
+        escaped_for_svg(node.host));
     return middle;
   }
 

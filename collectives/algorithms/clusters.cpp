@@ -79,7 +79,7 @@ void allgather(Steps& steps, const Task& task, const Place& place, Rank me) {
   }
 }
 
-Program program(const Task& task, const Parameters& parameters, Rank me) {
+Program through_coordinators_program(const Task& task, const Parameters& parameters, Rank me) {
   const Place place = place_of(task, parameters, me);
   if (task.collective == Collective::allgather)
     return {1, [=, &task](Count, Steps& steps) { allgather(steps, task, place, me); }};
@@ -228,7 +228,7 @@ Program alltoall(const Task& task, const Parameters&, Rank me) {
 
 /// A speaker parts each block of each of its members: what others do in a millisecond would take
 /// it long in large clusters.
-std::string too_many_blocks(const Task& task, const Parameters&) {
+std::string too_many_cluster_blocks(const Task& task, const Parameters&) {
   constexpr std::size_t most = 1 << 16;
   std::size_t largest = 0;
   for (std::size_t number = 0; number < task.group().clusters(); ++number)
@@ -256,7 +256,7 @@ Algorithm clusters_algorithm() {
                           .is_piece = true}},
           .order = order,
           .refusal = {},
-          .program = program};
+          .program = through_coordinators_program};
 }
 
 Algorithm clusters_alltoall_algorithm() {
@@ -265,7 +265,7 @@ Algorithm clusters_alltoall_algorithm() {
           .collectives = {Collective::alltoall},
           .parameters = {},
           .order = {},
-          .refusal = too_many_blocks,
+          .refusal = too_many_cluster_blocks,
           .program = alltoall};
 }
 

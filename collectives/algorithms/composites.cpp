@@ -117,7 +117,7 @@ Program gather_scatter(const Task& task, const Parameters& parameters, Rank me) 
           }};
 }
 
-std::string too_many_blocks(const Task& task, const Parameters&) {
+std::string too_many_root_blocks(const Task& task, const Parameters&) {
   constexpr std::size_t most = 256;
   if (task.size() <= most) return "";
   return fmt::format("the root would part the blocks of {} participants for each; at most {}",
@@ -166,7 +166,7 @@ Algorithm gather_scatter_algorithm() {
                           .fallback = "0",
                           .is_piece = true}},
           .order = {},
-          .refusal = too_many_blocks,
+          .refusal = too_many_root_blocks,
           .program = gather_scatter};
 }
 

@@ -73,7 +73,7 @@ void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
   if (is_exclusive && me > 0) steps.copy({out, cells}, before);
 }
 
-Program program(const Task& task, const Parameters&, Rank me) {
+Program recursive_doubling_program(const Task& task, const Parameters&, Rank me) {
   return {task.vector().count > 0 ? Count{1} : Count{0}, [&task, me](Count, Steps& steps) {
             const bool is_exclusive = task.collective == Collective::exscan;
             if (is_exclusive || task.collective == Collective::scan)
@@ -93,7 +93,7 @@ Algorithm recursive_doubling_algorithm() {
           .parameters = {},
           .order = [](const Task&, const Parameters&) { return Order::in_order; },
           .refusal = {},
-          .program = program};
+          .program = recursive_doubling_program};
 }
 
 }  // namespace collectives

@@ -42,7 +42,8 @@ void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range
   allgather_direct(steps, {team, pieces, out, channel});
 }
 
-void allreduce(Steps& steps, const Task& task, const Choice& choice, Rank me, Count stretch) {
+void allreduce_stretch(Steps& steps, const Task& task, const Choice& choice, Rank me,
+                       Count stretch) {
   const Topology& group = task.group();
   const auto channel = static_cast<Channel>(stretch);
   const std::size_t mine = group.cluster_of(me);
@@ -93,7 +94,8 @@ Relatives relatives_of(const Task& task, const Shape& shape, std::size_t cluster
   return relatives;
 }
 
-void broadcast(Steps& steps, const Task& task, const Choice& choice, Rank me, Count stretch) {
+void broadcast_stretch(Steps& steps, const Task& task, const Choice& choice, Rank me,
+                       Count stretch) {
   const Topology& group = task.group();
   const auto channel = static_cast<Channel>(stretch);
   const Range whole = choice.stretches[stretch];
@@ -125,18 +127,19 @@ void broadcast(Steps& steps, const Task& task, const Choice& choice, Rank me, Co
   allgather(choice.inner, steps, {{owners, index}, dealing.pieces(), out, channel});
 }
 
-Program program(const Task& task, const Parameters& parameters, Rank me) {
+Program stretched_program(const Task& task, const Parameters& parameters, Rank me) {
   const Choice choice{parameters.word("inner"), parameters.word("exchange"),
                       Shape{.name = parameters.word("over_clusters")},
                       parameters.word("dealing") == "on",
                       Stretches(task.vector(), parameters.number("stretch"))};
   return {choice.stretches.count(), [&task, choice, me](Count stretch, Steps& steps) {
-            const auto once = task.collective == Collective::broadcast ? broadcast : allreduce;
+            const auto once =
+                task.collective == Collective::broadcast ? broadcast_stretch : allreduce_stretch;
             once(steps, task, choice, me, stretch);
           }};
 }
 
-Order order(const Task&, const Parameters& parameters) {
+Order order_of_stretched(const Task&, const Parameters& parameters) {
   return parameters.word("inner") == "direct" ? Order::canonical : Order::by_block;
 }
 
@@ -170,9 +173,9 @@ Algorithm stretched_algorithm() {
                           .help = "Whether other hosts talk in the next stretch.",
                           .fallback = "on",
                           .words = {"on", "off"}}},
-          .order = order,
+          .order = order_of_stretched,
           .refusal = {},
-          .program = program};
+          .program = stretched_program};
 }
 
 }  // namespace collectives

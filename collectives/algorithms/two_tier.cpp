@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-Program program(const Task& task, const Parameters& parameters, Rank me) {
+Program two_tier_program(const Task& task, const Parameters& parameters, Rank me) {
   return {1, [=, &task](Count, Steps& steps) {
             const Topology& group = task.group();
             const Range whole = task.vector();
@@ -38,7 +38,7 @@ Algorithm two_tier_algorithm() {
           .parameters = {reduce_scatter_parameter(), allgather_parameter()},
           .order = order_of_sums,
           .refusal = wrong_for_clusters,
-          .program = program};
+          .program = two_tier_program};
 }
 
 }  // namespace collectives

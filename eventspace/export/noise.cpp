@@ -15,7 +15,7 @@ namespace eventspace {
 namespace {
 
 /// Of one thread and collective at a time; beyond that the median is within 1%.
-constexpr std::size_t exact_max = std::size_t{4} << 20;
+constexpr std::size_t durations_kept_max = std::size_t{4} << 20;
 
 /// Sees the computations between a thread's operations. What it does before the first one is no
 /// computation like the others: it gets ready.
@@ -52,7 +52,7 @@ class Medians : public Computations {
  private:
   void add(const Track&, const Interval& computation) override {
     ++count_;
-    lasted_.try_emplace(computation.leaf, exact_max)
+    lasted_.try_emplace(computation.leaf, durations_kept_max)
         .first->second.add(computation.end_nanos - computation.begin_nanos);
   }
   void end() override {

@@ -19,11 +19,11 @@ namespace {
 using base::Settings;
 using Numbers = std::vector<std::uint64_t>;
 
-constexpr std::uint64_t most = 1'000'000;
+constexpr std::uint64_t parameter_max = 1'000'000;
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
   const auto count = base::parse_natural(text);
-  return count && *count > 0 && *count <= most ? count : std::nullopt;
+  return count && *count > 0 && *count <= parameter_max ? count : std::nullopt;
 }
 
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
@@ -252,7 +252,8 @@ class RelaxationReader {
     const bool is_known = set_word(name.text());
     const std::vector<SettingHelp>& settings = algorithm_.word->settings;
     if (is_known && settings.size() == 1) {
-      algorithm_.numbers[0] = static_cast<std::uint64_t>(inner.integer(name.text(), 1, 1, most));
+      algorithm_.numbers[0] =
+          static_cast<std::uint64_t>(inner.integer(name.text(), 1, 1, parameter_max));
     } else if (is_known && settings.size() > 1 && value.is_map()) {
       inner.take(name.text());
       read_numbers(name.text(), value);
@@ -272,7 +273,7 @@ class RelaxationReader {
     for (const SettingHelp& setting : settings)
       if (!reader.has(setting.name))
         reader.mistake(setting.name, "missing, expected how many rounds");
-    std::int64_t least_before = most;
+    std::int64_t least_before = parameter_max;
     for (std::size_t place = 0; place < settings.size(); ++place) {
       least_before = reader.integer(settings[place].name, 1, 1, least_before);
       algorithm_.numbers[place] = static_cast<std::uint64_t>(least_before);
@@ -298,7 +299,7 @@ class RelaxationReader {
         return set_transfer(algorithm_, transfer, 1);
       if (transfer.settings.empty() || value.find(transfer.name) == nullptr) continue;
       base::MapReader inner(value, reader_.mistakes(), "transfer");
-      const auto tuples = inner.integer(transfer.name, 1, 1, most);
+      const auto tuples = inner.integer(transfer.name, 1, 1, parameter_max);
       inner.finish();
       return set_transfer(algorithm_, transfer, static_cast<std::uint64_t>(tuples));
     }

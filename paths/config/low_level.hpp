@@ -14,6 +14,9 @@
 
 namespace paths {
 
+/// The most threads that a config may give to one host.
+inline constexpr std::int64_t host_threads_max = 1'000'000;
+
 /// Reads the low level as far as each part can be understood by itself.
 Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
                     PlanText& text, base::Mistakes& mistakes);

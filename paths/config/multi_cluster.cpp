@@ -25,7 +25,6 @@ using base::Settings;
 constexpr std::int64_t cluster_hosts_max = 100'000;
 constexpr std::uint64_t hosts_max = 1'000'000;
 constexpr std::uint64_t links_max = 1'000'000;
-constexpr std::int64_t host_threads_max = 1'000'000;
 
 template <class Named>
 std::vector<std::string_view> written_names(const std::vector<Named>& all) {

@@ -19,7 +19,6 @@ constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
 /// What fits into a socket's address with room for a file name.
 constexpr std::size_t ipc_path_bytes_max = 100;
-constexpr std::int64_t host_threads_max = 1'000'000;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
 /// The first port where no config says one. `paths run` chooses it for its processes, so that runs

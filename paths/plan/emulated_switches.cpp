@@ -10,7 +10,7 @@
 namespace paths {
 namespace {
 
-constexpr std::uint64_t port_max = 65535;
+constexpr std::uint64_t last_port = 65535;
 
 std::uint64_t port_of(const std::string& address) {
   return base::parse_natural(address.substr(address.rfind(':') + 1)).value_or(0);
@@ -50,11 +50,11 @@ std::string switch_address(const Plan& plan, std::uint32_t cluster) {
   for (const Plan::PlanHost& host : plan.hosts) port = std::max(port, port_of(host.address) + 1);
   for (std::uint32_t before = 0; before < cluster; ++before)
     if (is_switch_emulated(plan, before)) ++port;
-  if (port > port_max)
+  if (port > last_port)
     throw std::invalid_argument(
         fmt::format("the switch of {} listens at the next port beyond those of all hosts, but "
                     "there is none beyond {}; give the hosts lower ones",
-                    plan.clusters[cluster], port_max));
+                    plan.clusters[cluster], last_port));
   return fmt::format("{}:{}", beside.substr(0, beside.rfind(':')), port);
 }
 

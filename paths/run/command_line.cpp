@@ -29,8 +29,6 @@
 namespace paths {
 namespace {
 
-constexpr int failed = 1, wrong_usage = 2;
-
 /// Gives closed standard streams something to be, or the next socket would be one of them. What
 /// is printed to one that was closed is to fail, not to vanish.
 void open_standard_streams() {
@@ -126,7 +124,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
   base::say(fmt::format("{}: {}{}\nTry '{} --help' for more information.\n", app.get_name(),
                         message, hint(app, argc, argv), command_name(app)));
-  return wrong_usage;
+  return exit_wrong_usage;
 }
 
 /// Why CLI11 must not see a word: it takes 010 for 8, -1 for a huge number, nan for one in any
@@ -161,23 +159,23 @@ int run_body(CLI::App& app, int argc, const char* const* argv, const std::functi
     return report_usage(app, error, argc, argv);
   } catch (const base::ConfigError& error) {
     base::say(fmt::format("{}\n", error.what()));
-    return wrong_usage;
+    return exit_wrong_usage;
   } catch (const std::invalid_argument& error) {
     base::say(fmt::format("{}: {}\n", app.get_name(), error.what()));
-    return wrong_usage;
+    return exit_wrong_usage;
   } catch (const std::system_error& error) {
     const bool is_limit = error.code() == std::errc::too_many_files_open;
     const std::string remedy = is_limit ? fmt::format("; this process may have {} (ulimit -n)",
                                                       runtime::raise_descriptor_limit())
                                         : "";
     base::say(fmt::format("{}: {}{}\n", app.get_name(), error.what(), remedy));
-    return failed;
+    return exit_failed;
   } catch (const std::exception& error) {
     base::say(fmt::format("{}: {}\n", app.get_name(), error.what()));
-    return failed;
+    return exit_failed;
   } catch (const runtime::Stop& stop) {
     base::say(fmt::format("{}: {}\n", app.get_name(), stop.what()));
-    return failed;
+    return exit_failed;
   }
 }
 
@@ -193,7 +191,7 @@ int run_main(CLI::App& app, int argc, const char* const* argv, const std::functi
   if (flush_output() || code != 0) return code;
   if (is_output_unread()) end_by_sigpipe();
   base::say(fmt::format("{}: standard output could not be written\n", app.get_name()));
-  return failed;
+  return exit_failed;
 }
 
 void set_examples(CLI::App& app, const std::string& examples) {

@@ -11,6 +11,10 @@ class ParseError;
 
 namespace paths {
 
+/// The exit codes of a program that did not succeed.
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_wrong_usage = 2;  ///< of the command line or the config
+
 /// The whole main() of a program: reads the command line, runs `body`, which answers the exit code,
 /// and says what either throws. Returns 1 as well when what was printed could not be written, and 2
 /// for a wrong command line, a ConfigError and a std::invalid_argument. An option that is given

@@ -21,7 +21,6 @@
 namespace paths {
 namespace {
 
-constexpr int failed = 1;
 constexpr std::size_t failures_shown_max = 5;
 
 struct CommandLine {
@@ -98,7 +97,7 @@ int report(const std::vector<std::string>& failures) {
     base::say(failures[i] + '\n');
   if (failures.size() > failures_shown_max)
     base::say(fmt::format("and {} more threads\n", failures.size() - failures_shown_max));
-  return failures.empty() ? 0 : failed;
+  return failures.empty() ? 0 : exit_failed;
 }
 
 /// The exit code: a trace that was asked for and has nothing is a failure.
@@ -109,7 +108,7 @@ int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string
   if (outcome.written == 0 && outcome.lacking > 0) {
     base::say(fmt::format("{}: not traced: not one of the {} records{} could be written\n", program,
                           outcome.lacking, where));
-    return failed;
+    return exit_failed;
   }
   const auto all = static_cast<double>(outcome.written + outcome.lacking);
   if (outcome.lacking > 0)

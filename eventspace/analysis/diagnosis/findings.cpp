@@ -13,6 +13,7 @@
 #include "eventspace/analysis/metrics/computation.hpp"
 #include "eventspace/analysis/metrics/figures.hpp"
 #include "eventspace/analysis/metrics/others.hpp"
+#include "eventspace/analysis/units.hpp"
 
 namespace eventspace {
 
@@ -21,8 +22,6 @@ namespace {
 constexpr const char* one_clock = "one host's own clock";
 constexpr const char* two_way_basis = "two-way: each side's own clock";
 
-double ms(double nanos) { return nanos / 1e6; }
-double ms(std::int64_t nanos) { return ms(static_cast<double>(nanos)); }
 double ratio(std::int64_t one, std::int64_t other) {
   return other == 0 ? 0 : static_cast<double>(one) / static_cast<double>(other);
 }

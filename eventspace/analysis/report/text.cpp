@@ -11,6 +11,7 @@
 
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
+#include "eventspace/analysis/units.hpp"
 
 namespace eventspace {
 namespace {
@@ -21,8 +22,6 @@ constexpr std::size_t notes_shown = 3;
 constexpr std::size_t graphs_shown = 3;
 constexpr std::size_t checks_shown = 8;
 
-double ms(double nanos) { return nanos / 1e6; }
-double ms(std::int64_t nanos) { return ms(static_cast<double>(nanos)); }
 double seconds(std::int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);

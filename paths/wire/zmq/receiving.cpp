@@ -15,7 +15,7 @@ namespace paths {
 
 namespace {
 
-constexpr int receives_in_a_row = 256;  // then fibers get a turn
+constexpr int messages_in_a_row = 256;  // then fibers get a turn
 
 struct SocketEvent {
   std::uint16_t kind = 0;
@@ -39,7 +39,7 @@ std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
 
 void Sockets::receive_from(Outgoing& peer) {
   peer.look_again = false;
-  for (int i = 0; i < receives_in_a_row; ++i) {
+  for (int i = 0; i < messages_in_a_row; ++i) {
     if (peer.lost || receiver_ == nullptr) return;
     zmq::message_t header;
     if (receive_all(peer.dealer, {&header}, body_) == 0) return;
@@ -69,7 +69,7 @@ void Sockets::receive_incoming() {
   if (receiver_ == nullptr) return;
   router_look_again_ = false;
   look_at_router_monitor();
-  for (int i = 0; i < receives_in_a_row; ++i) {
+  for (int i = 0; i < messages_in_a_row; ++i) {
     zmq::message_t routing_id, header;
     if (receive_all(router_, {&routing_id, &header}, body_) == 0) return report_closed();
     Incoming* peer = incoming_of(routing_id, header);

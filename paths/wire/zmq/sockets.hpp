@@ -147,10 +147,10 @@ template <class Receive>
 void Sockets::receiving(Receive receive) {
   {
     const runtime::Lock use(using_);
-    struct Receiving {
+    struct FlagWhileReceiving {
       bool& is;
-      explicit Receiving(bool& flag) : is(flag) { is = true; }
-      ~Receiving() { is = false; }
+      explicit FlagWhileReceiving(bool& flag) : is(flag) { is = true; }
+      ~FlagWhileReceiving() { is = false; }
     } const receiving(is_receiving_);
     receive();
   }

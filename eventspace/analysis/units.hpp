@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/units.hpp — the units in which reports state times.
+#pragma once
+
+#include <cstdint>
+
+namespace eventspace {
+
+inline double ms(double nanos) { return nanos / 1e6; }
+inline double ms(std::int64_t nanos) { return ms(static_cast<double>(nanos)); }
+
+}  // namespace eventspace
