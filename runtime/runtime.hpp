@@ -133,13 +133,6 @@ enum class Waiting : std::uint8_t {
 
 struct RuntimeOptions {
   ClockKind clock = ClockKind::steady;
-  /// Service contexts are fibers of one OS thread; a thread-sanitizer build makes each an OS
-  /// thread, because it cannot follow fibers that meet OS threads.
-#ifdef PATHS_TSAN
-  bool service_fibers = false;
-#else
-  bool service_fibers = true;
-#endif
   /// Address space of the stack of a context with the role of a thread; only touched pages cost
   /// memory.
   std::size_t stack_bytes = thread_stack_bytes;

@@ -10,15 +10,12 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "runtime/thread_sanitizer.hpp"
 
 namespace runtime {
 
 using base::Nanos;
 
-#ifdef PATHS_TSAN
-using Mutex = std::mutex;  // the sanitizer follows in which order these are locked
-inline void show_unlocked() {}
-#else
 /// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go). Who
 /// finds it held looks a little longer than those take before he sleeps.
 ///
@@ -28,22 +25,37 @@ inline void show_unlocked() {}
 /// Ends: may go as soon as it is unlocked, even if its last user has not returned from unlock().
 class Mutex {
  public:
+  Mutex() = default;
+  ~Mutex() { thread_sanitizer::forget_mutex(this); }
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
   void lock() {
-    if (!try_lock()) lock_slowly();
+    thread_sanitizer::lock_mutex(this);
+    if (!take()) lock_slowly();
+    thread_sanitizer::locked_mutex(this);
   }
   bool try_lock() {
-    std::uint32_t expected = free;
-    return state_.compare_exchange_strong(expected, held, std::memory_order_acquire,
-                                          std::memory_order_relaxed);
+    thread_sanitizer::try_mutex(this);
+    const bool is_taken = take();
+    thread_sanitizer::tried_mutex(this, is_taken);
+    return is_taken;
   }
   void unlock() {
+    thread_sanitizer::unlock_mutex(this);
     const bool has_sleepers = sleepers_.load(std::memory_order_relaxed) != 0;
     state_.store(free, std::memory_order_release);
+    thread_sanitizer::unlocked_mutex(this);
     if (has_sleepers) wake_one(&state_);
   }
 
  private:
   static constexpr std::uint32_t free = 0, held = 1;
+  bool take() {
+    std::uint32_t expected = free;
+    return state_.compare_exchange_strong(expected, held, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
   void lock_slowly();
   static void wake_one(const void* state);
   std::atomic<std::uint32_t> state_{free};
@@ -52,8 +64,7 @@ class Mutex {
 
 /// For one who has unlocked a mutex and now looks for what others left who tried to lock it and
 /// went away: either they find it unlocked, or what they left is seen.
-inline void show_unlocked() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-#endif
+inline void show_unlocked() { thread_sanitizer::order_all(); }
 using Lock = std::unique_lock<Mutex>;
 
 class Context;

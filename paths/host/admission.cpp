@@ -303,9 +303,7 @@ bool Admission::Moves::is_new(std::uint64_t sequence) const {
 std::string Admission::Moves::wrong(std::uint64_t sequence, bool may_overtake) const {
   if (sequence == std::numeric_limits<std::uint64_t>::max()) return "the last move there can be";
   if (!is_new(sequence)) return fmt::format("move {} comes twice", sequence);
-  // A thread-sanitizer build begins services in any order, and with them what was started.
-  const bool has_order = runtime::RuntimeOptions().service_fibers;
-  if (has_order && !may_overtake && sequence < next_in_order_)
+  if (!may_overtake && sequence < next_in_order_)
     return fmt::format("move {} comes after move {}", sequence, next_in_order_ - 1);
   return {};
 }

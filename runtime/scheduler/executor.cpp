@@ -77,7 +77,7 @@ Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_
 
 void Executor::begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work) {
   launch_begun();
-  if (!is_virtual() && (role == ContextRole::thread || !runs_fibers())) {
+  if (!is_virtual() && role == ContextRole::thread) {
     begin_os_thread(role, name, work);
   } else if (role == ContextRole::thread || !begin_again(name, work)) {
     begin_fiber(role, name, stack_bytes, work);
@@ -154,7 +154,6 @@ void Executor::end_run() {
 
 /// Cancels the fibers of the services and waits until there are none.
 void Executor::end_services() {
-  if (!runs_fibers()) return;
   std::unique_lock lock(no_fibers_mutex_);
   has_no_fibers_ = false;
   post([this] {
@@ -175,7 +174,7 @@ void Executor::none_lives() {
 // ---- waking ---------------------------------------------------------------------------------
 
 void Executor::wake_in_order(std::vector<Context*> services, Wakes::Threads threads) {
-  if (!runs_fibers() || is_virtual()) {
+  if (is_virtual()) {
     for (Context* service : services) service->unpark();
     threads.wake();
     return;
@@ -355,10 +354,6 @@ void Executor::start_services_thread() {
 }
 
 void Executor::services_loop() {
-  if (!runs_fibers()) {
-    for (run_posted(); !scheduler_.is_stopped(); run_posted()) sleep_in_kernel();
-    return;
-  }
   scheduler_.attach();
   scheduler_.run(true);
   scheduler_.detach();

@@ -38,7 +38,6 @@ class Executor final : private SchedulerOwner {
   Resumptions resumptions{*this};
   bool is_virtual() const { return options.clock == ClockKind::virtual_time; }
   bool is_deadlocked() const { return deadlock_ != nullptr; }
-  bool runs_fibers() const { return is_virtual() || options.service_fibers; }
   Nanos now() const;
   Nanos roughly_now() const;
   std::uint64_t events() const { return clock_.events(); }

@@ -6,7 +6,6 @@
 
 #include <boost/fiber/algo/algorithm.hpp>
 #include <boost/fiber/algo/round_robin.hpp>
-#include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 #include <boost/fiber/scheduler.hpp>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "runtime/scheduler/context.hpp"
+#include "runtime/scheduler/fiber_launch.hpp"
 #include "runtime/scheduler/stack_pool.hpp"
 
 namespace runtime {
@@ -34,7 +34,8 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
     }
   }
 
-  boost::fibers::context* pick_next() noexcept override {
+  /// The thread sanitizer must not note its return, which is another fiber's (StackSwitch).
+  __attribute__((no_sanitize("thread"))) boost::fibers::context* pick_next() noexcept override {
     const bool on_dispatcher =
         boost::fibers::context::active()->is_context(boost::fibers::type::dispatcher_context);
     if (on_dispatcher) {
@@ -115,13 +116,10 @@ Context& Scheduler::make(std::size_t stack_bytes) {
 
 void Scheduler::launch(Context& context) {
   live.add(context);
-  auto body = [this, &context] {
+  launch_fiber(context.stack, [this, &context] {
     run_fiber(context);
     FreeContexts::give_back(context);
-  };
-  boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, GivenStack(context.stack),
-                       body)
-      .detach();
+  });
 }
 
 Context* Scheduler::take_idle() {

@@ -16,6 +16,7 @@
 
 #include "base/units.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/scheduler/stack_switch.hpp"
 
 namespace runtime {
 namespace {
@@ -142,6 +143,9 @@ boost::context::stack_context GivenStack::allocate() {
   return stack;
 }
 
-void GivenStack::deallocate(boost::context::stack_context&) { StackPool::deallocate(stack_); }
+void GivenStack::deallocate(boost::context::stack_context&) {
+  StackSwitch::forget(stack_);
+  StackPool::deallocate(stack_);
+}
 
 }  // namespace runtime

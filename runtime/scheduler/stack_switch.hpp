@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_switch.hpp — tells the address sanitizer which stack runs.
+// runtime/scheduler/stack_switch.hpp — tells the sanitizers which stack runs.
 #pragma once
 #include <cstddef>
 #include <unordered_map>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 #include "runtime/scheduler/stack_pool.hpp"
@@ -13,9 +15,10 @@
 namespace runtime {
 
 /// Private to runtime/. Boost.Fiber, as Debian builds it, switches stacks without a word to the
-/// sanitizer, which then takes an exception on a fiber for an overflow. Our scheduling algorithm
-/// knows every switch: it calls leave_for() right before one, and whoever runs next calls
-/// arrived(). Does nothing in other builds.
+/// sanitizers. The address sanitizer then takes an exception on a fiber for an overflow, and the
+/// thread sanitizer takes all fibers for one thread. Our scheduling algorithm knows every switch:
+/// it calls leave_for() right before one, and whoever runs next calls arrived(). Does nothing in
+/// other builds.
 class StackSwitch {
  public:
 #if defined(__SANITIZE_ADDRESS__)
@@ -40,6 +43,7 @@ class StackSwitch {
     if (current_ == nullptr) home_ = {bottom, bytes};
     current_ = self;
   }
+  static void forget(const StackBounds&) {}
 
  private:
   struct Bounds {
@@ -57,9 +61,30 @@ class StackSwitch {
   const void* current_ = nullptr;  // null: the OS thread's own stack
   Bounds home_;
   std::unordered_map<const void*, void*> fake_;
+#elif defined(__SANITIZE_THREAD__)
+  StackSwitch() = default;
+  ~StackSwitch() {
+    if (dispatcher_ != nullptr) __tsan_destroy_fiber(dispatcher_);
+  }
+  StackSwitch(const StackSwitch&) = delete;
+  StackSwitch& operator=(const StackSwitch&) = delete;
+
+  /// The sanitizer must not note its return: it returns as the next fiber. Nor that of its caller.
+  __attribute__((no_sanitize("thread"))) void leave_for(const void* next, bool next_is_home) {
+    __tsan_switch_to_fiber(seen_as(next, next_is_home), 0);
+  }
+  void arrived(const void*) {}
+  /// The fiber whose stack this was has ended.
+  static void forget(const StackBounds& stack);
+
+ private:
+  void* seen_as(const void* next, bool next_is_home);
+  void* home_ = nullptr;
+  void* dispatcher_ = nullptr;
 #else
   void leave_for(const void*, bool) {}
   void arrived(const void*) {}
+  static void forget(const StackBounds&) {}
 #endif
 };
 

@@ -53,22 +53,20 @@ void Word::give_back(Word& word) {
   word.next_free_ = std::exchange(free_words, &word);
 }
 
-#ifndef PATHS_TSAN
 void Mutex::lock_slowly() {
   for (int looks = 0; looks < 64; ++looks) {
-    if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
+    if (state_.load(std::memory_order_relaxed) == free && take()) return;
     pause_core();
   }
   constexpr timespec limit{0, 1'000'000};
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  while (!try_lock()) syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, held, &limit, nullptr, 0);
+  while (!take()) syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, held, &limit, nullptr, 0);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Mutex::wake_one(const void* state) {
   syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
-#endif
 
 /// Either we see the sleeper, or the kernel shows him the new value when he is about to sleep.
 void Word::change() {

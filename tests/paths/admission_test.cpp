@@ -222,7 +222,7 @@ TEST_CASE("admission: moves of a slot come in order and once; pushes may leave s
   CHECK(entry.judge(entry.push(5)) == "enters");
   CHECK(move(5) == "move 5 comes twice");
   CHECK(move(6) == "enters");
-  if (runtime::RuntimeOptions().service_fibers) CHECK(move(3) == "move 3 comes after move 6");
+  CHECK(move(3) == "move 3 comes after move 6");
   CHECK(move(1) == "move 1 comes twice");
   Frame of_other_segment = entry.frame("log", OperationKind::move, 0);
   of_other_segment.operation.segments = 2;
@@ -241,8 +241,7 @@ TEST_CASE("admission: below a join that gets its value from there moves come in 
     return entry.judge(entry.frame("word", OperationKind::move, sequence));
   };
   REQUIRE(entry.judge(entry.frame("sum", OperationKind::move, 1)) == "enters");
-  if (runtime::RuntimeOptions().service_fibers)
-    CHECK(entry.judge(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
+  CHECK(entry.judge(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
   // As many as a path has under way: first every second one, then those that they have overtaken.
   for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");

@@ -12,7 +12,6 @@
 #include "tests/paths/ends_scene.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/processes.hpp"
-#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -127,7 +126,6 @@ class Run {
 }  // namespace
 
 TEST_CASE("ends of processes: who counts on one is told its name, or goes on and ends right") {
-  if (!steady_pushes_stay_in_order) return test_support::skip("pushes in order");
   constexpr std::uint64_t usual_seeds = 10;
   constexpr std::uint32_t hosts_max = 2;
   const std::uint64_t first = from_environment("PATHS_SEED", 1);

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "tests/support/processes.hpp"
-#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -61,18 +60,9 @@ const char* any_algorithm() {
   return GENERATE("conditional:demand", "conditional:push", "lagged:2", "budget:8,4");
 }
 
-/// Of these, each tuple arrives by a push of its own. Where every service has an OS thread, an
-/// older one may be moved after a newer one, and a mark before a tuple: then a round may fail, or
-/// wait for what has come and was replaced.
-bool can_run() {
-  if (!steady_pushes_stay_in_order) test_support::skip("pushes in order");
-  return steady_pushes_stay_in_order;
-}
-
 }  // namespace
 
 TEST_CASE("relaxation of processes: the conditions of the virtual clock") {
-  if (!can_run()) return;
   const std::string algorithm = any_algorithm();
   INFO(algorithm);
   const Sim sim(config(algorithm));
@@ -92,7 +82,6 @@ TEST_CASE("relaxation of processes: the conditions of the virtual clock") {
 }
 
 TEST_CASE("relaxation of processes: one that is killed is named by all others, within seconds") {
-  if (!can_run()) return;
   const std::string algorithm = any_algorithm();
   const std::string victim = GENERATE("alpha-0", "alpha-1", "beta-0", "beta-1");
   INFO(algorithm << ", " << victim);
@@ -119,7 +108,6 @@ TEST_CASE("relaxation of processes: one that is killed is named by all others, w
 }
 
 TEST_CASE("relaxation of processes: a cluster that ends early is named by all others at once") {
-  if (!can_run()) return;
   const std::string algorithm = any_algorithm();
   INFO(algorithm);
   const Sim sim(config(algorithm));

@@ -9,8 +9,6 @@
 using runtime::ContextRole;
 using runtime::Runtime;
 
-#ifndef PATHS_TSAN  // where services are OS threads, nothing has to be let run
-
 TEST_CASE("yield: services and arrivals that are ready run before a service goes on") {
   Runtime runtime;
   std::vector<std::string> order;  // by the services' OS thread only
@@ -58,7 +56,6 @@ TEST_CASE("yield: a service that is cancelled does not wait, and a later wait st
   CHECK((yields == 1000) == has_ended);  // it may have been cancelled before it began
 }
 
-#endif
 
 TEST_CASE("yield: a thread, a callback and the virtual clock go on at once") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {

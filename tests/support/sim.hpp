@@ -19,14 +19,6 @@
 
 namespace test_support {
 
-/// A thread-sanitizer build gives each service an OS thread, and so pushes that arrive one after
-/// the other are served in any order.
-#ifdef PATHS_TSAN
-inline constexpr bool steady_pushes_stay_in_order = false;
-#else
-inline constexpr bool steady_pushes_stay_in_order = true;
-#endif
-
 inline constexpr const char* thrown_text = "thrown by the test";
 
 /// Throws in one round: before the operation goes down, or after it came up.

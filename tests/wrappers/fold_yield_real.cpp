@@ -12,8 +12,6 @@
 #include "paths/joins/decision.hpp"
 #include "tests/support/one_host.hpp"
 
-#ifndef PATHS_TSAN  // where services are OS threads, none keeps another
-
 namespace {
 
 using namespace test_support;
@@ -116,5 +114,3 @@ TEST_CASE("groups: a service that folds large blocks, or many, lets other servic
     CHECK(sum == one);
   }
 }
-
-#endif

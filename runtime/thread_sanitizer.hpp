@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/thread_sanitizer.hpp — tells the thread sanitizer what it cannot see in our own code.
+#pragma once
+#include <atomic>
+
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
+/// Our mutex and our switches of stacks are atomic words and library code to the thread sanitizer.
+/// With these calls it follows which context holds which mutex, and in which order it took them.
+/// In every other build each call compiles to nothing, but for order_all().
+namespace runtime::thread_sanitizer {
+
+#ifdef __SANITIZE_THREAD__
+inline void lock_mutex(void* mutex) { __tsan_mutex_pre_lock(mutex, 0); }
+inline void locked_mutex(void* mutex) { __tsan_mutex_post_lock(mutex, 0, 0); }
+inline void try_mutex(void* mutex) { __tsan_mutex_pre_lock(mutex, __tsan_mutex_try_lock); }
+inline void tried_mutex(void* mutex, bool is_taken) {
+  const unsigned failed = is_taken ? 0 : __tsan_mutex_try_lock_failed;
+  __tsan_mutex_post_lock(mutex, __tsan_mutex_try_lock | failed, 0);
+}
+inline void unlock_mutex(void* mutex) { __tsan_mutex_pre_unlock(mutex, 0); }
+inline void unlocked_mutex(void* mutex) { __tsan_mutex_post_unlock(mutex, 0); }
+inline void forget_mutex(void* mutex) { __tsan_mutex_destroy(mutex, 0); }
+/// A full fence. The sanitizer does not follow fences, but it follows atomic exchanges.
+inline void order_all() {
+  static std::atomic<int> all{0};
+  all.fetch_add(0, std::memory_order_seq_cst);
+}
+#else
+inline void lock_mutex(void*) {}
+inline void locked_mutex(void*) {}
+inline void try_mutex(void*) {}
+inline void tried_mutex(void*, bool) {}
+inline void unlock_mutex(void*) {}
+inline void unlocked_mutex(void*) {}
+inline void forget_mutex(void*) {}
+inline void order_all() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+#endif
+
+}  // namespace runtime::thread_sanitizer
