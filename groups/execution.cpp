@@ -367,7 +367,8 @@ void Execution::throw_late() const {
                   lanes_->own_host_name(), base::format_time(share_->limits.patience),
                   peers.size() == 1 ? "host" : "hosts", fmt::join(names, ", "),
                   others > 0 ? fmt::format(" and {} others", others) : "",
-                  lanes_->known_cause_text()));
+                  lanes_->known_cause_text()),
+      paths::FailureCause::deadline);
 }
 
 }  // namespace groups

@@ -112,7 +112,7 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   }
   const std::string& label = thread.wiring().label();
   if (!label.empty()) name = label + "/" + name;
-  auto& groups = thread.host().kept<HostGroups>();
+  auto& groups = HostGroups::of(thread.host());
   host_there_ = groups.is_there();
   group_ = groups.join(thread.wiring(), name, threads, rank_, origin);
   place_ = group_->layout().place(rank_);
@@ -232,7 +232,7 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->name(), *colour));
   // A number that none of them has had, as another group of this name may have been split before.
-  auto& groups = thread_.host().kept<HostGroups>();
+  auto& groups = HostGroups::of(thread_.host());
   const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
                                          groups.next_split(thread_.rank())};
   std::vector<std::int64_t> all(mine.size() * size());

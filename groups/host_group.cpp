@@ -118,8 +118,8 @@ runtime::Deadline HostGroup::deadline() const {
   return paths::deadline_of(wiring_.plan(), runtime());
 }
 
-paths::Failure HostGroup::failure_of(const std::string& reason) const {
-  return std::make_shared<paths::TravelError>(wiring_.name(), "group " + name_, "", reason);
+paths::Failure HostGroup::failure_of(const std::string& reason, paths::FailureCause cause) const {
+  return std::make_shared<paths::TravelError>(wiring_.name(), "group " + name_, "", reason, cause);
 }
 
 std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
@@ -218,12 +218,15 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     failure = told(*running, error);
   } catch (const WrongContribution& wrong) {
     failure = failure_of(
-        fmt::format("{}: {}: {}", running->name.text(), thread_text(wrong.place()), wrong.what()));
+        fmt::format("{}: {}: {}", running->name.text(), thread_text(wrong.place()), wrong.what()),
+        paths::FailureCause::refused_value);
   } catch (const std::exception& error) {
-    failure = failure_of(fmt::format("{}: {}", running->name.text(), error.what()));
+    failure = failure_of(fmt::format("{}: {}", running->name.text(), error.what()),
+                         paths::FailureCause::application);
   } catch (...) {
     failure = failure_of(
-        fmt::format("{}: a thread that carried it out was stopped", running->name.text()));
+        fmt::format("{}: a thread that carried it out was stopped", running->name.text()),
+        paths::FailureCause::ended);
     stop = std::current_exception();
   }
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
@@ -257,7 +260,8 @@ paths::Failure HostGroup::told(const Running& running, const paths::TravelError&
   const std::string mine = call_text(running);
   if (!says(mine) && (!says("operation ") || says(" calls '"))) reason += "; " + mine;
   return std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
-                                              "group " + name_, error.wrapper(), reason);
+                                              "group " + name_, error.wrapper(), reason,
+                                              error.cause());
 }
 
 Choices& HostGroup::choices_for(const Call& call) const {
@@ -459,14 +463,15 @@ void HostGroup::wait_for_end(Running& running) {
     fail(
         lock, running.name.number,
         failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text(),
-                               who, base::format_time(wiring_.plan().deadline))),
+                               who, base::format_time(wiring_.plan().deadline)),
+                   paths::FailureCause::deadline),
         failing_);
   }
 }
 
 /// What the thread says when it fails of it, in other groups.
 void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
-  wiring_.host().kept<HostGroups>().note(layout_.thread_at(place), failure.reason());
+  HostGroups::of(wiring_.host()).note(layout_.thread_at(place), failure.reason());
   throw paths::TravelError(failure);
 }
 
@@ -495,7 +500,10 @@ void HostGroup::see_ended(std::uint32_t thread) {
     if (come_.contains(place) || left_.contains(place)) return;
     const std::string why = "has ended without joining it";
     left_[place] = {0, why};
-    fail(lock, 0, failure_of(fmt::format("{} {}", thread_text(place), why)), failing_);
+    fail(
+        lock, 0,
+        failure_of(fmt::format("{} {}", thread_text(place), why), paths::FailureCause::application),
+        failing_);
     return end_if_over(lock);
   }
 }
@@ -511,13 +519,14 @@ void HostGroup::wait_until_over() {
       fmt::format(
           "one of this name was made before, and {} not left it before the deadline of {}",
           who.empty() ? "what was started has" : fmt::format("{} has", fmt::join(who, ", ")),
-          base::format_time(wiring_.plan().deadline)));
+          base::format_time(wiring_.plan().deadline)),
+      paths::FailureCause::deadline);
 }
 
 void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing) {
   std::string why = is_failing ? "has failed" : "has left the group";
   if (is_failing) {
-    const std::string cause = wiring_.host().kept<HostGroups>().noted(layout_.thread_at(place));
+    const std::string cause = HostGroups::of(wiring_.host()).noted(layout_.thread_at(place));
     if (!cause.empty()) why += "; it was told: " + cause;
   }
   runtime::Lock lock(mutex_);
@@ -526,7 +535,10 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
     return one.first >= number && !one.second->has_begun;
   });
   if (is_missed || is_failing)
-    fail(lock, number, failure_of(fmt::format("{} {}", thread_text(place), why)), failing_);
+    fail(lock, number,
+         failure_of(fmt::format("{} {}", thread_text(place), why),
+                    is_failing ? paths::FailureCause::application : paths::FailureCause::released),
+         failing_);
   end_if_over(lock);
 }
 
@@ -547,7 +559,7 @@ void HostGroup::end_if_over(runtime::Lock& lock) {
   const paths::PartTaken part = part_taken();
   lock.unlock();
   if (lanes_ != nullptr) lanes_->leave_after(part);
-  wiring_.host().kept<HostGroups>().forget(*this);
+  HostGroups::of(wiring_.host()).forget(*this);
   over_.complete();
   lock.lock();
 }

@@ -123,7 +123,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<const Choice> choice_of(const Prepared& prepared) const;
   std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution);
-  paths::Failure failure_of(const std::string& reason) const;
+  paths::Failure failure_of(const std::string& reason,
+                            paths::FailureCause cause = paths::FailureCause::other) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
   [[noreturn]] void tell(std::uint32_t place, const paths::TravelError& failure) const;
@@ -163,6 +164,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 /// The groups that members of one host are in, by name.
 class HostGroups final : public paths::ThreadWatcher {
  public:
+  /// Makes them when somebody first asks. The host owns them.
+  static HostGroups& of(paths::Host& host);
+  TraceNumbers& trace_numbers() { return trace_numbers_; }
   /// Makes the one of that rank a member. `threads`: null for all.
   /// Blocks: where that was a member before, until the group of then is over.
   std::shared_ptr<HostGroup> join(paths::Wiring& wiring, const std::string& name,
@@ -188,6 +192,7 @@ class HostGroups final : public paths::ThreadWatcher {
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
   std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread
   std::map<std::uint32_t, std::string> noted_;         // likewise
+  TraceNumbers trace_numbers_;
 };
 
 }  // namespace groups

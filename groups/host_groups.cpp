@@ -11,10 +11,16 @@
 
 namespace groups {
 
+HostGroups& HostGroups::of(paths::Host& host) {
+  const auto make = []() -> std::unique_ptr<paths::ThreadWatcher> {
+    return std::make_unique<HostGroups>();
+  };
+  return static_cast<HostGroups&>(host.thread_watcher(make));  // nobody else makes one
+}
+
 std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
                                             const std::vector<std::uint32_t>* threads,
                                             std::uint32_t rank, const Origin& origin) {
-  wiring.host().watch_threads(this);
   for (;;) {
     auto group = find(wiring, name, threads, origin);
     if (group->come(group->layout().place(rank))) {

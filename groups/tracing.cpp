@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "groups/host_group.hpp"
 #include "paths/host/host.hpp"
 
 namespace groups {
@@ -22,7 +23,7 @@ GroupTrace::GroupTrace(paths::Wiring& wiring, const Layout& layout, std::uint32_
     : wiring_(wiring),
       layout_(layout),
       participant_(participant),
-      numbers_(wiring.host().kept<Numbers>()) {
+      numbers_(HostGroups::of(wiring.host()).trace_numbers()) {
   const runtime::Lock lock(numbers_.mutex);
   const std::uint32_t times = ++numbers_.made[name];
   name_ = times == 1 ? name : fmt::format("{} ({})", name, times);

@@ -19,6 +19,13 @@ namespace groups {
 
 class GroupTrace;
 
+/// What the traces of all groups of a host count. Any context may use it.
+struct TraceNumbers {
+  std::atomic<std::uint32_t> shares = 0;
+  runtime::Mutex mutex;
+  std::map<std::string, std::uint32_t> made;  ///< groups, by name; under the mutex
+};
+
 /// A host's share of one operation.
 ///
 /// Sharing: came() by whoever holds the group's lock; the rest by the context that carries it out.
@@ -61,18 +68,12 @@ class GroupTrace {
 
  private:
   friend class ShareTrace;
-  /// Of all groups of a host.
-  struct Numbers {
-    std::atomic<std::uint32_t> shares = 0;
-    runtime::Mutex mutex;
-    std::map<std::string, std::uint32_t> made;  // groups, by name
-  };
   std::uint32_t told(const eventspace::GroupOperation& operation);
 
   paths::Wiring& wiring_;
   const Layout& layout_;
   const std::uint32_t participant_;
-  Numbers& numbers_;
+  TraceNumbers& numbers_;
   std::string name_;
   runtime::Mutex mutex_;
   std::set<std::uint32_t> told_;  // names that are recorded

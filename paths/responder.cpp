@@ -16,7 +16,9 @@ void OperationState::Kept::up(OperationState&, Outcome&&) {
 
 void Responder::reply(Result&& result) { reply(Outcome{std::move(result), nullptr}); }
 
-void Responder::fail_dropped() { fail(std::make_shared<TravelError>("", "", "", "ended")); }
+void Responder::fail_dropped() {
+  fail(std::make_shared<TravelError>("", "", "", "ended", FailureCause::ended));
+}
 
 void Responder::stop(std::exception_ptr stop, Failure failure) {
   state_->stopped(std::move(stop));

@@ -20,11 +20,12 @@ std::string sentence(const std::string& host, const std::string& path, const std
 }  // namespace
 
 TravelError::TravelError(std::string host, std::string path, std::string wrapper,
-                         std::string reason)
+                         std::string reason, FailureCause cause)
     : std::runtime_error(sentence(host, path, wrapper, reason)),
       host_(std::move(host)),
       path_(std::move(path)),
       wrapper_(std::move(wrapper)),
-      reason_(std::move(reason)) {}
+      reason_(std::move(reason)),
+      cause_(cause) {}
 
 }  // namespace paths

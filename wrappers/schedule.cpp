@@ -130,7 +130,8 @@ void Schedule::join(paths::Operation& operation) {
   const base::Sign sign =
       reduction_.sign_of(wiring_.plan(), wrapper_, operation.path, operation.contributions);
   if (const std::string why = reduction_.wrong(operation.payload, sign); !why.empty()) {
-    const paths::Failure failure = wiring_.failure(name(), operation.path, why);
+    const paths::Failure failure =
+        wiring_.failure(name(), operation.path, why, paths::FailureCause::refused_value);
     group_->fail(operation.sequence, failure, groups::Failing::alone);
     throw paths::TravelError(*failure);
   }
@@ -153,7 +154,8 @@ void Schedule::end(const paths::Operation& operation) {
                operation.failure
                    ? operation.failure
                    : wiring_.failure(name(), operation.path,
-                                     fmt::format("threads of host {} have ended", wiring_.name())),
+                                     fmt::format("threads of host {} have ended", wiring_.name()),
+                                     paths::FailureCause::released),
                groups::Failing::all_behind);
 }
 

@@ -83,7 +83,8 @@ Frame ConnectionTable::refusal(const std::string& why) const {
 
 TravelError ConnectionTable::gone(const Connection& connection, std::uint32_t path) const {
   return TravelError(name(), peers_->graph_of(path), "forward",
-                     fmt::format("host {} is gone: {}", name_of(connection.peer), connection.lost));
+                     fmt::format("host {} is gone: {}", name_of(connection.peer), connection.lost),
+                     FailureCause::peer_gone);
 }
 
 }  // namespace paths

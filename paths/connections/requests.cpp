@@ -47,7 +47,8 @@ TravelError Requests::late(const PendingCall& call) const {
       table_.name(), table_.peers().graph_of(call.path), "forward",
       fmt::format("no {} from host {} in time (deadline {})",
                   call.lacks_credits() ? "credits" : "reply", table_.name_of(call.to_host),
-                  base::format_time(table_.peers().deadline)));
+                  base::format_time(table_.peers().deadline)),
+      FailureCause::deadline);
 }
 
 /// What came of a call that was answered or lost; throws what the answer says.

@@ -159,10 +159,11 @@ Outcome Dispatcher::outcome_of(const Frame& request) {
   } catch (const TravelError& error) {
     outcome.failure = std::make_shared<TravelError>(error);
   } catch (const runtime::Stop& stop) {  // this host ends
-    outcome.failure =
-        std::make_shared<TravelError>(host, "", "", fmt::format("ended: {}", stop.what()));
+    outcome.failure = std::make_shared<TravelError>(
+        host, "", "", fmt::format("ended: {}", stop.what()), FailureCause::ended);
   } catch (const std::exception& error) {
-    outcome.failure = std::make_shared<TravelError>(host, "", "", error.what());
+    outcome.failure =
+        std::make_shared<TravelError>(host, "", "", error.what(), FailureCause::application);
   }
   return outcome;
 }
@@ -193,8 +194,8 @@ void Dispatcher::decline(ConnectionId connection, const Frame& frame) {
   Connections& connections = wiring_.connections();
   if (frame.kind == FrameKind::one_way) return connections.sender().end_push(connection);
   Frame reply = error_reply_to(frame);
-  reply.operation.failure =
-      wiring_.failure("", frame.operation.path, "the path was released before");
+  reply.operation.failure = wiring_.failure("", frame.operation.path,
+                                            "the path was released before", FailureCause::released);
   connections.sender().reply(connection, std::move(reply));
 }
 
@@ -262,7 +263,7 @@ void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reaso
       operation.path = entrance.path;
       operation.thread = slot - entrance.slot;
       operation.slot = slot;
-      operation.failure = wiring_.failure("", entrance.path, reason);
+      operation.failure = wiring_.failure("", entrance.path, reason, FailureCause::peer_gone);
       release(*wiring_.instance().stage(entrance.stage), std::move(operation));
     }
   }

@@ -110,9 +110,20 @@ std::vector<std::shared_ptr<Wiring>> Host::left_open() {
 
 // ---- threads that have ended -------------------------------------------------------------------
 
+ThreadWatcher& Host::thread_watcher(std::unique_ptr<ThreadWatcher> (*make)()) {
+  const runtime::Lock lock(mutex_);
+  if (thread_watcher_ == nullptr) thread_watcher_ = make();
+  return *thread_watcher_;
+}
+
 void Host::thread_ended(Wiring& wiring, std::uint32_t thread) {
   wiring.ended_threads().add(thread);
-  if (ThreadWatcher* const watcher = thread_watcher_) watcher->thread_ended(wiring, thread);
+  ThreadWatcher* watcher = nullptr;
+  {
+    const runtime::Lock lock(mutex_);
+    watcher = thread_watcher_.get();
+  }
+  if (watcher != nullptr) watcher->thread_ended(wiring, thread);
 }
 
 std::string Host::why_absent(std::string_view threads) const {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <vector>
 
 #include "eventspace/recorder.hpp"
@@ -44,15 +43,6 @@ class Host : public Site {
   EmulatedLinks& links() { return links_; }
   /// From here to any other host of the run.
   MessageEndpoint& lanes() { return *lanes_; }
-  /// What rooms above keep on a host: of each type one, made when somebody first asks. It goes with
-  /// the host.
-  template <class Kept>
-  Kept& kept() {
-    runtime::Lock lock(mutex_);
-    std::shared_ptr<void>& one = kept_[typeid(Kept)];
-    if (one == nullptr) one = std::make_shared<Kept>();
-    return *static_cast<Kept*>(one.get());
-  }
   /// Its lanes go through switches in this process. Before start().
   void join(Switches& switches);
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
@@ -82,8 +72,9 @@ class Host : public Site {
   /// Has it told of wirings that wire() makes from now on; null: nobody. It outlives them.
   void watch_wirings(WiringWatcher* watcher) { watcher_ = watcher; }
 
-  /// Notifies the watcher of threads that end from now on. It outlives them; nullptr for none.
-  void watch_threads(ThreadWatcher* watcher) { thread_watcher_ = watcher; }
+  /// Returns the one that is notified when a thread of this host ends. The first caller's `make`
+  /// makes it. The host owns it.
+  ThreadWatcher& thread_watcher(std::unique_ptr<ThreadWatcher> (*make)());
   /// A thread of a wiring of this host has ended: it joins nothing any more.
   void thread_ended(Wiring& wiring, std::uint32_t thread);
   /// Why one of some threads of this host joins no group any more; "": each of them may. `threads`
@@ -122,10 +113,9 @@ class Host : public Site {
   std::unique_ptr<LaneConnections> lane_connections_;
   bool switches_are_here_ = false;
   std::atomic<WiringWatcher*> watcher_ = nullptr;
-  std::atomic<ThreadWatcher*> thread_watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended
-  std::map<std::type_index, std::shared_ptr<void>> kept_;
+  std::unique_ptr<ThreadWatcher> thread_watcher_;           // uses the members above
 };
 
 }  // namespace paths

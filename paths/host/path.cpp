@@ -181,7 +181,8 @@ void Path::fail_round(std::string_view mistake) {
   Operation operation = next_operation(OperationKind::move, 0, {});
   operation.failure = std::make_shared<TravelError>(
       wiring_->name(), "", "",
-      fmt::format("{}: {}", wiring_->plan().beginner(path_, thread_), mistake));
+      fmt::format("{}: {}", wiring_->plan().beginner(path_, thread_), mistake),
+      FailureCause::refused_value);
   begin(std::move(operation));
 }
 

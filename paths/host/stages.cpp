@@ -81,7 +81,8 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
     failure = next.failure_of(error, head.path);
   } catch (const runtime::Stop& stopped) {
     stop = std::current_exception();
-    failure = next.wiring().failure(next.stage().wrapper->name(), head.path, stopped.what());
+    failure = next.wiring().failure(next.stage().wrapper->name(), head.path, stopped.what(),
+                                    FailureCause::ended);
   }
   if (stop) return responder.stop(std::move(stop), std::move(failure));
   if (called || head.kind != OperationKind::move || next.stage().below == nullptr)
@@ -128,9 +129,10 @@ void Next::in_context(std::function<void()> work) const {
   } catch (const pastset::Marked& mark) {  // says itself where it began
     return std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const std::exception& other) {
-    return wiring_->failure(wrapper, path, other.what());
+    return wiring_->failure(wrapper, path, other.what(), FailureCause::application);
   } catch (...) {
-    return wiring_->failure(wrapper, path, "threw what is no std::exception");
+    return wiring_->failure(wrapper, path, "threw what is no std::exception",
+                            FailureCause::application);
   }
 }
 

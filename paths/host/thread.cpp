@@ -79,7 +79,9 @@ Path& Thread::path(std::string_view graph) {
                   more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-void Thread::fail(const std::string& reason) { fail(TravelError(wiring_->name(), "", "", reason)); }
+void Thread::fail(const std::string& reason) {
+  fail(TravelError(wiring_->name(), "", "", reason, FailureCause::application));
+}
 
 void Thread::fail(const TravelError& error) {
   owner_.check("fail", "the paths");

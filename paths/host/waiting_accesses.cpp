@@ -154,8 +154,8 @@ void WaitingAccesses::give_up() {
   }
   for (Waiting* one : ended)
     answer(*one, {{},
-                  one->next_stages.failure_of(std::make_exception_ptr(std::runtime_error("ended")),
-                                              one->path)});
+                  one->next_stages.wiring().failure(one->next_stages.stage().wrapper->name(),
+                                                    one->path, "ended", FailureCause::ended)});
 }
 
 }  // namespace paths

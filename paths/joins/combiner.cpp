@@ -62,7 +62,8 @@ Failure Combiner::refused(std::uint32_t slot, std::uint32_t path, std::uint64_t 
                           const std::string& why) const {
   return site_.failure(
       join_.name(), path,
-      fmt::format("round {}: {}: {}", sequence, site_.plan().contributor(index_, slot), why));
+      fmt::format("round {}: {}: {}", sequence, site_.plan().contributor(index_, slot), why),
+      FailureCause::refused_value);
 }
 
 void Combiner::combine(Round& round, Operation& operation) const {
@@ -99,7 +100,8 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
         throw TravelError(*site_.failure(
             join_.name(), operation.path,
             fmt::format("round {}: combining what {} contributed: {}", operation.sequence,
-                        site_.plan().contributor(index_, slot), bad.what())));
+                        site_.plan().contributor(index_, slot), bad.what()),
+            FailureCause::refused_value));
       }
     }
   });

@@ -85,7 +85,8 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
     if (!mismatch.empty()) {
       operation.payload = {};
       operation.failure = site_.failure(name(), operation.path,
-                                        fmt::format("round {}: {}", operation.sequence, mismatch));
+                                        fmt::format("round {}: {}", operation.sequence, mismatch),
+                                        FailureCause::refused_value);
     }
   }
   combiner_.check(operation);
@@ -277,7 +278,7 @@ void Join::give_up() {
     while (Round::Waiter* const waiter = round->first_waiter) {
       round->first_waiter = waiter->next_waiter;
       waiter->action = Action::detach;
-      waiter->failure = site_.failure(name(), waiter->head.path, "ended");
+      waiter->failure = site_.failure(name(), waiter->head.path, "ended", FailureCause::ended);
       wakes.tell(*waiter);
     }
   }
@@ -346,7 +347,7 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
     if (rules_.leads_after_all()) combiner_.combine(round, operation);
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
   } catch (const runtime::Stop& stop) {
-    return site_.failure(name(), operation.path, stop.what());
+    return site_.failure(name(), operation.path, stop.what(), FailureCause::ended);
   } catch (const pastset::Marked& mark) {  // read by a reduction of the application
     return site_.failure(name(), operation.path, mark.what());
   } catch (...) {
@@ -433,7 +434,8 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::Wakes& wakes) co
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
   if (!round.failure)
     round.failure = site_.failure(
-        name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names));
+        name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names),
+        FailureCause::deadline);
   wake(round, wakes);
 }
 

@@ -74,14 +74,17 @@ void RootRounds::check(Operation& operation, const Reduction& reduction) const {
       reduction.sign_of(site_.plan(), index_, operation.path, operation.contributions);
   const std::string wrong = reduction.wrong(operation.payload, allowed);
   if (wrong.empty()) return reduction.normalize(operation);
-  fail(operation, fmt::format("round {}: {}: {}", operation.sequence,
-                              site_.plan().contributor(index_, operation.slot), wrong));
+  fail(operation,
+       fmt::format("round {}: {}: {}", operation.sequence,
+                   site_.plan().contributor(index_, operation.slot), wrong),
+       FailureCause::refused_value);
 }
 
 void RootRounds::fail_as_marked(const std::string& mark) { throw TravelError("", "", "", mark); }
 
-void RootRounds::fail(const Operation& operation, const std::string& reason) const {
-  throw TravelError(*site_.failure(wrapper_.name(), operation.path, reason));
+void RootRounds::fail(const Operation& operation, const std::string& reason,
+                      FailureCause cause) const {
+  throw TravelError(*site_.failure(wrapper_.name(), operation.path, reason, cause));
 }
 
 }  // namespace paths

@@ -44,7 +44,8 @@ class RootRounds {
   /// Throws TravelError when the value is not what the reduction takes; else it is as a result
   /// would be.
   void check(Operation& operation, const Reduction& reduction) const;
-  [[noreturn]] void fail(const Operation& operation, const std::string& reason) const;
+  [[noreturn]] void fail(const Operation& operation, const std::string& reason,
+                         FailureCause cause = FailureCause::other) const;
   /// Throws what an element is marked with, which says where it began.
   [[noreturn]] static void fail_as_marked(const std::string& mark);
 

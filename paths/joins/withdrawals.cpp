@@ -66,7 +66,8 @@ Failure Withdrawals::failure(const Site& site, const std::string& join, std::uin
   if (withdrawn.failure) return withdrawn.failure;
   return site.failure(join, path,
                       fmt::format("round {}: {} released its path before", sequence,
-                                  site.plan().beginner(withdrawn.path, withdrawn.thread)));
+                                  site.plan().beginner(withdrawn.path, withdrawn.thread)),
+                      FailureCause::released);
 }
 
 }  // namespace paths

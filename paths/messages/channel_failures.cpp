@@ -26,12 +26,15 @@ void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
   if (waits.empty()) return;
   // The host gave the reason itself when it left.
   if (group.said.contains(peer)) return fail_as_said(waits, reason);
-  fail_as_said(waits, fmt::format("group {}, lane with host {}: {}", group.name,
-                                  site_.name_of(peer), reason));
+  fail_as_said(
+      waits,
+      fmt::format("group {}, lane with host {}: {}", group.name, site_.name_of(peer), reason),
+      FailureCause::peer_gone);
 }
 
-void ChannelFailures::fail_as_said(const EndpointSite::Waits& waits, const std::string& reason) {
-  if (!waits.empty()) fail(waits, std::make_shared<TravelError>(site_.name, "", "", reason));
+void ChannelFailures::fail_as_said(const EndpointSite::Waits& waits, const std::string& reason,
+                                   FailureCause cause) {
+  if (!waits.empty()) fail(waits, std::make_shared<TravelError>(site_.name, "", "", reason, cause));
 }
 
 void ChannelFailures::end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason) {

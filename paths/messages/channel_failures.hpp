@@ -25,7 +25,8 @@ class ChannelFailures {
   void fail(const GroupState& group, std::uint32_t peer, const EndpointSite::Waits& waits,
             const std::string& reason);
   /// The same with a reason that says all.
-  void fail_as_said(const EndpointSite::Waits& waits, const std::string& reason);
+  void fail_as_said(const EndpointSite::Waits& waits, const std::string& reason,
+                    FailureCause cause = FailureCause::other);
   /// Whether an operation of a thread here has failed.
   bool is_delivered() const { return is_delivered_; }
 

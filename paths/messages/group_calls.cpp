@@ -212,7 +212,8 @@ void GroupCalls::wait(LaneWait& one, const std::string& what) {
   if (!one.completion.wait(site_.deadline(), {"what a lane carries,", what}))
     throw TravelError(site_.name, "", "",
                       fmt::format("{}: not through before the deadline of {}{}", what,
-                                  base::format_time(site_.plan->deadline), known_cause_text()));
+                                  base::format_time(site_.plan->deadline), known_cause_text()),
+                      FailureCause::deadline);
   if (one.failure) throw TravelError(*one.failure);
 }
 

@@ -12,9 +12,9 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
 
 runtime::Deadline Site::deadline() const { return deadline_of(*plan_, runtime_); }
 
-Failure Site::failure(const std::string& wrapper, std::uint32_t path,
-                      const std::string& reason) const {
-  return std::make_shared<TravelError>(name(), plan_->paths[path].graph, wrapper, reason);
+Failure Site::failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
+                      FailureCause cause) const {
+  return std::make_shared<TravelError>(name(), plan_->paths[path].graph, wrapper, reason, cause);
 }
 
 }  // namespace paths

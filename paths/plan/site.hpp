@@ -39,7 +39,8 @@ class Site {
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline_of()
   /// What went wrong in `wrapper`, on the way of `path`.
-  Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason) const;
+  Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
+                  FailureCause cause = FailureCause::other) const;
 
  protected:
   ~Site() = default;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t mark = 0x48544150;    // the letters PATH, as they come
 constexpr std::size_t text_bytes_max = 4096;  // of each text, in the header or in a failure
 constexpr std::uint8_t flag_failure = 1;      // the body is a failure's four texts
+constexpr int cause_shift = 1;                // the other bits of that byte are its cause
 constexpr std::uint8_t flag_one_way = 1;      // among an operation's flags
 constexpr std::uint8_t flag_kept = 2;
 constexpr std::uint8_t flag_proved = 1;  // among a result's flags
@@ -286,20 +287,33 @@ base::Payload failure_body(const TravelError& failure) {
   });
 }
 
+/// Of a frame without a failure: 0.
+std::uint8_t failure_flags(const Failure& failure) {
+  if (failure == nullptr) return 0;
+  return static_cast<std::uint8_t>(flag_failure | static_cast<unsigned>(failure->cause())
+                                                      << cause_shift);
+}
+
+bool are_failure_flags(std::uint8_t flags) {
+  if ((flags & flag_failure) == 0) return flags == 0;
+  return flags >> cause_shift <= static_cast<unsigned>(FailureCause::ended);
+}
+
 /// Null when the body is not a failure.
-Failure read_failure(const base::Payload& body) {
+Failure read_failure(std::uint8_t flags, const base::Payload& body) {
   ByteReader reader(body.bytes());
   std::array<std::string, 4> texts;
   for (std::string& text : texts) text = reader.get_text();
   if (!reader.at_end()) return nullptr;
   return std::make_shared<const TravelError>(std::move(texts[0]), std::move(texts[1]),
-                                             std::move(texts[2]), std::move(texts[3]));
+                                             std::move(texts[2]), std::move(texts[3]),
+                                             static_cast<FailureCause>(flags >> cause_shift));
 }
 
 /// Puts the body where its kind of frame keeps it; false when it does not belong there.
-bool place_body(Frame& frame, bool failed, base::Payload&& body) {
-  if (failed) {
-    frame.operation.failure = read_failure(body);
+bool place_body(Frame& frame, std::uint8_t flags, base::Payload&& body) {
+  if ((flags & flag_failure) != 0) {
+    frame.operation.failure = read_failure(flags, body);
     return frame.operation.failure != nullptr;
   }
   if (carries_operation(frame.kind)) {
@@ -341,7 +355,7 @@ void write_header(const Frame& frame, std::span<std::byte> bytes) {
   writer.put(mark);
   writer.put(frame.version);
   writer.put(static_cast<std::uint8_t>(frame.kind));
-  writer.put(frame.operation.failure != nullptr ? flag_failure : std::uint8_t{0});
+  writer.put(failure_flags(frame.operation.failure));
   writer.put(frame.run_high);
   writer.put(frame.run_low);
   writer.put_text(frame.text);
@@ -386,8 +400,8 @@ bool read_frame(std::span<const std::byte> header, base::Payload&& body, Frame& 
   if (frame.kind == FrameKind::reply) get_result(reader, frame);
   if (frame.kind == FrameKind::lane) frame.lane = std::make_shared<LaneFrame>(get_lane(reader));
   if (is_greeting(frame.kind)) get_greeting(reader, frame);
-  if (!reader.at_end() || (flags & ~flag_failure) != 0) return false;
-  return place_body(frame, (flags & flag_failure) != 0, std::move(body));
+  if (!reader.at_end() || !are_failure_flags(flags)) return false;
+  return place_body(frame, flags, std::move(body));
 }
 
 std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body) {

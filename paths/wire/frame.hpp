@@ -14,7 +14,7 @@
 
 namespace paths {
 
-inline constexpr std::uint16_t protocol_version = 5;
+inline constexpr std::uint16_t protocol_version = 6;
 
 enum class FrameKind : std::uint8_t {
   request,  ///< an operation that wants a reply

@@ -122,12 +122,13 @@ TEST_CASE("frame: a reply whose tuple is the request's has no body, or is no fra
   CHECK_FALSE(decode_frame(encode_header(reply), bytes_of("body")));
 }
 
-TEST_CASE("frame: a failure travels as four texts in place of the payload") {
+TEST_CASE("frame: a failure travels as four texts and a cause in place of the payload") {
   const FrameKind kind = GENERATE(FrameKind::request, FrameKind::one_way, FrameKind::error);
   Frame frame = request();
   frame.kind = kind;
-  frame.operation.failure =
-      std::make_shared<const TravelError>("alpha-1", "sum", "", "deadline of 60s passed \xc3\xa9");
+  const auto cause = static_cast<FailureCause>(GENERATE(range(0, 7)));
+  frame.operation.failure = std::make_shared<const TravelError>(
+      "alpha-1", "sum", "", "deadline of 60s passed \xc3\xa9", cause);
   const auto after = sent(frame);
   REQUIRE(after);
   REQUIRE(after->operation.failure);
@@ -135,7 +136,11 @@ TEST_CASE("frame: a failure travels as four texts in place of the payload") {
   CHECK(after->operation.failure->path() == "sum");
   CHECK(after->operation.failure->wrapper().empty());
   CHECK(after->operation.failure->reason() == "deadline of 60s passed \xc3\xa9");
+  CHECK(after->operation.failure->cause() == cause);
   CHECK(after->operation.payload.empty());
+  std::vector<std::byte> header = encode_header(frame);
+  header[7] = std::byte{1 | 7 << 1};
+  CHECK_FALSE(decode_frame(header, encode_body(frame)));  // a cause that nobody knows
 }
 
 TEST_CASE("frame: control frames carry a text and no body") {

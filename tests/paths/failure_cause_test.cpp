@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/failure_cause_test.cpp — a program can tell the kinds of failures apart without
+// reading their texts.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <optional>
+
+#include "tests/support/mortal_hosts.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+using paths::FailureCause;
+
+/// What the thread of rank 0, on another host, is told after rank 1 did `fail` in place of its
+/// contribution.
+std::optional<FailureCause> cause_of(const std::function<void(paths::Thread&)>& fail,
+                                     runtime::ClockKind clock = runtime::ClockKind::virtual_time) {
+  const Sim sim(R"(
+clusters:
+  alpha: {hosts: 1, threads: 1}
+  beta: {hosts: 1, threads: 1}
+links: [{between: [alpha, beta], latency: 1ms}]
+collectives:
+  sum: {operation: sum, template: f64, contributions: non_negative}
+deadline: 500ms
+)");
+  std::optional<FailureCause> told;
+  sim.run(
+      [&](paths::Thread& thread) {
+        if (thread.rank() == 1) return fail(thread);
+        try {
+          thread.path("sum").move_value(1.0);
+        } catch (const paths::TravelError& error) {
+          told = error.cause();
+        }
+      },
+      clock);
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("failure cause: the error of a round says what kind of event ended it") {
+  const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
+  CHECK(cause_of([](paths::Thread& thread) { thread.path("sum").move_value(1.0); }, clock) ==
+        std::nullopt);
+  CHECK(cause_of([](paths::Thread&) { throw std::runtime_error("it broke"); }, clock) ==
+        FailureCause::application);
+  CHECK(cause_of([](paths::Thread&) {}, clock) == FailureCause::released);
+  CHECK(cause_of(
+            [](paths::Thread& thread) {
+              try {
+                thread.path("sum").move_value(-1.0);
+              } catch (const paths::TravelError& error) {
+                CHECK(error.cause() == FailureCause::refused_value);
+              }
+            },
+            clock) == FailureCause::refused_value);
+  CHECK(cause_of([](paths::Thread& thread) { thread.host().wiring().runtime().sleep_for(2s); },
+                 clock) == FailureCause::deadline);
+}
+
+TEST_CASE("failure cause: of a host that dies, all others are told that a peer is gone") {
+  const Sim sim(R"(
+clusters:
+  alpha: {hosts: 2, threads: 1}
+  beta: {hosts: 2, threads: 1}
+links: [{between: [alpha, beta], latency: 1ms}]
+collectives:
+  sum: {operation: sum, template: f64}
+)");
+  std::vector<std::optional<FailureCause>> told(4);
+  MortalHosts hosts(sim, [&](paths::Thread& thread) {
+    for (;;) {
+      thread.sleep_for(2ms);
+      try {
+        thread.path("sum").move_value(1.0);
+      } catch (const paths::TravelError& error) {
+        told[thread.rank()] = error.cause();
+        throw;
+      }
+    }
+  });
+  hosts.run([&] {
+    hosts.runtime().sleep_until(51ms);
+    hosts.kill(3);
+  });
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    INFO(rank);
+    CHECK(told[rank] == FailureCause::peer_gone);
+  }
+}
