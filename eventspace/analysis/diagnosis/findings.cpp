@@ -13,7 +13,7 @@
 #include "eventspace/analysis/metrics/computation.hpp"
 #include "eventspace/analysis/metrics/figures.hpp"
 #include "eventspace/analysis/metrics/others.hpp"
-#include "eventspace/analysis/units.hpp"
+#include "eventspace/analysis/report/units.hpp"
 
 namespace eventspace {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/units.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
-#include "eventspace/analysis/units.hpp"
 
 namespace eventspace {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/units.hpp — the units in which reports state times.
+// eventspace/analysis/report/units.hpp — the units in which reports state times.
 #pragma once
 
 #include <cstdint>
