@@ -38,7 +38,7 @@ class StartedAccess::State final : public Access, public runtime::Completion {
   }
 
  private:
-  void told() noexcept override {
+  void notify() noexcept override {
     const std::shared_ptr<State> mine = std::move(self_);
     complete();
   }

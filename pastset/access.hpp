@@ -23,7 +23,7 @@ struct Stored {
 /// maker's own, so that waiting takes none.
 ///
 /// Sharing: it is the element's from begin() until told(), or until cancel() has answered true.
-class Access : public runtime::Told {
+class Access : public runtime::Waiter {
  public:
   enum class Kind : std::uint8_t { observe, observe_number, newest, move };
   Access(Kind of, std::uint64_t which, base::Payload moved = {})

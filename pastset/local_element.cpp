@@ -251,7 +251,7 @@ void LocalElement::begin(Access& access) {
   } catch (...) {
     access.error = std::current_exception();
   }
-  wakes.tell(access);
+  wakes.notify(access);
 }
 
 void LocalElement::begin_move(Access& access, base::Payload stored, base::Payload& dropped,

@@ -112,13 +112,13 @@ void Waiters::fail_reads(const std::exception_ptr& error, runtime::Wakes& wakes)
 void Waiters::fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes) {
   leave(access);
   access.error = std::move(error);
-  wakes.tell(access);
+  wakes.notify(access);
 }
 
 void Waiters::answer(Access& access, std::uint64_t number, runtime::Wakes& wakes) {
   leave(access);
   access.number = number;
-  wakes.tell(access);
+  wakes.notify(access);
 }
 
 Deleted Waiters::deleted() const {

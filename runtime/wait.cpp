@@ -126,17 +126,17 @@ void Wakes::add(Word& word) {
     others_.push_back({nullptr, &word, false});
 }
 
-void Wakes::tell(Told& one) {
-  one.next_told_ = nullptr;
-  (last_told_ != nullptr ? last_told_->next_told_ : first_told_) = &one;
-  last_told_ = &one;
+void Wakes::notify(Waiter& one) {
+  one.next_waiter_ = nullptr;
+  (last_waiter_ != nullptr ? last_waiter_->next_waiter_ : first_waiter_) = &one;
+  last_waiter_ = &one;
 }
 
-void Wakes::tell_all() {
-  last_told_ = nullptr;
-  for (Told* one = std::exchange(first_told_, nullptr); one != nullptr;) {
-    Told* const next = one->next_told_;  // it may go
-    one->told();
+void Wakes::notify_all() {
+  last_waiter_ = nullptr;
+  for (Waiter* one = std::exchange(first_waiter_, nullptr); one != nullptr;) {
+    Waiter* const next = one->next_waiter_;  // it may go
+    one->notify();
     one = next;
   }
 }
@@ -150,7 +150,7 @@ std::vector<Context*> Wakes::take_services() {
 }
 
 void Wakes::carry_out() {
-  tell_all();
+  notify_all();
   // Who has been woken may have gone when the others are.
   for (const One& one : others_)
     if (one.is_service) one.wake();
@@ -160,7 +160,7 @@ void Wakes::carry_out() {
 }
 
 void Wakes::services_first() {
-  tell_all();
+  notify_all();
   std::vector<Context*> services = take_services();
   if (services.empty()) return;
   Executor& executor = *services.front()->executor;

@@ -125,15 +125,15 @@ class Deadlock : public Stop {
 /// it happen, in that one's context, under no mutex.
 ///
 /// Sharing: once for each time it is given to Wakes; until then its memory stays.
-class Told {
+class Waiter {
  protected:
-  ~Told() = default;
+  ~Waiter() = default;
   /// Must not block. From here on it may go.
-  virtual void told() noexcept = 0;
+  virtual void notify() noexcept = 0;
 
  private:
   friend class Wakes;
-  Told* next_told_ = nullptr;
+  Waiter* next_waiter_ = nullptr;
 };
 
 /// Wake-ups decided under a mutex and carried out after it is unlocked: declare it before the
@@ -148,7 +148,7 @@ class Wakes {
   ~Wakes() {  ///< never blocks
     if (!empty()) carry_out();
   }
-  void tell(Told& one);
+  void notify(Waiter& one);
   /// Carries them out, the mutex being unlocked: those who are told, service contexts, whose
   /// replies leave for other hosts, and threads of the application only when those had their turn
   /// (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last reply by up to 30 ms).
@@ -156,7 +156,7 @@ class Wakes {
   void services_first();
   Wakes(const Wakes&) = delete;
   Wakes& operator=(const Wakes&) = delete;
-  bool empty() const { return first_told_ == nullptr && word_ == nullptr && others_.empty(); }
+  bool empty() const { return first_waiter_ == nullptr && word_ == nullptr && others_.empty(); }
 
  private:
   friend class WaitList;
@@ -176,10 +176,10 @@ class Wakes {
   void add(Context& fiber);
   void add(Word& word);
   void carry_out();
-  void tell_all();
+  void notify_all();
   std::vector<Context*> take_services();
-  Told* first_told_ = nullptr;
-  Told* last_told_ = nullptr;
+  Waiter* first_waiter_ = nullptr;
+  Waiter* last_waiter_ = nullptr;
   Word* word_ = nullptr;  // of OS threads; mostly there is but one
   std::vector<One> others_;
 };

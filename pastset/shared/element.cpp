@@ -325,7 +325,7 @@ void SharedElement::begin(Access& access) {
   } catch (...) {
     access.error = std::current_exception();
   }
-  wakes.tell(access);
+  wakes.notify(access);
 }
 
 void SharedElement::fail_all(const std::exception_ptr& error, runtime::Wakes& wakes) {

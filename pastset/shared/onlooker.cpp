@@ -180,7 +180,7 @@ void SharedOnlooker::begin(Access& access) {
   } catch (...) {
     access.error = std::current_exception();
   }
-  wakes.tell(access);
+  wakes.notify(access);
 }
 
 bool SharedOnlooker::cancel(Access& access) {

@@ -47,9 +47,9 @@ struct PendingCall {
 };
 
 /// A call of an operation that owns no context.
-struct AsynchronousCall final : runtime::Told, runtime::Continuation {
+struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
-  void told() noexcept override;
+  void notify() noexcept override;
   void go_on() noexcept override;
   Requests& requests;
   PendingCall call;
@@ -62,7 +62,7 @@ inline void PendingCall::tell(runtime::Wakes& wakes) {
   waiting.wake_all(wakes);
   const bool is_over = answered || !lost.empty();
   if (asynchronous != nullptr && is_over && !std::exchange(asynchronous->is_told, true))
-    wakes.tell(*asynchronous);
+    wakes.notify(*asynchronous);
 }
 
 /// What a caller has of a standing call (paths/wire/short_frame.hpp).

@@ -77,7 +77,7 @@ void Requests::begin_call(std::uint32_t to_host, StageId stage, Operation&& oper
   leave(begun.call, is_short, operation, lock);
 }
 
-void AsynchronousCall::told() noexcept { runtime::resume(requests.table_.runtime(), *this); }
+void AsynchronousCall::notify() noexcept { runtime::resume(requests.table_.runtime(), *this); }
 
 void AsynchronousCall::go_on() noexcept { requests.end(*this); }
 
@@ -111,7 +111,7 @@ base::Nanos Requests::end_late(base::Nanos now) {
         return;
       }
       call.asynchronous->is_told = call.asynchronous->is_late = true;
-      wakes.tell(*call.asynchronous);
+      wakes.notify(*call.asynchronous);
     });
   return next;
 }

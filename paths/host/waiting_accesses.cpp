@@ -41,7 +41,7 @@ struct WaitingAccesses::Waiting final : Access, runtime::Continuation {
         path(operation.path),
         sequence(operation.sequence),
         contributions(operation.contributions) {}
-  void told() noexcept override { runtime::resume(next_stages.wiring().runtime(), *this); }
+  void notify() noexcept override { runtime::resume(next_stages.wiring().runtime(), *this); }
   void go_on() noexcept override { accesses.told(*this); }
 
   Outcome outcome() const {

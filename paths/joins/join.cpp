@@ -17,7 +17,7 @@
 namespace paths {
 
 /// The round owns it until wake() finds its next action.
-class Round::Waiter final : public runtime::Told, public runtime::Continuation {
+class Round::Waiter final : public runtime::Waiter, public runtime::Continuation {
  public:
   Waiter(Join& of, Round& in, const Operation& waiting, const Next& rest)
       : join(of), round(in), head(waiting), failure(waiting.failure), next(rest) {}
@@ -32,7 +32,7 @@ class Round::Waiter final : public runtime::Told, public runtime::Continuation {
   Waiter* next_waiter = nullptr;
 
  private:
-  void told() noexcept override { runtime::resume(join.site_.runtime(), *this); }
+  void notify() noexcept override { runtime::resume(join.site_.runtime(), *this); }
   void go_on() noexcept override { join.resume(*this); }
 };
 
@@ -232,7 +232,7 @@ void Join::wake(Round& round, runtime::Wakes& wakes) const {
     waiting = std::exchange(waiter.next_waiter, nullptr);
     if (const auto action = action_of(round, waiter.head.slot, waiter.failure != nullptr)) {
       waiter.action = *action;
-      wakes.tell(waiter);
+      wakes.notify(waiter);
     } else {
       round.add(waiter);
     }
@@ -279,7 +279,7 @@ void Join::give_up() {
       round->first_waiter = waiter->next_waiter;
       waiter->action = Action::detach;
       waiter->failure = site_.failure(name(), waiter->head.path, "ended", FailureCause::ended);
-      wakes.tell(*waiter);
+      wakes.notify(*waiter);
     }
   }
 }

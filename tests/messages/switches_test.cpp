@@ -25,10 +25,10 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
 
 /// Everybody asks everybody for a message that nobody sends, until a place is gone. Answers what
 /// each was told, "" where it gave up.
-using Told = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
-Told told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
+using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
+Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
-  Told told;
+  Waiter told;
   runtime.run([&] {
     LaneHosts hosts(runtime, plan);
     const auto clusters = static_cast<std::uint32_t>(plan->clusters.size());
@@ -68,7 +68,7 @@ Told told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t vict
 TEST_CASE("switches: who loses one loses those beyond it, and nobody else") {
   const auto plan = switched({3, 2, 1}, {true, true, false});
   const std::uint32_t victim = switch_number(*plan, 0);
-  const Told told = told_when_gone(plan, victim);
+  const Waiter told = told_when_gone(plan, victim);
   for (std::uint32_t host = 0; host < 6; ++host)
     for (std::uint32_t peer = 0; peer < 6; ++peer) {
       if (host == peer) continue;
@@ -95,7 +95,7 @@ TEST_CASE("switches: whichever host or switch is gone, all who waited for it are
     do {
       victim = static_cast<std::uint32_t>(random() % (hosts + sizes.size()));
     } while (victim >= hosts && !is_switch_emulated(*plan, victim - hosts));
-    const Told told = told_when_gone(plan, victim);
+    const Waiter told = told_when_gone(plan, victim);
     for (std::uint32_t host = 0; host < hosts; ++host)
       for (std::uint32_t peer = 0; peer < hosts; ++peer) {
         if (host == peer || host == victim) continue;

@@ -58,13 +58,14 @@ class Turns {
 };
 
 /// What `wait` throws, and when.
-struct Told {
+struct Waiter {
   std::string what;
   base::Nanos at{0};
 };
 
 template <class Wait>
-runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Told& told, Wait wait) {
+runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Waiter& told,
+                      Wait wait) {
   return runtime.spawn(role, {"waits"}, [&runtime, &told, wait] {
     try {
       wait();
@@ -79,7 +80,7 @@ runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Told
 }
 
 /// Kills it while `waits` wait; how long it took until the last of them was told.
-base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<Told>& told,
+base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<Waiter>& told,
                        std::vector<runtime::Task>& waits) {
   runtime.sleep_for(5ms);  // most wait by then
   const base::Nanos killed = runtime.now();
@@ -116,7 +117,7 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
       const auto space = SharedSpace::map(name);
       const auto element = space->find("e"), full = space->find("full");
       CHECK(value_of(element->observe(soon(runtime))) == 7);
-      std::vector<Told> told(4);
+      std::vector<Waiter> told(4);
       pastset::StartedAccess move, read;
       std::vector<runtime::Task> waits;
       using runtime::ContextRole;
@@ -137,7 +138,7 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
       }));
       const std::string who = "process " + std::to_string(owner.pid()) + " (solver)";
       spans.push_back(kill_while(runtime, owner, told, waits));
-      for (const Told& one : told)
+      for (const Waiter& one : told)
         CHECK_THAT(one.what, Catch::Contains(who + ", which owned the space, has died"));
       // What is there stays; nothing more comes.
       CHECK(value_of(element->observe(0, soon(runtime))) == 7);
@@ -223,7 +224,7 @@ TEST_CASE("shared space: when the last that moved dies, readers are told until a
       Forked& feeder = feeders.begin();
       feeders.await_done(runtime);
       CHECK(value_of(element->observe(first, soon(runtime))) == first);
-      std::vector<Told> told(2);
+      std::vector<Waiter> told(2);
       std::vector<runtime::Task> waits;
       waits.push_back(told_by(runtime, runtime::ContextRole::thread, told[0],
                               [&] { element->observe(first + 1, soon(runtime)); }));
@@ -231,7 +232,7 @@ TEST_CASE("shared space: when the last that moved dies, readers are told until a
                               [&] { element->newest(first + 1, soon(runtime)); }));
       const std::string who = "process " + std::to_string(feeder.pid()) + " (feeder)";
       spans.push_back(kill_while(runtime, feeder, told, waits));
-      for (const Told& one : told)
+      for (const Waiter& one : told)
         CHECK_THAT(one.what,
                    Catch::Contains(who + ", the last that moved tuples into it, has died"));
       CHECK_THROWS_AS(element->observe(first + 1, soon(runtime)), ProcessDied);
@@ -264,7 +265,7 @@ TEST_CASE("shared space: when the last that observed dies, movers without room a
       }
       consumers.await_done(runtime);
       while (element->last() - element->first() < 2) element->move(tuple_of(1), soon(runtime));
-      std::vector<Told> told(1);
+      std::vector<Waiter> told(1);
       std::vector<runtime::Task> waits;
       waits.push_back(told_by(runtime, runtime::ContextRole::thread, told[0],
                               [&] { element->move(tuple_of(5), soon(runtime)); }));

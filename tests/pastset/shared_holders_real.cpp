@@ -67,7 +67,7 @@ class Holder {
 /// A read that does something when it is served.
 struct Served final : Access {
   explicit Served(std::function<void()> what) : Access(Kind::observe, 0), act(std::move(what)) {}
-  void told() noexcept override { act(); }
+  void notify() noexcept override { act(); }
   const std::function<void()> act;
 };
 

@@ -33,13 +33,13 @@ double value_of(std::uint32_t rank, std::uint64_t round, double base_value) {
 
 using Outcomes = std::vector<std::vector<RoundOutcome>>;  // by rank and round
 
-struct Told {
+struct Waiter {
   SimResult run;
   Outcomes outcomes;
 };
 
-Told contribute_all(const Sim& sim, double base_value = 1) {
-  Told told;
+Waiter contribute_all(const Sim& sim, double base_value = 1) {
+  Waiter told;
   told.outcomes.resize(sim.plan().thread_count());
   told.run = sim.run([&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round)
@@ -61,7 +61,7 @@ struct Expected {
   std::uint64_t from = rounds, until = rounds;
 };
 
-void check(const Told& told, const std::vector<Expected>& expected, const paths::Plan& plan,
+void check(const Waiter& told, const std::vector<Expected>& expected, const paths::Plan& plan,
            double base_value) {
   CHECK(told.run.broke == "");
   CHECK(told.run.failures.empty());

@@ -16,8 +16,8 @@ namespace {
 using paths::Outcome;
 using paths::Responder;
 
-struct Told final : paths::ServiceRoom, paths::OperationState {
-  explicit Told(bool owns_context = false) : OperationState(room, owns_context) {}
+struct Waiter final : paths::ServiceRoom, paths::OperationState {
+  explicit Waiter(bool owns_context = false) : OperationState(room, owns_context) {}
   std::vector<Outcome> outcomes;
   void arrived(Outcome&& outcome) noexcept override { outcomes.push_back(std::move(outcome)); }
 };
@@ -36,7 +36,7 @@ paths::Failure failure(const std::string& reason) {
 
 TEST_CASE(
     "responder: steps run from the last to the first, and then the caller has the outcome, once") {
-  Told told;
+  Waiter told;
   std::string order;
   Responder responder(told);
   for (const char stage : {'a', 'b', 'c'})
@@ -53,7 +53,7 @@ TEST_CASE(
 }
 
 TEST_CASE("responder: a stage may reply later, or fail an operation that went well") {
-  Told told;
+  Waiter told;
   Responder kept;
   Responder responder(told);
   responder.on_reply([](Responder up, const Outcome&) { up.fail(failure("on the way up")); });
@@ -67,7 +67,7 @@ TEST_CASE("responder: a stage may reply later, or fail an operation that went we
 }
 
 TEST_CASE("responder: one that is destroyed without a reply fails the operation") {
-  Told told;
+  Waiter told;
   bool has_passed = false;
   {
     Responder responder(told);
@@ -88,7 +88,7 @@ TEST_CASE("responder: objects of any size live until the reply") {
     std::array<std::byte, 900> bytes{};
   };
   const auto counted = std::make_shared<int>(0);
-  Told told;
+  Waiter told;
   Responder responder(told);
   for (int i = 0; i < 4; ++i)
     responder.emplace_state<Large>(counted);  // more than fits into the room
@@ -100,7 +100,7 @@ TEST_CASE("responder: objects of any size live until the reply") {
 }
 
 TEST_CASE("responder: a state that is used again allocates no memory") {
-  Told told;
+  Waiter told;
   told.outcomes.reserve(64);
   const std::uint64_t before = test_support::allocations();
   for (int i = 0; i < 20; ++i) {
