@@ -27,7 +27,7 @@ class Counter final : public Receiver {
   std::uint64_t answers_each = 0;  // so many frames; 0: none
 
   void deliver(ConnectionId connection, Frame&& frame) override {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     ++count_;
     const bool answers = answers_each != 0 && frame.call % answers_each == answers_each - 1;

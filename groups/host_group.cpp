@@ -230,7 +230,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     stop = std::current_exception();
   }
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   if (!failure && lanes_ != nullptr)
     lanes_->close(running->name.number, std::shared_ptr<const std::string>(
                                             running->prepared, &running->prepared->signature));

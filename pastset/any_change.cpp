@@ -37,7 +37,7 @@ base::Nanos AnyChange::changed_at(std::size_t place) const {
   return changed_at_.at(place);
 }
 
-void AnyChange::tell(const Element& changed, runtime::Wakes& wakes) {
+void AnyChange::tell(const Element& changed, runtime::DeferredWakes& wakes) {
   runtime::Lock lock(mutex_);
   ++count_;
   for (std::size_t place = 0; clock_ != nullptr && place < elements_.size(); ++place)

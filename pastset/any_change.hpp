@@ -31,7 +31,7 @@ class AnyChange {
   /// When one of them last changed, by its place in the list; the clock's 0 if it never did.
   base::Nanos changed_at(std::size_t place) const;
   /// By an element, which may hold its own mutex.
-  void tell(const Element& changed, runtime::Wakes& wakes);
+  void tell(const Element& changed, runtime::DeferredWakes& wakes);
 
  private:
   const std::vector<Element*> elements_;

@@ -21,7 +21,7 @@ LocalElement::LocalElement(std::string name, Template tuple_template, ElementOpt
       keep_newest_(options.keep_newest) {}
 
 LocalElement::~LocalElement() {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
   waiters_.ensure_nobody();
@@ -31,7 +31,7 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
   refuse_x_function(name());
   base::Payload stored = to_store(*this, x_function_, payload);
   base::Payload dropped;  // a payload's release function never runs under our mutex
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   if (!waiters_.moves().empty() || !has_room())
     return move_when_admitted(std::move(stored), lock, deadline);
@@ -53,7 +53,7 @@ std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lo
 }
 
 Stored LocalElement::observe(runtime::Deadline deadline) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   wait_until([&] { return has_unobserved() || error_mark_; }, lock, deadline, next_number());
   if (!has_unobserved()) throw Marked(*error_mark_);
@@ -63,7 +63,7 @@ Stored LocalElement::observe(runtime::Deadline deadline) {
 }
 
 std::optional<Stored> LocalElement::try_observe() {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   if (!has_unobserved()) return std::nullopt;
   Stored oldest = take_oldest();
@@ -108,7 +108,7 @@ std::uint64_t LocalElement::delta() const {
 }
 
 void LocalElement::set_delta(std::uint64_t delta) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   delta_ = delta;
   settle(wakes);
@@ -126,7 +126,7 @@ void LocalElement::axe(std::uint64_t number) {
 void LocalElement::delete_element() {
   refuse_x_function(name());
   base::Ring<base::Payload> freed;  // released after our mutex
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (deleted_) return;
   deleted_ = true;
@@ -143,7 +143,7 @@ bool LocalElement::is_deleted() const {
 }
 
 void LocalElement::mark_error(const std::string& error) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   if (error_mark_) return;
   error_mark_ = error;
@@ -188,7 +188,7 @@ Stored LocalElement::take_oldest() {
   return oldest;
 }
 
-std::uint64_t LocalElement::append(base::Payload stored, runtime::Wakes& wakes) {
+std::uint64_t LocalElement::append(base::Payload stored, runtime::DeferredWakes& wakes) {
   const std::uint64_t number = next_number();
   kept_.push_back(std::move(stored));
   waiters_.tell_changed(wakes);
@@ -204,7 +204,7 @@ base::Payload LocalElement::drop_beyond_newest() {
 }
 
 /// Says whether there was room for one.
-bool LocalElement::admit_moves(runtime::Wakes& wakes) {
+bool LocalElement::admit_moves(runtime::DeferredWakes& wakes) {
   bool has_admitted = false;
   for (; !waiters_.moves().empty() && has_room(); has_admitted = true) {
     Waiters::Move& move = *waiters_.moves().front();
@@ -231,7 +231,7 @@ void LocalElement::wait_until(There there, runtime::Lock& lock, runtime::Deadlin
 void LocalElement::begin(Access& access) {
   refuse_x_function(name());
   base::Payload dropped;  // released after our mutex
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
       base::Payload stored = to_store(*this, x_function_, access.tuple);
@@ -255,7 +255,7 @@ void LocalElement::begin(Access& access) {
 }
 
 void LocalElement::begin_move(Access& access, base::Payload stored, base::Payload& dropped,
-                              runtime::Wakes& wakes) {
+                              runtime::DeferredWakes& wakes) {
   if (waiters_.moves().empty() && has_room()) {
     const std::uint64_t number = append(std::move(stored), wakes);
     dropped = drop_beyond_newest();
@@ -267,14 +267,14 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
 }
 
 /// Reads that are served make room, and who moves into that serves reads.
-void LocalElement::settle(runtime::Wakes& wakes) {
+void LocalElement::settle(runtime::DeferredWakes& wakes) {
   for (bool goes_on = !waiters_.moves().empty() || waiters_.has_begun_reads(); goes_on;) {
     goes_on = admit_moves(wakes);
     goes_on |= waiters_.serve_reads(*this, wakes);
   }
 }
 
-void LocalElement::fail_all(const std::exception_ptr& error, runtime::Wakes& wakes) {
+void LocalElement::fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   waiters_.fail_reads(error, wakes);
   for (Waiters::Move* move : waiters_.begun_moves()) {
     move->error = error;

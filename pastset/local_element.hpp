@@ -57,15 +57,15 @@ class LocalElement final : public Element {
   Stored read_kept(std::uint64_t number) const;
   Stored read_newest() const { return read(next_number() - 1); }
   Stored take_oldest();
-  std::uint64_t append(base::Payload stored, runtime::Wakes& wakes);
+  std::uint64_t append(base::Payload stored, runtime::DeferredWakes& wakes);
   base::Payload drop_beyond_newest();
   std::uint64_t move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                    runtime::Deadline deadline);
-  bool admit_moves(runtime::Wakes& wakes);
+  bool admit_moves(runtime::DeferredWakes& wakes);
   void begin_move(Access& access, base::Payload stored, base::Payload& dropped,
-                  runtime::Wakes& wakes);
-  void settle(runtime::Wakes& wakes);
-  void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
+                  runtime::DeferredWakes& wakes);
+  void settle(runtime::DeferredWakes& wakes);
+  void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   template <class There>

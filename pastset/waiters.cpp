@@ -43,11 +43,11 @@ runtime::Woken Waiters::wait(runtime::WaitList& list, runtime::Lock& lock,
   return list.wait(lock, deadline, reason);
 }
 
-void Waiters::tell_watchers(runtime::Wakes& wakes) {
+void Waiters::tell_watchers(runtime::DeferredWakes& wakes) {
   for (AnyChange* watcher : watchers_) watcher->tell(element_, wakes);
 }
 
-void Waiters::wake_all(runtime::Wakes& wakes) {
+void Waiters::wake_all(runtime::DeferredWakes& wakes) {
   reads_.wake_all(wakes);
   for (Move* move : moves_) move->waiting.wake_all(wakes);
 }
@@ -58,7 +58,7 @@ void Waiters::begin(std::unique_ptr<Move> move, Access& access) {
   move.release();
 }
 
-void Waiters::end(Move& move, runtime::Wakes& wakes) {
+void Waiters::end(Move& move, runtime::DeferredWakes& wakes) {
   leave(move);
   move.waiting.wake_all(wakes);
   if (move.access == nullptr) return;
@@ -105,17 +105,17 @@ void Waiters::leave(Access& access) {
   (access.next != nullptr ? access.next->previous : last_read_) = access.previous;
 }
 
-void Waiters::fail_reads(const std::exception_ptr& error, runtime::Wakes& wakes) {
+void Waiters::fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   while (first_read_ != nullptr) fail(*first_read_, error, wakes);
 }
 
-void Waiters::fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes) {
+void Waiters::fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes) {
   leave(access);
   access.error = std::move(error);
   wakes.notify(access);
 }
 
-void Waiters::answer(Access& access, std::uint64_t number, runtime::Wakes& wakes) {
+void Waiters::answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes) {
   leave(access);
   access.number = number;
   wakes.notify(access);

@@ -66,11 +66,11 @@ class Waiters {
   void watch(AnyChange& watcher) { watchers_.push_back(&watcher); }
   void unwatch(AnyChange& watcher) { std::erase(watchers_, &watcher); }
   /// Who reads or watches looks again.
-  void tell_changed(runtime::Wakes& wakes) {
+  void tell_changed(runtime::DeferredWakes& wakes) {
     reads_.wake_all(wakes);
     if (!watchers_.empty()) tell_watchers(wakes);
   }
-  void wake_all(runtime::Wakes& wakes);
+  void wake_all(runtime::DeferredWakes& wakes);
 
   // ---- moves
 
@@ -79,7 +79,7 @@ class Waiters {
   /// Without a context; it is its own from here on.
   void begin(std::unique_ptr<Move> move, Access& access);
   /// It has its number, or its error.
-  void end(Move& move, runtime::Wakes& wakes);
+  void end(Move& move, runtime::DeferredWakes& wakes);
   /// It gives up: the caller's, to go once the mutex is let go.
   std::unique_ptr<Move> give_up(Move& move);
   Move& move_of(const Access& access) const;
@@ -91,15 +91,15 @@ class Waiters {
   bool has_begun_reads() const { return first_read_ != nullptr; }
   void begin(Access& read);
   void give_up(Access& read);
-  void fail_reads(const std::exception_ptr& error, runtime::Wakes& wakes);
-  void fail(Access& access, std::exception_ptr error, runtime::Wakes& wakes);
-  void answer(Access& access, std::uint64_t number, runtime::Wakes& wakes);
+  void fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
+  void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
+  void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
   /// False when it has to wait. `tuples` is the element.
   template <class Tuples>
-  bool serve(Access& read, Tuples& tuples, runtime::Wakes& wakes);
+  bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
   /// Each of them that need not wait any more; says whether there was one.
   template <class Tuples>
-  bool serve_reads(Tuples& tuples, runtime::Wakes& wakes);
+  bool serve_reads(Tuples& tuples, runtime::DeferredWakes& wakes);
 
   // ---- what they are told
 
@@ -109,7 +109,7 @@ class Waiters {
   std::string no_tuple(std::uint64_t number) const;
 
  private:
-  void tell_watchers(runtime::Wakes& wakes);
+  void tell_watchers(runtime::DeferredWakes& wakes);
   void leave(Access& access);
   void leave(Move& move);
   const Element& element_;
@@ -122,7 +122,7 @@ class Waiters {
 };
 
 template <class Tuples>
-bool Waiters::serve(Access& read, Tuples& tuples, runtime::Wakes& wakes) {
+bool Waiters::serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes) {
   Stored there;
   try {
     switch (read.kind) {
@@ -148,7 +148,7 @@ bool Waiters::serve(Access& read, Tuples& tuples, runtime::Wakes& wakes) {
 }
 
 template <class Tuples>
-bool Waiters::serve_reads(Tuples& tuples, runtime::Wakes& wakes) {
+bool Waiters::serve_reads(Tuples& tuples, runtime::DeferredWakes& wakes) {
   bool has_served = false;
   for (Access* read = first_read_; read != nullptr;) {
     Access* const next = read->next;

@@ -24,11 +24,11 @@ struct Completion::Watch {
 Completion::~Completion() { ENSURE(first_ == nullptr); }
 
 void Completion::complete() {
-  Wakes wakes;
+  DeferredWakes wakes;
   complete(wakes);
 }
 
-void Completion::complete(Wakes& wakes) {
+void Completion::complete(DeferredWakes& wakes) {
   Lock lock(mutex_);
   ENSURE(!done());
   done_.store(true, std::memory_order_release);
@@ -73,7 +73,7 @@ std::size_t WaitSet::add(std::shared_ptr<Completion> completion) {
     ++pending_;
   }
   if (watched.done()) {
-    Wakes nobody;
+    DeferredWakes nobody;
     tell(watch, nobody);
     return member;
   }
@@ -84,7 +84,7 @@ std::size_t WaitSet::add(std::shared_ptr<Completion> completion) {
 }
 
 /// Called with the completion's mutex held.
-void WaitSet::tell(Watch& watch, Wakes& wakes) {
+void WaitSet::tell(Watch& watch, DeferredWakes& wakes) {
   Lock lock(mutex_);
   watch.has_happened = true;
   watch.previous = last_;

@@ -35,7 +35,7 @@ class Completion {
   /// It has happened. Once; the caller owns a share of it until this returns. Who holds a mutex of
   /// his own passes the wake-ups that he carries out after it.
   void complete();
-  void complete(Wakes& wakes);
+  void complete(DeferredWakes& wakes);
   /// Blocks until it has happened; false when the deadline, which is on the caller's clock, has
   /// passed first. Throws what the context is cancelled with: a Stop.
   bool wait(Deadline deadline, const Reason& reason);
@@ -98,7 +98,7 @@ class WaitSet {
   using Watch = Completion::Watch;
   using Members = std::unordered_map<std::size_t, std::unique_ptr<Watch>>;
   class OnClock;
-  void tell(Watch& watch, Wakes& wakes);
+  void tell(Watch& watch, DeferredWakes& wakes);
   std::size_t take_first();
   void let_go(Members::iterator member);
   bool wait(WaitList& list, Lock& lock, Deadline deadline);

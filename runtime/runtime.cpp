@@ -211,7 +211,7 @@ void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
   work = nullptr;  // destroys the captures, which may use what the joiners own
   if (thrown && held.use_count() == 1) say_unowned(thrown);
-  Wakes wakes;
+  DeferredWakes wakes;
   Lock lock(mutex);
   let_go();
   done = true;

@@ -93,7 +93,7 @@ Woken WaitList::wait_at_word(Context& self, Lock& lock, Nanos until, const Reaso
   }
 }
 
-void WaitList::wake_all(Wakes& wakes) {
+void WaitList::wake_all(DeferredWakes& wakes) {
   for (; first_ != nullptr; remove(*first_)) {
     first_->taken = true;
     wakes.add(*first_->context);
@@ -103,36 +103,36 @@ void WaitList::wake_all(Wakes& wakes) {
   wakes.add(*word_);
 }
 
-void Wakes::One::wake() const {
+void DeferredWakes::One::wake() const {
   if (fiber != nullptr)
     fiber->unpark();
   else
     word->change();
 }
 
-void Wakes::Threads::wake() const {
+void DeferredWakes::Threads::wake() const {
   if (word != nullptr) word->change();
   for (const One& one : others) one.wake();
 }
 
-void Wakes::add(Context& fiber) {
+void DeferredWakes::add(Context& fiber) {
   others_.push_back({&fiber, nullptr, fiber.role == ContextRole::service});
 }
 
-void Wakes::add(Word& word) {
+void DeferredWakes::add(Word& word) {
   if (word_ == nullptr)
     word_ = &word;
   else
     others_.push_back({nullptr, &word, false});
 }
 
-void Wakes::notify(Waiter& one) {
+void DeferredWakes::notify(Waiter& one) {
   one.next_waiter_ = nullptr;
   (last_waiter_ != nullptr ? last_waiter_->next_waiter_ : first_waiter_) = &one;
   last_waiter_ = &one;
 }
 
-void Wakes::notify_all() {
+void DeferredWakes::notify_all() {
   last_waiter_ = nullptr;
   for (Waiter* one = std::exchange(first_waiter_, nullptr); one != nullptr;) {
     Waiter* const next = one->next_waiter_;  // it may go
@@ -141,7 +141,7 @@ void Wakes::notify_all() {
   }
 }
 
-std::vector<Context*> Wakes::take_services() {
+std::vector<Context*> DeferredWakes::take_services() {
   std::vector<Context*> services;
   for (const One& one : others_)
     if (one.is_service) services.push_back(one.fiber);
@@ -149,7 +149,7 @@ std::vector<Context*> Wakes::take_services() {
   return services;
 }
 
-void Wakes::carry_out() {
+void DeferredWakes::carry_out() {
   notify_all();
   // Who has been woken may have gone when the others are.
   for (const One& one : others_)
@@ -159,7 +159,7 @@ void Wakes::carry_out() {
     if (!one.is_service) one.wake();
 }
 
-void Wakes::services_first() {
+void DeferredWakes::services_first() {
   notify_all();
   std::vector<Context*> services = take_services();
   if (services.empty()) return;

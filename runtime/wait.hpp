@@ -132,7 +132,7 @@ class Waiter {
   virtual void notify() noexcept = 0;
 
  private:
-  friend class Wakes;
+  friend class DeferredWakes;
   Waiter* next_waiter_ = nullptr;
 };
 
@@ -142,10 +142,10 @@ class Waiter {
 /// Why:   waking under the mutex makes the woken run into it; between OS threads that costs
 ///        milliseconds once there are more threads than cores.
 /// Order: who is told, then all others at once; who owes other hosts a reply says services_first().
-class Wakes {
+class DeferredWakes {
  public:
-  Wakes() = default;
-  ~Wakes() {  ///< never blocks
+  DeferredWakes() = default;
+  ~DeferredWakes() {  ///< never blocks
     if (!empty()) carry_out();
   }
   void notify(Waiter& one);
@@ -154,8 +154,8 @@ class Wakes {
   /// (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last reply by up to 30 ms).
   /// A thread that calls this is one of them, and blocks until then.
   void services_first();
-  Wakes(const Wakes&) = delete;
-  Wakes& operator=(const Wakes&) = delete;
+  DeferredWakes(const DeferredWakes&) = delete;
+  DeferredWakes& operator=(const DeferredWakes&) = delete;
   bool empty() const { return first_waiter_ == nullptr && word_ == nullptr && others_.empty(); }
 
  private:
@@ -199,7 +199,7 @@ class WaitList {
   /// Throws what the context was cancelled with (lock held, waiter off the list): a Stop.
   Woken wait(Lock& lock, Deadline deadline, const Reason& reason);
 
-  void wake_all(Wakes& wakes);
+  void wake_all(DeferredWakes& wakes);
   bool empty() const { return first_ == nullptr && threads_ == 0; }
 
  private:

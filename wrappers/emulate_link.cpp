@@ -144,7 +144,7 @@ void EmulateLink::wait_for_turn(const Place& place, runtime::Deadline deadline) 
 }
 
 void EmulateLink::leave(const Place& place) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   line_.erase(place);
   emptied_.wake_all(wakes);
@@ -172,7 +172,7 @@ void EmulateLink::empty_lane(LaneKey key, const paths::Next& next) {
 }
 
 bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   Lane& lane = lanes_.at(key);
   if (lane.empty()) {
@@ -195,7 +195,7 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
 }
 
 void EmulateLink::close_lane(LaneKey key) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   for (const Pushed& lost : lanes_.at(key)) line_.erase(lost.place);
   lanes_.erase(key);

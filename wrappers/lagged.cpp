@@ -73,7 +73,7 @@ std::shared_ptr<Lagged::Round> Lagged::start(paths::Operation operation, const p
     } catch (...) {
       error = std::current_exception();
     }
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(round->mutex);
     round->result = std::move(result);
     round->error = error;

@@ -120,7 +120,7 @@ void NoiseAllreduce::run(paths::Thread& thread) {
   mine.rank = thread.rank();
   iterate(thread, mine);
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     by_host_[thread.host().index()].push_back(mine);
     ended_.wake_all(wakes);

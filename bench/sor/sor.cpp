@@ -195,7 +195,7 @@ void Sor::run(paths::Thread& thread) {
 }
 
 void Sor::add_part(std::uint32_t rank, SorPart part) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   parts_[rank] = std::move(part);
   ended_.wake_all(wakes);

@@ -29,7 +29,7 @@ SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
 SharedElement::~SharedElement() {
   if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
   listener_->remove(*this);
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   Hold hold(*this, Hold::Of::ours);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
   try {
@@ -48,7 +48,7 @@ bool SharedElement::never_keeps_movers() const {
 
 Stored SharedElement::observe(runtime::Deadline deadline) {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   Hold hold(*this);
   wait_until([&] { return has_unobserved() || log_.why_none_comes(); }, hold, deadline,
              log_.numbers().last);
@@ -60,7 +60,7 @@ Stored SharedElement::observe(runtime::Deadline deadline) {
 
 std::optional<Stored> SharedElement::try_observe() {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   Hold hold(*this);
   if (!has_unobserved()) return std::nullopt;
   Stored oldest = take_oldest();
@@ -151,7 +151,7 @@ std::uint64_t SharedElement::delta() const {
 
 void SharedElement::set_delta(std::uint64_t delta) {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const Hold hold(*this);
   log_.element().delta = delta;
   settle(wakes);
@@ -159,7 +159,7 @@ void SharedElement::set_delta(std::uint64_t delta) {
 
 void SharedElement::axe(std::uint64_t number) {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const Hold hold(*this);
   log_.note_taker();
   log_.free_to(number);
@@ -170,7 +170,7 @@ void SharedElement::axe(std::uint64_t number) {
 
 void SharedElement::delete_element() {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const Hold hold(*this, Hold::Of::any);
   if (log_.is_deleted()) return;
   log_.note_change();
@@ -187,7 +187,7 @@ bool SharedElement::is_deleted() const {
 
 void SharedElement::mark_error(const std::string& error) {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const Hold hold(*this);
   if (log_.is_marked()) return;
   write_text(log_.element().mark, error);
@@ -242,7 +242,7 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
 
 /// After a change, of ours or of others: all that can happen now happens. Both locks are held. When
 /// the memory was overwritten, those who wait are told, not the caller.
-void SharedElement::settle(runtime::Wakes& wakes) {
+void SharedElement::settle(runtime::DeferredWakes& wakes) {
   try {
     settle_readable(wakes);
   } catch (const ElementError&) {
@@ -251,7 +251,7 @@ void SharedElement::settle(runtime::Wakes& wakes) {
   }
 }
 
-void SharedElement::settle_readable(runtime::Wakes& wakes) {
+void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
   for (bool has_served = true; has_served;) {
     has_served = log_.admit();
     if (!waiters_.moves().empty()) has_served |= answer_moves(wakes);
@@ -268,12 +268,12 @@ void SharedElement::settle_readable(runtime::Wakes& wakes) {
 
 /// Another process has changed something, or perhaps it has. An element at which nobody sleeps is
 /// not even locked, and one that is held for long is come back to, so that it delays no other.
-bool SharedElement::rung(runtime::Wakes& wakes) {
+bool SharedElement::rung(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
   return false;  // who changes it rings
 }
 
-void SharedElement::look_again(runtime::Wakes& wakes) {
+void SharedElement::look_again(runtime::DeferredWakes& wakes) {
   Hold hold(*this, Hold::Of::ours);
   try {
     if (!log_.is_deleted() && !hold.try_take(SharedMapping::brief_patience)) {
@@ -305,7 +305,7 @@ void SharedElement::look_again(runtime::Wakes& wakes) {
 
 void SharedElement::begin(Access& access) {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
       Incoming incoming = bring_in(to_store(*this, x_function_, access.tuple));
@@ -328,7 +328,7 @@ void SharedElement::begin(Access& access) {
   wakes.notify(access);
 }
 
-void SharedElement::fail_all(const std::exception_ptr& error, runtime::Wakes& wakes) {
+void SharedElement::fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   waiters_.fail_reads(error, wakes);
   for (Waiters::Move* move : waiters_.begun_moves()) {
     move->error = error;
@@ -339,7 +339,7 @@ void SharedElement::fail_all(const std::exception_ptr& error, runtime::Wakes& wa
 }
 
 bool SharedElement::cancel(Access& access) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   std::unique_ptr<Waiters::Move> given_up;  // its tuple goes after our locks
   Hold hold(*this, Hold::Of::ours);
   if (!access.is_waiting) return false;

@@ -82,8 +82,8 @@ class SharedElement final : public Element, private SharedListener::Ear {
  private:
   friend class Waiters;
   class Hold;
-  bool rung(runtime::Wakes& wakes) override;
-  void look_again(runtime::Wakes& wakes);
+  bool rung(runtime::DeferredWakes& wakes) override;
+  void look_again(runtime::DeferredWakes& wakes);
   // Moves.
   /// A tuple on its way, and its place in the space if it has one already.
   struct Incoming {
@@ -93,10 +93,10 @@ class SharedElement final : public Element, private SharedListener::Ear {
   Incoming bring_in(base::Payload stored) const;
   std::uint64_t move_when_admitted(Incoming incoming, Hold& hold, runtime::Deadline deadline);
   void wait_for_admission(Waiters::Move& move, Hold& hold, runtime::Deadline deadline);
-  void begin_move(Access& access, Incoming incoming, runtime::Wakes& wakes);
+  void begin_move(Access& access, Incoming incoming, runtime::DeferredWakes& wakes);
   bool append(Incoming& incoming);
-  bool answer_moves(runtime::Wakes& wakes);
-  void fail_moves(const std::exception_ptr& error, runtime::Wakes& wakes);
+  bool answer_moves(runtime::DeferredWakes& wakes);
+  void fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void try_take(Hold& hold, base::Nanos patience) const;
   void withdraw(std::uint32_t place, const Hold& hold);
   void drop_orphans() const;
@@ -110,9 +110,9 @@ class SharedElement final : public Element, private SharedListener::Ear {
   Stored read_newest() const;
   Stored take_oldest();
   // Both.
-  void settle(runtime::Wakes& wakes);
-  void settle_readable(runtime::Wakes& wakes);
-  void fail_all(const std::exception_ptr& error, runtime::Wakes& wakes);
+  void settle(runtime::DeferredWakes& wakes);
+  void settle_readable(runtime::DeferredWakes& wakes);
+  void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   template <class There>

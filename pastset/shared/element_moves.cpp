@@ -17,7 +17,7 @@ using shared::Waiting;
 std::uint64_t SharedElement::move(const base::Payload& payload, runtime::Deadline deadline) {
   refuse_x_function(name());
   Incoming incoming = bring_in(to_store(*this, x_function_, payload));
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   Hold hold(*this);
   refuse_orphan();
   log_.note_mover();
@@ -102,7 +102,7 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
   bool may_look = true, is_settled = false, is_late = false;
   for (; !move.number && !move.error; take()) {
     if (!std::exchange(is_settled, true) || !is_waiting()) {
-      runtime::Wakes wakes;
+      runtime::DeferredWakes wakes;
       settle(wakes);
       hold.let_go();  // before anybody is woken
     } else if (is_late) {
@@ -155,7 +155,7 @@ void SharedElement::come_back() const {
   mapping_->ring(std::uint32_t{1} << mapping_->me());
 }
 
-void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Wakes& wakes) {
+void SharedElement::begin_move(Access& access, Incoming incoming, runtime::DeferredWakes& wakes) {
   refuse_orphan();
   log_.note_mover();
   if (append(incoming)) {
@@ -173,7 +173,7 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Wakes
 }
 
 /// Says whether one more is ready for room.
-bool SharedElement::answer_moves(runtime::Wakes& wakes) {
+bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   bool is_one_ready = false;
   for (std::size_t i = 0; i < waiters_.moves().size();) {
     Waiters::Move& move = *waiters_.moves()[i];
@@ -198,7 +198,7 @@ bool SharedElement::answer_moves(runtime::Wakes& wakes) {
 }
 
 /// Of those in line, who have no room.
-void SharedElement::fail_moves(const std::exception_ptr& error, runtime::Wakes& wakes) {
+void SharedElement::fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   while (!waiters_.moves().empty()) {
     Waiters::Move& move = *waiters_.moves().front();
     log_.leave_line(move.place);

@@ -50,7 +50,7 @@ void SharedListener::remove(Ear& element) {
 void SharedListener::look() { looking_->begin(); }
 
 bool SharedListener::tell_all() {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   bool is_anybody = false;
   for (Ear* element : elements_) is_anybody |= element->rung(wakes);

@@ -20,7 +20,7 @@ class SharedListener {
    public:
     virtual ~Ear() = default;
     /// Something may have changed. Says whether anybody here waits for that.
-    virtual bool rung(runtime::Wakes& wakes) = 0;
+    virtual bool rung(runtime::DeferredWakes& wakes) = 0;
   };
   explicit SharedListener(std::shared_ptr<SharedMapping> mapping);
   ~SharedListener();

@@ -25,7 +25,7 @@ SharedOnlooker::SharedOnlooker(std::shared_ptr<SharedMapping> mapping,
 SharedOnlooker::~SharedOnlooker() {
   if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
   listener_->remove(*this);
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   waiters_.fail_reads(std::make_exception_ptr(waiters_.deleted()), wakes);
   waiters_.ensure_nobody();
@@ -145,7 +145,7 @@ void SharedOnlooker::mark_error(const std::string&) { refuse("mark"); }
 
 // ---- waiting ---------------------------------------------------------------------------------
 
-bool SharedOnlooker::rung(runtime::Wakes& wakes) {
+bool SharedOnlooker::rung(runtime::DeferredWakes& wakes) {
   const runtime::Lock lock(mutex_);
   if (!waiters_.is_anybody()) return false;
   try {
@@ -166,7 +166,7 @@ bool SharedOnlooker::rung(runtime::Wakes& wakes) {
 
 void SharedOnlooker::begin(Access& access) {
   refuse_x_function(name());
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   try {
     if (access.kind == Access::Kind::move) refuse("move");
     if (access.kind == Access::Kind::observe) refuse("observe");

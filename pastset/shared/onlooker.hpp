@@ -55,7 +55,7 @@ class SharedOnlooker final : public Element, private SharedListener::Ear {
 
  private:
   friend class Waiters;
-  bool rung(runtime::Wakes& wakes) override;
+  bool rung(runtime::DeferredWakes& wakes) override;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   [[noreturn]] void refuse(const char* what) const;

@@ -43,7 +43,7 @@ struct PendingCall {
 
   bool lacks_credits() const;  // and nothing else
   /// Requires the mutex. Tells the caller that it was answered or lost, or may leave now.
-  void tell(runtime::Wakes& wakes);
+  void tell(runtime::DeferredWakes& wakes);
 };
 
 /// A call of an operation that owns no context.
@@ -58,7 +58,7 @@ struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   Responder responder;
 };
 
-inline void PendingCall::tell(runtime::Wakes& wakes) {
+inline void PendingCall::tell(runtime::DeferredWakes& wakes) {
   waiting.wake_all(wakes);
   const bool is_over = answered || !lost.empty();
   if (asynchronous != nullptr && is_over && !std::exchange(asynchronous->is_told, true))

@@ -60,7 +60,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   std::uint32_t peer = 0;
   std::string reason;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(table_.mutex());
     Connection& connection = table_.find_or_add(id);
     if (!connection.lost.empty()) return;  // what comes behind it is not believed either
@@ -84,7 +84,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
 
 /// Requires the mutex. Takes a frame with which nothing is wrong.
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
-                                       runtime::Wakes& wakes) {
+                                       runtime::DeferredWakes& wakes) {
   Verdict verdict;
   connection.is_heard = true;
   sender_.take_credits(connection, frame.credits, wakes);
@@ -121,7 +121,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
 }
 
 /// Requires the mutex. Returns whether the host of a peer is gone with that.
-bool Connections::greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes) {
+bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
     if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
     meeting_.fail(wrong, wakes);
@@ -147,7 +147,8 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Wak
 }
 
 /// Requires the mutex. A peer has welcomed this host.
-void Connections::welcome(Connection& connection, const Frame& frame, runtime::Wakes& wakes) {
+void Connections::welcome(Connection& connection, const Frame& frame,
+                          runtime::DeferredWakes& wakes) {
   peers_[connection.peer].incarnation = frame.wiring->incarnation;
   connection.is_welcome = true;
   if (connection.short_way && !table_.transport().short_way(connection.id))
@@ -196,7 +197,7 @@ void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock
   }
   std::string wrong;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(std::move(held));
     wrong = rules_.wrong(connection, frame);
     if (wrong.empty()) return Requests::answer(connection, std::move(frame), wakes);

@@ -83,10 +83,10 @@ class Connections final : public Receiver {
     bool is_peer_gone = false;
     bool has_peer_parted = false;
   };
-  Verdict take(Connection& connection, Frame& frame, runtime::Wakes& wakes);
+  Verdict take(Connection& connection, Frame& frame, runtime::DeferredWakes& wakes);
   void take(Connection& connection, ShortFrame&& frame, runtime::Lock held);
-  bool greet(Connection& connection, const Frame& hello, runtime::Wakes& wakes);
-  void welcome(Connection& connection, const Frame& frame, runtime::Wakes& wakes);
+  bool greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes);
+  void welcome(Connection& connection, const Frame& frame, runtime::DeferredWakes& wakes);
 
   mutable ConnectionTable table_;
   SentTraffic traffic_;

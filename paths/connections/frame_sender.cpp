@@ -28,7 +28,7 @@ bool may_replace(const Frame& held, const Frame& newer) {
 
 void FrameSender::push(std::uint32_t to_host, StageId stage, Operation operation) {
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(table_.mutex());
     Connection& connection = connection_to(to_host, stage);
     if (!connection.lost.empty()) throw table_.gone(connection, operation.path);
@@ -115,14 +115,14 @@ Connection& FrameSender::connection_to(std::uint32_t host, StageId stage) {
 }
 
 void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
-                               runtime::Wakes& wakes) {
+                               runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
   queue_.parting().wake_all(wakes);  // what is held goes on
   post_held(connection, wakes);
 }
 
-void FrameSender::post_held(Connection& connection, runtime::Wakes& wakes) {
+void FrameSender::post_held(Connection& connection, runtime::DeferredWakes& wakes) {
   auto& held = connection.held;
   while (!held.empty() && may_leave(connection, held.front())) {
     leave_at_last(connection, std::move(held.front()), wakes);
@@ -139,14 +139,15 @@ void FrameSender::post_goodbye(Connection& connection) {
   post(connection, std::move(goodbye));
 }
 
-void FrameSender::leave_at_last(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
+void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
+                                runtime::DeferredWakes& wakes) {
   if (frame.kind == FrameKind::request)  // its caller now waits for the reply
     connection.call_of(frame.call)->tell(wakes);
   leave(connection, std::move(frame));
 }
 
 /// Unlike what waits for credits, of which requests wait only behind pushes of their own thread.
-void FrameSender::post_first(Connection& connection, runtime::Wakes& wakes) {
+void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {
     if (may_leave(connection, frame) && !connection.holds_like(frame))

@@ -45,17 +45,17 @@ class FrameSender {
   /// Posts a request or a push, which uses a credit.
   void leave(Connection& connection, Frame&& frame);
   /// Posts what is held and may leave now, and then our goodbye, if that waited for it.
-  void post_held(Connection& connection, runtime::Wakes& wakes);
+  void post_held(Connection& connection, runtime::DeferredWakes& wakes);
   /// The same for what waited for the welcome of the peer.
-  void post_first(Connection& connection, runtime::Wakes& wakes);
-  void take_credits(Connection& connection, std::uint32_t credits, runtime::Wakes& wakes);
+  void post_first(Connection& connection, runtime::DeferredWakes& wakes);
+  void take_credits(Connection& connection, std::uint32_t credits, runtime::DeferredWakes& wakes);
   /// Counts a short frame and sends it. Releases `lock` meanwhile.
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);
 
  private:
   Connection* find_open(ConnectionId id);
-  void leave_at_last(Connection& connection, Frame&& frame, runtime::Wakes& wakes);
+  void leave_at_last(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);
   void count(const Connection& connection, std::uint32_t graph, const Traffic& sent);
 
   ConnectionTable& table_;

@@ -11,7 +11,7 @@ namespace paths {
 
 void Goodbyes::part(runtime::Deadline deadline) {
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(table_.mutex());
     for (const auto& [id, connection] : table_.all()) {
       if (!connection->is_ours || !connection->lost.empty()) continue;
@@ -84,7 +84,7 @@ void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
                                    table_.name_of(peer), base::format_time(patience)));
 }
 
-bool Goodbyes::take(Connection& connection, runtime::Wakes& wakes) {
+bool Goodbyes::take(Connection& connection, runtime::DeferredWakes& wakes) {
   connection.has_parted = true;
   if (connection.is_ours) {
     queue_.parting().wake_all(wakes);

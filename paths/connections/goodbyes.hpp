@@ -30,7 +30,7 @@ class Goodbyes {
   void part(runtime::Deadline deadline);
   /// Takes a peer's goodbye, and replies to it. Returns whether the peer has parted on every
   /// connection now: its releases came before its goodbyes, and those that did not come never will.
-  bool take(Connection& connection, runtime::Wakes& wakes);
+  bool take(Connection& connection, runtime::DeferredWakes& wakes);
 
  private:
   void part_from_those_who_stay();

@@ -51,7 +51,7 @@ void Liveness::look_after_peers() {
 
 void Liveness::give_up(std::uint32_t peer, const std::string& why) {
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(parts_.table.mutex());
     if (!lose_peer(peer, Which::all, why, wakes)) return;
     parts_.peers.note_given_up(fmt::format("host {} is gone: {}", parts_.table.name_of(peer), why));
@@ -70,7 +70,7 @@ void Liveness::tell_gone(std::uint32_t peer, const std::string& why, bool has_pa
 
 void Liveness::abandon(const std::string& why) {
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(parts_.table.mutex());
     parts_.meeting.note_abandoned(why);
     for (const auto& [id, connection] : parts_.table.all()) {
@@ -86,7 +86,7 @@ void Liveness::take_loss(ConnectionId id, const std::string& reason) {
   bool is_gone = false;
   std::uint32_t peer = 0;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(parts_.table.mutex());
     Connection* const connection = parts_.table.find(id);
     if (connection == nullptr) return;
@@ -99,7 +99,8 @@ void Liveness::take_loss(ConnectionId id, const std::string& reason) {
   if (is_gone) tell_gone(peer, reason, false);
 }
 
-void Liveness::lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes) {
+void Liveness::lose(Connection& connection, const std::string& reason,
+                    runtime::DeferredWakes& wakes) {
   if (!connection.lost.empty()) return;
   connection.lost = reason.empty() ? "connection lost" : reason;
   connection.each_call([&](PendingCall& call) {
@@ -112,7 +113,7 @@ void Liveness::lose(Connection& connection, const std::string& reason, runtime::
 }
 
 bool Liveness::lose_peer(std::uint32_t peer, Which which, const std::string& why,
-                         runtime::Wakes& wakes) {
+                         runtime::DeferredWakes& wakes) {
   for (const auto& [id, connection] : parts_.table.all())
     if (connection->known && connection->peer == peer &&
         (which == Which::all || (connection->is_ours && !connection->is_welcome)))
@@ -122,13 +123,15 @@ bool Liveness::lose_peer(std::uint32_t peer, Which which, const std::string& why
   return parts_.peers.depart(peer, why);
 }
 
-void Liveness::turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes) {
+void Liveness::turn_away(Connection& connection, const std::string& wrong,
+                         runtime::DeferredWakes& wakes) {
   parts_.complaints.tell(parts_.table.transport().source(connection.id), "refused: " + wrong);
   parts_.sender.post(connection, parts_.table.refusal(wrong));
   lose(connection, wrong, wakes);
 }
 
-bool Liveness::refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes) {
+bool Liveness::refuse(Connection& connection, const std::string& wrong,
+                      runtime::DeferredWakes& wakes) {
   const std::uint32_t peer = connection.peer;
   const std::string reason = fmt::format("host {} refuses host {}: it sent {}", parts_.table.name(),
                                          parts_.table.name_of(peer), wrong);
@@ -143,7 +146,7 @@ void Liveness::refuse(ConnectionId id, const std::string& wrong) {
   std::uint32_t peer = 0;
   std::string reason;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     const runtime::Lock lock(parts_.table.mutex());
     Connection* const connection = parts_.table.find(id);
     if (connection == nullptr || !connection->lost.empty()) return;

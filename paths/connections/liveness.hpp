@@ -57,14 +57,15 @@ class Liveness {
   /// Tells the owner that nothing more comes from the peer, unless the call of wire() has failed.
   void tell_gone(std::uint32_t peer, const std::string& why, bool has_parted);
 
-  void lose(Connection& connection, const std::string& reason, runtime::Wakes& wakes);
+  void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);
   /// Loses connections of a peer. Returns whether the peer was not gone before.
-  bool lose_peer(std::uint32_t peer, Which which, const std::string& why, runtime::Wakes& wakes);
+  bool lose_peer(std::uint32_t peer, Which which, const std::string& why,
+                 runtime::DeferredWakes& wakes);
   /// Refuses a host of the plan, of which nothing is believed any more, on all of its connections.
   /// Returns whether it was not gone before.
-  bool refuse(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
+  bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
   /// Refuses a stranger, or a peer that differs: nothing it did counts.
-  void turn_away(Connection& connection, const std::string& wrong, runtime::Wakes& wakes);
+  void turn_away(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
 
  private:
   Parts parts_;

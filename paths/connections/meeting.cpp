@@ -64,19 +64,19 @@ std::string Meeting::wire(runtime::Deadline limit) {
 }
 
 void Meeting::fail(const std::string& why) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(table_.mutex());
   fail(why, wakes);
 }
 
-void Meeting::fail(const std::string& why, runtime::Wakes& wakes) {
+void Meeting::fail(const std::string& why, runtime::DeferredWakes& wakes) {
   if (is_wired_ || !failed_.empty()) return;
   failed_ = why;
   waiting_.wake_all(wakes);
 }
 
 void Meeting::hear_of_later_call(const std::string& host, const WiringCall& theirs) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(table_.mutex());
   if (const auto peer = table_.peers().named(host); peer && peers_[*peer].incarnation) return;
   fail(fmt::format("host {} makes number {} of wiring '{}' already, not number {}", host,

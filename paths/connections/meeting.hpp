@@ -33,14 +33,14 @@ class Meeting {
   std::string wire(runtime::Deadline limit);
   /// Fails the call, unless it has succeeded or failed before.
   void fail(const std::string& why);
-  void fail(const std::string& why, runtime::Wakes& wakes);
+  void fail(const std::string& why, runtime::DeferredWakes& wakes);
   /// Another host makes a call of a higher number. That fails this one, unless the two were wired.
   void hear_of_later_call(const std::string& host, const WiringCall& theirs);
   /// Notes that the call, or its wiring, was left.
   void note_abandoned(const std::string& why);
   bool has_failed() const { return !failed_.empty(); }
   /// A peer has arrived, or is lost. Wakes those that wait.
-  void note_change(runtime::Wakes& wakes) { waiting_.wake_all(wakes); }
+  void note_change(runtime::DeferredWakes& wakes) { waiting_.wake_all(wakes); }
   /// A peer that refused this host named a number of a call of its label.
   void hear_number(const WiringCall& theirs);
   /// Returns the highest of those numbers.

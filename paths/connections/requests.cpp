@@ -100,7 +100,7 @@ void Requests::end(AsynchronousCall& begun) {
 
 base::Nanos Requests::end_late(base::Nanos now) {
   base::Nanos next = base::Nanos::max();
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(table_.mutex());
   for (const auto& [id, connection] : table_.all())
     connection->each_call([&](const PendingCall& call) {
@@ -166,7 +166,7 @@ void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
     return frame.kind == FrameKind::request && frame.call == call.number;
   });
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     sender_.post_held(connection, wakes);
     lock.unlock();
   }
@@ -174,7 +174,7 @@ void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   queue_.send_posted(lock);
 }
 
-void Requests::answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes) {
+void Requests::answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes) {
   if (connection.answer_given_up(frame.call)) return;
   PendingCall& call = *connection.call_of(frame.call);
   Outcome& outcome = call.answered.emplace();
@@ -187,7 +187,7 @@ void Requests::answer(Connection& connection, Frame&& frame, runtime::Wakes& wak
   call.tell(wakes);
 }
 
-void Requests::answer(Connection& connection, ShortFrame&& frame, runtime::Wakes& wakes) {
+void Requests::answer(Connection& connection, ShortFrame&& frame, runtime::DeferredWakes& wakes) {
   const std::uint64_t number = call_of_standing(frame.standing);
   if (connection.answer_given_up(number)) return;
   PendingCall& call = *connection.call_of(number);

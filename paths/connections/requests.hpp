@@ -33,8 +33,8 @@ class Requests {
   /// the next reply is late.
   base::Nanos end_late(base::Nanos now);
 
-  static void answer(Connection& connection, Frame&& frame, runtime::Wakes& wakes);
-  static void answer(Connection& connection, ShortFrame&& frame, runtime::Wakes& wakes);
+  static void answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);
+  static void answer(Connection& connection, ShortFrame&& frame, runtime::DeferredWakes& wakes);
 
  private:
   friend struct AsynchronousCall;

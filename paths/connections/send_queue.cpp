@@ -80,7 +80,7 @@ void SendQueue::send_all(runtime::Lock& lock) {
   is_sending_ = false;
   if (parting_.empty()) return;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     parting_.wake_all(wakes);
     lock.unlock();
   }

@@ -27,7 +27,7 @@ struct Path::UnderWay {
     ++count;
   }
   void go() {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex);
     --count;
     waiting.wake_all(wakes);

@@ -13,7 +13,7 @@ PathReleases::PathReleases(const Plan& plan, std::uint32_t host) : plan_(plan) {
 }
 
 void PathReleases::count(std::uint32_t path) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   ++count_of(plan_.paths[path].threads == 0 ? Beginner::wrapper : Beginner::thread).seen;
   changed_.wake_all(wakes);

@@ -13,7 +13,7 @@ Patience::Patience(runtime::Runtime& runtime, runtime::ContextName name, Look lo
 
 void Patience::expect(base::Nanos until) {
   if (until >= earliest_.load()) return;  // it is asked for the next one then
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (until >= earliest_.load()) return;
   earliest_.store(until);

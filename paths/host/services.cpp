@@ -31,14 +31,14 @@ runtime::Task Services::spawn(std::string_view role, std::function<void()> work)
 }
 
 void Services::remove_context(std::uint64_t number) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   contexts_.erase(number);
   changed_.wake_all(wakes);
 }
 
 void Services::remove_operation() {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (operations_.fetch_sub(1) == 1) changed_.wake_all(wakes);
 }

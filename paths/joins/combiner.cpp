@@ -112,7 +112,7 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
 std::optional<base::Payload> Combiner::fold(Round& round) const {
   if (bytes_ < shared_fold_bytes || site_.runtime().is_virtual()) return fold_alone(round);
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     auto shared = std::make_unique<SharedFold>(bytes_, fold_part_bytes);
     runtime::Lock lock(mutex_);
     round.fold = std::move(shared);
@@ -175,7 +175,7 @@ void Combiner::help(Round& round) const {
       runtime::yield_to_services();
       continue;
     }
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     shared.waiting.wake_all(wakes);
     return;

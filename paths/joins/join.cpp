@@ -94,7 +94,7 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
   Action action;
   Round* round = nullptr;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     round = &join_round(operation);
     // The last arriver wakes the leader; it does not wait itself.
@@ -162,7 +162,7 @@ std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
 
 /// Requires the mutex, which `lock` holds. Blocks in the operation's own context.
 Join::Action Join::wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
-                                   runtime::Wakes& wakes) {
+                                   runtime::DeferredWakes& wakes) {
   struct Stay {  // a cancelled contributor leaves the round
     Join& join;
     Round& round;
@@ -223,7 +223,7 @@ void Join::resume(Round::Waiter& waiter) {
 }
 
 /// Requires the mutex. Contexts look at the round again; a waiter whose wait is over is resumed.
-void Join::wake(Round& round, runtime::Wakes& wakes) const {
+void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
   round.waiting.wake_all(wakes);
   Round::Waiter* waiting = std::exchange(round.first_waiter, nullptr);
   round.last_waiter = nullptr;
@@ -257,7 +257,7 @@ void Join::take_result(Action action, Round& round, const Failure& failure, Resp
 /// Fails the rounds whose deadline has passed. Returns the next deadline.
 base::Nanos Join::end_late(base::Nanos now) {
   base::Nanos next = base::Nanos::max();
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   for (auto& [key, round] : rounds_.all()) {
     if (round->first_waiter == nullptr || round->has_leader) continue;
@@ -271,7 +271,7 @@ base::Nanos Join::end_late(base::Nanos now) {
 }
 
 void Join::give_up() {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   for (auto& [key, round] : rounds_.all()) {
     round->last_waiter = nullptr;
@@ -408,7 +408,7 @@ void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
 }
 
 void Join::publish(Round& round, const Outcome& outcome) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (round.is_decided()) return;
   if (outcome.failure)
@@ -421,7 +421,7 @@ void Join::publish(Round& round, const Outcome& outcome) {
 }
 
 /// Requires the mutex. Fails a round that is late, unless it has failed.
-void Join::fail_late(Round& round, std::uint32_t path, runtime::Wakes& wakes) const {
+void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const {
   constexpr std::uint32_t named_max = 8;
   std::string names;
   std::uint32_t count = 0;
@@ -446,7 +446,7 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::Wakes& wakes) co
 /// then sends nothing down.
 std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   std::vector<OpenRounds::Map::node_type> closed;  // destroyed after the mutex is released
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   const std::uint32_t slot = operation.slot;
   const std::uint64_t missing_already = withdrawals_.note(operation);

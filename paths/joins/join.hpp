@@ -88,10 +88,10 @@ class Join final : public Wrapper {
 
   std::optional<Action> action_of(Round& round, std::uint32_t slot, bool has_failed) const;
   Action wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
-                         runtime::Wakes& wakes);
+                         runtime::DeferredWakes& wakes);
   void park(Round& round, const Operation& operation, const Next& next, Responder& responder);
   void resume(Round::Waiter& waiter);
-  void wake(Round& round, runtime::Wakes& wakes) const;
+  void wake(Round& round, runtime::DeferredWakes& wakes) const;
   void take_result(Action action, Round& round, const Failure& failure, Responder& responder);
 
   void lead(Round& round, Operation&& operation, const Next& next, Responder& responder);
@@ -105,7 +105,7 @@ class Join final : public Wrapper {
   void note_leaving(Operation&& operation, const Next& next, Responder& responder);
   std::optional<Operation> leave_open_rounds(const Operation& operation);
   bool mark_missing(Round& round, std::uint32_t slot, std::uint32_t path);
-  void fail_late(Round& round, std::uint32_t path, runtime::Wakes& wakes) const;
+  void fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const;
 
   Site& site_;
   const std::uint32_t index_;

@@ -8,7 +8,7 @@ namespace paths {
 
 Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, bool has_failed)
     : turns_(turns), sequence_(sequence) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(turns_.mutex_);
   if (!has_failed) {
     ENSURE(sequence >= turns_.next_sequence_);
@@ -28,7 +28,7 @@ Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, b
 }
 
 Turns::Turn::~Turn() {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(turns_.mutex_);
   turns_.entered_.erase(sequence_);
   turns_.changed_.wake_all(wakes);

@@ -38,7 +38,7 @@ class Gathering {
     return waiting_.wait(lock, until, {what, site_.name, site_.host});
   }
   /// Wakes those that wait, if it holds for all.
-  void wake(runtime::Wakes& wakes) {
+  void wake(runtime::DeferredWakes& wakes) {
     if (is_everywhere_) waiting_.wake_all(wakes);
   }
   /// Returns how far it has got here. 0 = it does not hold for this host, 1 = it does. 2 + n = this

@@ -33,7 +33,7 @@ class MessageClock::Service final : public runtime::Work {
   void ended(std::exception_ptr failure) override {
     bool again = false;
     {
-      runtime::Wakes wakes;
+      runtime::DeferredWakes wakes;
       runtime::Lock lock(clock_.site_.mutex);
       let_go();
       is_running = again = !failure && clock_.is_needed();
@@ -113,7 +113,7 @@ void MessageClock::settle(runtime::Lock& lock) {
     if (begins) service_->begin();
     for (auto& [to, frame] : leaving) site_.carrier.send(to, std::move(frame));
     {
-      runtime::Wakes wakes;
+      runtime::DeferredWakes wakes;
       for (const auto& wait : ended) wait->completion.complete(wakes);
     }
     leaving.clear();
@@ -122,7 +122,7 @@ void MessageClock::settle(runtime::Lock& lock) {
     lock.lock();
   }
   is_sending_ = false;
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   if (next_due() < service_->sleeps_until) service_->earlier.wake_all(wakes);
   if (site_.agenda.empty()) quiet_.wake_all(wakes);
   parts_.ends.wake(wakes);

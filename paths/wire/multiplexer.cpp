@@ -52,7 +52,7 @@ Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
 
 /// The share may go at once.
 void Multiplexer::leave(Share& share) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (--share.inside_ == 0) left_.wake_all(wakes);
 }

@@ -173,7 +173,7 @@ void Executor::none_lives() {
 
 // ---- waking ---------------------------------------------------------------------------------
 
-void Executor::wake_in_order(std::vector<Context*> services, Wakes::Threads threads) {
+void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads) {
   if (is_virtual()) {
     for (Context* service : services) service->unpark();
     threads.wake();

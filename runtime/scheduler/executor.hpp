@@ -61,7 +61,7 @@ class Executor final : private SchedulerOwner {
   bool on_own_thread() const;
   /// Wakes services, and the threads (of which the caller becomes one) when the services have had
   /// their turn on this executor.
-  void wake_in_order(std::vector<Context*> services, Wakes::Threads threads);
+  void wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads);
 
   /// steady clock: from now on contexts may begin; and what run() owes to those that have.
   void begin_run();

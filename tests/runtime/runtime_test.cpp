@@ -41,7 +41,7 @@ struct Gate {
     return Woken::notified;
   }
   void open_it() {
-    Wakes wakes;
+    DeferredWakes wakes;
     {
       Lock lock(mutex);
       open = true;
@@ -186,7 +186,7 @@ TEST_CASE("runtime: waiters are woken first come, first served") {
       }));
     runtime.sleep_for(1ms);
     {
-      Wakes wakes;
+      DeferredWakes wakes;
       Lock lock(mutex);
       list.wake_all(wakes);
     }
@@ -323,7 +323,7 @@ TEST_CASE("runtime: threads and services hand over to each other without losing 
       tasks.push_back(
           runtime.spawn(i % 2 == 0 ? ContextRole::thread : ContextRole::service, named(1), [&, i] {
             for (int k = 0; k < rounds; ++k) {
-              Wakes wakes;
+              DeferredWakes wakes;
               Lock lock(mutex);
               while (turn % players != i) list.wait(lock, Deadline::never(), {"a turn"});
               ++turn;

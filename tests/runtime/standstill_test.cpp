@@ -18,7 +18,7 @@ struct Turns {
   std::uint64_t turn = 0;
 
   void take(std::uint64_t mine, std::uint64_t players) {
-    Wakes wakes;
+    DeferredWakes wakes;
     Lock lock(mutex);
     while (turn % players != mine) waiting.wait(lock, Deadline::never(), {"its turn", "t", mine});
     ++turn;
@@ -81,7 +81,7 @@ TEST_CASE("standstill: each of many contexts may run a few times while no time p
     runtime.sleep_for(1ms);
     auto waker = runtime.spawn(ContextRole::service, {"waker"}, [&] {
       while (ran < contexts * times) {
-        Wakes wakes;
+        DeferredWakes wakes;
         Lock lock(mutex);
         waiting.wake_all(wakes);
         lock.unlock();

@@ -24,7 +24,7 @@ class Meeting {
  public:
   explicit Meeting(int threads) : threads_(threads) {}
   void meet() {
-    Wakes wakes;
+    DeferredWakes wakes;
     Lock lock(mutex_);
     const std::uint64_t round = round_;
     if (++here_ == threads_) {
@@ -162,7 +162,7 @@ TEST_CASE("waiting: a deadline that passes takes one waiter from the list and le
     tasks[1].join();
     CHECK(expired == 1);
     {
-      Wakes wakes;
+      DeferredWakes wakes;
       Lock lock(mutex);
       open = true;
       list.wake_all(wakes);

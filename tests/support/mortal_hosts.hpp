@@ -128,7 +128,7 @@ class MortalHosts {
     end(host);
   }
   void end(std::uint32_t host) {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     ended_hosts_.insert(host);
     changed_.wake_all(wakes);

@@ -59,27 +59,27 @@ class Mailbox : public paths::Receiver {
 
   void deliver(paths::ConnectionId connection, paths::Frame&& frame) override {
     if (echo != nullptr) echo->send(connection, paths::Frame(frame));
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     late_ = late_ || lost_.contains(connection);
     frames_.emplace_back(connection, std::move(frame));
     changed_.wake_all(wakes);
   }
   void connection_lost(paths::ConnectionId connection, const std::string& reason) override {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     late_ = late_ || lost_.contains(connection);
     lost_[connection] = reason;
     changed_.wake_all(wakes);
   }
   void room_made(paths::ConnectionId connection) override {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     ++room_made_[connection];
     changed_.wake_all(wakes);
   }
   void turned_away(const std::string&, const std::string& reason) override {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     turned_away_.push_back(reason);
     changed_.wake_all(wakes);

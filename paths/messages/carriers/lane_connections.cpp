@@ -165,7 +165,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
   const bool is_goodbye = frame.kind == LaneKind::goodbye;
   std::uint32_t ended = host_;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     is_closed = is_goodbye && closing_.erase(connection) > 0;
     if (is_goodbye && !is_closed && !is_parting_) {  // no answer to one of ours
@@ -224,7 +224,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
   std::uint32_t host = host_;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     if (closing_.erase(connection) > 0) {
       to_.erase(connection);
@@ -289,7 +289,7 @@ std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_m
   std::set<std::uint32_t> silent;
   std::vector<ConnectionId> asked;
   {
-    runtime::Wakes wakes;
+    runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     for (auto& [host, outward] : outward_) {
       if (outward.has_parted) continue;
@@ -308,7 +308,7 @@ std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_m
 }
 
 void LaneConnections::forget(std::uint32_t host) {
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   gone_.insert(host);
   if (const auto outward = outward_.find(host); outward != outward_.end())

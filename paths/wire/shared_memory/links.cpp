@@ -190,7 +190,7 @@ bool Links::is_flushed() {
 
 void Links::tell_if_flushed() {
   if (!is_stopping_) return;
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (is_flushed()) stopped_.wake_all(wakes);
 }
@@ -459,7 +459,7 @@ void Links::close_all() {
   runtime_.unwatch(timer_.get());
   listening_.close();
   timer_.close();
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   closed_ = true;
   stopped_.wake_all(wakes);

@@ -277,7 +277,7 @@ void Sockets::close_all() {
   for (auto& [id, peer] : outgoing_) close_both(peer.dealer, peer.monitor);
   outgoing_.clear();
   close_both(router_, router_monitor_);
-  runtime::Wakes wakes;
+  runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   closed_ = true;
   handed_over_.clear();
