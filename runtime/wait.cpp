@@ -10,8 +10,8 @@
 #include "base/usage_error.hpp"
 #include "runtime/scheduler/context.hpp"
 #include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/futex.hpp"
 #include "runtime/scheduler/polling.hpp"
-#include "runtime/scheduler/word.hpp"
 
 namespace runtime {
 
@@ -24,7 +24,7 @@ struct WaitList::Place {
 
 WaitList::~WaitList() {
   ENSURE(empty());
-  if (word_ != nullptr) Word::give_back(*word_);
+  if (futex_ != nullptr) Futex::give_back(*futex_);
 }
 
 void WaitList::remove(Place& place) {
@@ -44,7 +44,7 @@ Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
         "a wait for {} {} until a deadline, by a thread that is not of the run: attach it first",
         reason.what, reason.subject));
   return self->is_fiber ? wait_in_line(*self, lock, until, reason)
-                        : wait_at_word(*self, lock, until, reason);
+                        : wait_at_futex(*self, lock, until, reason);
 }
 
 Woken WaitList::wait_in_line(Context& self, Lock& lock, Nanos until, const Reason& reason) {
@@ -71,13 +71,13 @@ Woken WaitList::wait_in_line(Context& self, Lock& lock, Nanos until, const Reaso
   }
 }
 
-Woken WaitList::wait_at_word(Context& self, Lock& lock, Nanos until, const Reason& reason) {
-  if (word_ == nullptr) word_ = &Word::take();
+Woken WaitList::wait_at_futex(Context& self, Lock& lock, Nanos until, const Reason& reason) {
+  if (futex_ == nullptr) futex_ = &Futex::take();
   ++threads_;
   for (const std::uint32_t wakes_before = wakes_;;) {
-    const std::uint32_t seen = word_->value();
+    const std::uint32_t seen = futex_->value();
     lock.unlock();
-    const bool in_time = self.park_at(*word_, seen, until, reason);
+    const bool in_time = self.park_at(*futex_, seen, until, reason);
     lock.lock();
     if (wakes_ != wakes_before) return Woken::notified;
     try {
@@ -100,18 +100,18 @@ void WaitList::wake_all(DeferredWakes& wakes) {
   }
   if (std::exchange(threads_, 0) == 0) return;
   ++wakes_;
-  wakes.add(*word_);
+  wakes.add(*futex_);
 }
 
 void DeferredWakes::One::wake() const {
   if (fiber != nullptr)
     fiber->unpark();
   else
-    word->change();
+    futex->change();
 }
 
 void DeferredWakes::Threads::wake() const {
-  if (word != nullptr) word->change();
+  if (futex != nullptr) futex->change();
   for (const One& one : others) one.wake();
 }
 
@@ -119,11 +119,11 @@ void DeferredWakes::add(Context& fiber) {
   others_.push_back({&fiber, nullptr, fiber.role == ContextRole::service});
 }
 
-void DeferredWakes::add(Word& word) {
-  if (word_ == nullptr)
-    word_ = &word;
+void DeferredWakes::add(Futex& futex) {
+  if (futex_ == nullptr)
+    futex_ = &futex;
   else
-    others_.push_back({nullptr, &word, false});
+    others_.push_back({nullptr, &futex, false});
 }
 
 void DeferredWakes::notify(Waiter& one) {
@@ -154,7 +154,7 @@ void DeferredWakes::carry_out() {
   // Who has been woken may have gone when the others are.
   for (const One& one : others_)
     if (one.is_service) one.wake();
-  if (word_ != nullptr) word_->change();
+  if (futex_ != nullptr) futex_->change();
   for (const One& one : others_)
     if (!one.is_service) one.wake();
 }
@@ -165,7 +165,7 @@ void DeferredWakes::services_first() {
   if (services.empty()) return;
   Executor& executor = *services.front()->executor;
   executor.wake_in_order(std::move(services),
-                         {std::exchange(word_, nullptr), std::exchange(others_, {})});
+                         {std::exchange(futex_, nullptr), std::exchange(others_, {})});
 }
 
 }  // namespace runtime

@@ -68,7 +68,7 @@ inline void show_unlocked() { thread_sanitizer::order_all(); }
 using Lock = std::unique_lock<Mutex>;
 
 class Context;
-class Word;
+class Futex;
 
 /// Until when a wait may last, on the runtime's clock.
 ///
@@ -156,31 +156,31 @@ class DeferredWakes {
   void services_first();
   DeferredWakes(const DeferredWakes&) = delete;
   DeferredWakes& operator=(const DeferredWakes&) = delete;
-  bool empty() const { return first_waiter_ == nullptr && word_ == nullptr && others_.empty(); }
+  bool empty() const { return first_waiter_ == nullptr && futex_ == nullptr && others_.empty(); }
 
  private:
   friend class WaitList;
   friend class Executor;
   struct One {
     Context* fiber = nullptr;
-    Word* word = nullptr;  // if it is no fiber
+    Futex* futex = nullptr;  // if it is no fiber
     bool is_service = false;
     void wake() const;
   };
   /// Those of the application.
   struct Threads {
-    Word* word = nullptr;
+    Futex* futex = nullptr;
     std::vector<One> others;
     void wake() const;
   };
   void add(Context& fiber);
-  void add(Word& word);
+  void add(Futex& futex);
   void carry_out();
   void notify_all();
   std::vector<Context*> take_services();
   Waiter* first_waiter_ = nullptr;
   Waiter* last_waiter_ = nullptr;
-  Word* word_ = nullptr;  // of OS threads; mostly there is but one
+  Futex* futex_ = nullptr;  // of OS threads; mostly there is but one
   std::vector<One> others_;
 };
 
@@ -205,11 +205,11 @@ class WaitList {
  private:
   struct Place;  // of a fiber, on its stack
   Woken wait_in_line(Context& self, Lock& lock, Nanos until, const Reason& reason);
-  Woken wait_at_word(Context& self, Lock& lock, Nanos until, const Reason& reason);
+  Woken wait_at_futex(Context& self, Lock& lock, Nanos until, const Reason& reason);
   void remove(Place& place);
   Place* first_ = nullptr;
   Place* last_ = nullptr;
-  Word* word_ = nullptr;  // of OS threads, once there was one
+  Futex* futex_ = nullptr;  // of OS threads, once there was one
   std::uint32_t threads_ = 0;
   std::uint32_t wakes_ = 0;
 };

@@ -30,16 +30,16 @@ namespace runtime {
 namespace {
 
 /// False when it was for so long; whoever waits looks at what for, however it ends.
-bool sleep_at(std::atomic<std::uint32_t>& word, std::uint32_t seen, Nanos at_most) {
+bool sleep_at(std::atomic<std::uint32_t>& futex, std::uint32_t seen, Nanos at_most) {
   timespec span{};
   span.tv_sec = at_most.count() / 1'000'000'000;
   span.tv_nsec = at_most.count() % 1'000'000'000;
   const timespec* const most = at_most == Nanos::max() ? nullptr : &span;
-  return syscall(SYS_futex, &word, FUTEX_WAIT, seen, most, nullptr, 0) == 0 || errno != ETIMEDOUT;
+  return syscall(SYS_futex, &futex, FUTEX_WAIT, seen, most, nullptr, 0) == 0 || errno != ETIMEDOUT;
 }
 
-void wake_at(std::atomic<std::uint32_t>& word, int most) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, most, nullptr, nullptr, 0);
+void wake_at(std::atomic<std::uint32_t>& futex, int most) {
+  syscall(SYS_futex, &futex, FUTEX_WAKE, most, nullptr, nullptr, 0);
 }
 
 /// Field 22 of /proc/PID/stat; 0 when it cannot be read.
@@ -83,7 +83,7 @@ constexpr Nanos at_least_every{1'000'000'000};
 
 }  // namespace
 
-bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadline deadline,
+bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
              const Reason& reason) {
   const Context* const self = Context::current();
   if (self == nullptr || self->is_fiber) return false;
@@ -93,7 +93,7 @@ bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadlin
     const Nanos zero = executor->origin().time_since_epoch();
     until = until > Nanos::max() - zero ? Nanos::max() : until + zero;
   }
-  return poll(word, seen, until, WaitSite::of(reason));
+  return poll(futex, seen, until, WaitSite::of(reason));
 }
 
 bool rest_fiber(Nanos span) {
@@ -128,8 +128,8 @@ void SharedBell::ring() {
 
 SharedLock::Found SharedLock::lock(std::uint32_t me, const Holders& holders, Nanos patience) {
   std::uint32_t expected = 0;
-  if (word_.compare_exchange_strong(expected, me + 1, std::memory_order_acquire,
-                                    std::memory_order_relaxed))
+  if (futex_.compare_exchange_strong(expected, me + 1, std::memory_order_acquire,
+                                     std::memory_order_relaxed))
     return Found::clean;
   return lock_slowly(me, holders, patience);
 }
@@ -139,11 +139,11 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
   Nanos began = steady_now(), asked = began;
   std::uint32_t holder = 0;
   for (int looks = 0;; ++looks) {
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    std::uint32_t seen = futex_.load(std::memory_order_relaxed);
     if ((seen & ~sleepers) == 0 || (seen & died) != 0) {
       // Others may sleep: to wake one too many does no harm.
       const std::uint32_t mine = (me + 1) | (looks > 64 ? sleepers : seen & sleepers);
-      if (word_.compare_exchange_strong(seen, mine, std::memory_order_acquire))
+      if (futex_.compare_exchange_strong(seen, mine, std::memory_order_acquire))
         return (seen & died) != 0 ? Found::holder_died : Found::clean;
       continue;
     }
@@ -153,34 +153,34 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
     }
     if (patience == Nanos{0}) return Found::stuck;
     if ((seen & sleepers) == 0) {
-      if (!word_.compare_exchange_strong(seen, seen | sleepers)) continue;
+      if (!futex_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;
       holder = 0;  // it was let go since we looked, though perhaps to the same one
     }
     if (std::exchange(holder, seen) != seen) began = steady_now();
-    sleep_at(word_, seen, doubt);
+    sleep_at(futex_, seen, doubt);
     const Nanos now = steady_now();
     if (now - asked < doubt) continue;
     asked = now;
     if (!holders.lives((seen & ~sleepers) - 1))
-      word_.compare_exchange_strong(seen, died | sleepers);
+      futex_.compare_exchange_strong(seen, died | sleepers);
     else if (now - began > patience)
       return Found::stuck;
   }
 }
 
 void SharedLock::unlock() {
-  if ((word_.exchange(0, std::memory_order_release) & sleepers) != 0) wake_at(word_, 1);
+  if ((futex_.exchange(0, std::memory_order_release) & sleepers) != 0) wake_at(futex_, 1);
 }
 
 void SharedLock::leave_for(std::uint32_t dead) {
-  std::uint32_t seen = word_.load();
+  std::uint32_t seen = futex_.load();
   if ((seen & ~sleepers) != dead + 1) return;
-  if (word_.compare_exchange_strong(seen, died | sleepers)) wake_at(word_, INT_MAX);
+  if (futex_.compare_exchange_strong(seen, died | sleepers)) wake_at(futex_, INT_MAX);
 }
 
 std::optional<std::uint32_t> SharedLock::holder() const {
-  const std::uint32_t seen = word_.load() & ~sleepers;
+  const std::uint32_t seen = futex_.load() & ~sleepers;
   if (seen == 0 || (seen & died) != 0) return std::nullopt;
   return seen - 1;
 }

@@ -16,10 +16,10 @@ namespace runtime {
 // What is in shared memory holds no pointers and may be overwritten by any of its processes at any
 // time: it is looked at, never believed.
 
-/// Looks whether `word` is still `seen`, for as long as that promises to be shorter than a sleep;
+/// Looks whether `futex` is still `seen`, for as long as that promises to be shorter than a sleep;
 /// says whether it has changed. A fiber, and who is told to sleep at once, do not look. The
 /// deadline is on the caller's clock.
-bool look_at(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Deadline deadline,
+bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
              const Reason& reason);
 
 /// Lets other contexts of the caller's OS thread go on for so long, if it is a fiber; says whether
@@ -78,7 +78,7 @@ class SharedLock {
 
  private:
   Found lock_slowly(std::uint32_t me, const Holders& holders, Nanos patience);
-  std::atomic<std::uint32_t> word_;
+  std::atomic<std::uint32_t> futex_;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 

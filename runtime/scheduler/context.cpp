@@ -76,7 +76,7 @@ Context* Context::take_for_thread() {
   KnownThreads::come();
   if (foreign_free().empty()) {
     auto made = std::make_unique<Context>();
-    made->word_ = &Word::take();
+    made->futex_ = &Futex::take();
     return made.release();
   }
   Context* context = foreign_free().back();
@@ -148,20 +148,20 @@ void Context::yield() {
 }
 
 bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
-  const bool in_time = wait_at(*word_, seen_, until, reason, may_poll);
-  seen_ = word_->value();
+  const bool in_time = wait_at(*futex_, seen_, until, reason, may_poll);
+  seen_ = futex_->value();
   return in_time;
 }
 
 /// Either we see that we are cancelled, or who cancels sees where we wait.
-bool Context::park_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason) {
-  waits_at_.store(&word, std::memory_order_seq_cst);
-  const bool in_time = wait_at(word, seen, until, reason, true);
+bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason) {
+  waits_at_.store(&futex, std::memory_order_seq_cst);
+  const bool in_time = wait_at(futex, seen, until, reason, true);
   waits_at_.store(nullptr, std::memory_order_relaxed);
   return in_time;
 }
 
-bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason,
+bool Context::wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason,
                       bool may_poll) {
   if (sees_cancel()) return true;
   Looks looks;
@@ -170,10 +170,10 @@ bool Context::wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason&
     looks.pollers = &executor->pollers;
     looks.context = this;
   }
-  if (until == Nanos::max()) return word.wait(seen, until, reason, looks);
+  if (until == Nanos::max()) return futex.wait(seen, until, reason, looks);
   ENSURE(executor != nullptr);  // whose clock `until` is on
   const Nanos zero = executor->origin().time_since_epoch();
-  return word.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, looks);
+  return futex.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, looks);
 }
 
 Pollers::Looking* Context::attention() {
@@ -196,8 +196,8 @@ Attention::~Attention() {
 
 void Context::unpark() {
   if (!is_fiber) {
-    word_->change();
-    if (Word* const other = waits_at_.load(std::memory_order_seq_cst)) other->change();
+    futex_->change();
+    if (Futex* const other = waits_at_.load(std::memory_order_seq_cst)) other->change();
   } else if (executor->on_own_thread()) {
     unpark_fiber();
   } else {

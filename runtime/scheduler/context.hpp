@@ -10,9 +10,9 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/scheduler/attention.hpp"
+#include "runtime/scheduler/futex.hpp"
 #include "runtime/scheduler/polling.hpp"
 #include "runtime/scheduler/stack_guard.hpp"
-#include "runtime/scheduler/word.hpp"
 
 namespace runtime {
 
@@ -46,7 +46,7 @@ class Context {
   /// sleeps.
   bool sleep(Nanos until, const Reason& reason);
   /// For an OS thread: blocks until the word is no longer what was seen, or unpark().
-  bool park_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason);
+  bool park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason);
   /// For a service's fiber on the steady clock: others run, and descriptors are looked at, before
   /// it goes on.
   void yield();
@@ -89,7 +89,7 @@ class Context {
   friend class TimerQueue;
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
-  bool wait_at(Word& word, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
+  bool wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
   void unpark_fiber();  // on the executor's own OS thread
   void make_ready();    // likewise
   bool sees_cancel() const;
@@ -109,10 +109,10 @@ class Context {
   Context* next_ = nullptr;
 
   // Of an OS thread.
-  Word* word_ = nullptr;                  // changes with each unpark()
-  std::uint32_t seen_ = 0;                // of it, by the last park()
-  std::atomic<Word*> waits_at_{nullptr};  // another one
-  std::atomic<bool> has_ended_{false};    // while it visited
+  Futex* futex_ = nullptr;                 // changes with each unpark()
+  std::uint32_t seen_ = 0;                 // of it, by the last park()
+  std::atomic<Futex*> waits_at_{nullptr};  // another one
+  std::atomic<bool> has_ended_{false};     // while it visited
   int attentions_ = 0;
   std::optional<Pollers::Looking> looking_;  // while it is attentive, but for its sleeps
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/word.hpp — a number that OS threads wait for until it changes.
+// runtime/scheduler/futex.hpp — a number that OS threads wait for until it changes.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,10 +15,10 @@ struct Looks;
 ///
 /// Sharing: any thread may call anything at any time. Words are never freed but used again, so
 ///          that a change that comes late is a spurious one: who waits looks at what for.
-class alignas(64) Word {
+class alignas(64) Futex {
  public:
-  static Word& take();
-  static void give_back(Word& word);
+  static Futex& take();
+  static void give_back(Futex& futex);
 
   std::uint32_t value() const { return value_.load(std::memory_order_acquire); }
   void change();
@@ -30,7 +30,7 @@ class alignas(64) Word {
   bool sleep(std::uint32_t seen, Nanos until);
   std::atomic<std::uint32_t> value_{0};
   std::atomic<std::uint32_t> sleepers_{0};
-  Word* next_free_ = nullptr;
+  Futex* next_free_ = nullptr;
 };
 
 }  // namespace runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/word.cpp — futexes, and the words they are under.
-#include "runtime/scheduler/word.hpp"
+// runtime/scheduler/futex.cpp — futexes, and the words they are under.
+#include "runtime/scheduler/futex.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -20,15 +20,15 @@ namespace runtime {
 namespace {
 
 std::mutex free_mutex;
-Word* free_words = nullptr;
+Futex* free_futexes = nullptr;
 
 /// What this thread gave back last, for its next wait.
 struct Spare {
   ~Spare() {
     has_ended = true;
-    if (word != nullptr) Word::give_back(*word);
+    if (futex != nullptr) Futex::give_back(*futex);
   }
-  Word* word = nullptr;
+  Futex* futex = nullptr;
   bool has_ended = false;
 };
 thread_local Spare spare;
@@ -37,20 +37,20 @@ thread_local Spare spare;
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-Word& Word::take() {
-  if (spare.word != nullptr) return *std::exchange(spare.word, nullptr);
+Futex& Futex::take() {
+  if (spare.futex != nullptr) return *std::exchange(spare.futex, nullptr);
   std::lock_guard lock(free_mutex);
-  if (free_words == nullptr) return *new Word;
-  return *std::exchange(free_words, free_words->next_free_);
+  if (free_futexes == nullptr) return *new Futex;
+  return *std::exchange(free_futexes, free_futexes->next_free_);
 }
 
-void Word::give_back(Word& word) {
-  if (spare.word == nullptr && !spare.has_ended) {
-    spare.word = &word;
+void Futex::give_back(Futex& futex) {
+  if (spare.futex == nullptr && !spare.has_ended) {
+    spare.futex = &futex;
     return;
   }
   std::lock_guard lock(free_mutex);
-  word.next_free_ = std::exchange(free_words, &word);
+  futex.next_free_ = std::exchange(free_futexes, &futex);
 }
 
 void Mutex::lock_slowly() {
@@ -69,13 +69,13 @@ void Mutex::wake_one(const void* state) {
 }
 
 /// Either we see the sleeper, or the kernel shows him the new value when he is about to sleep.
-void Word::change() {
+void Futex::change() {
   value_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
   syscall(SYS_futex, &value_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool Word::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks) {
+bool Futex::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks) {
   if (looks.may && poll(value_, seen, until, WaitSite::of(reason), looks)) return true;
   if (looks.context != nullptr) looks.context->lapse();
   while (value() == seen)
@@ -83,7 +83,7 @@ bool Word::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Loo
   return true;
 }
 
-bool Word::sleep(std::uint32_t seen, Nanos until) {
+bool Futex::sleep(std::uint32_t seen, Nanos until) {
   timespec limit{};
   limit.tv_sec = until.count() / 1'000'000'000;
   limit.tv_nsec = until.count() % 1'000'000'000;
