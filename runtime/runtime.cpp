@@ -134,13 +134,13 @@ Context& context_of_visitor() {
 
 }  // namespace
 
-Visit::Visit(Runtime& runtime, ContextName name)
+ThreadAttachment::ThreadAttachment(Runtime& runtime, ContextName name)
     : context_(context_of_visitor()), name_before_(std::exchange(context_.name, name)) {
   ENSURE(!runtime.is_virtual());
   context_.executor = runtime.executor_.get();
 }
 
-Visit::~Visit() {
+ThreadAttachment::~ThreadAttachment() {
   context_.name = name_before_;
   if (has_thread_ended()) {
     Context::give_back_of_ended(context_);
@@ -151,9 +151,9 @@ Visit::~Visit() {
   context_.forget_cancel();
 }
 
-bool Visit::is_of_caller() const { return Context::current() == &context_; }
+bool ThreadAttachment::is_of_caller() const { return Context::current() == &context_; }
 
-bool Visit::has_thread_ended() const { return context_.has_ended(); }
+bool ThreadAttachment::has_thread_ended() const { return context_.has_ended(); }
 
 bool Task::done() const {
   Lock lock(state_->mutex);

@@ -224,7 +224,7 @@ class Runtime {
   friend class Context;
   friend class Task;
   friend class WaitSet;
-  friend class Visit;
+  friend class ThreadAttachment;
   std::unique_ptr<Executor> executor_;
 };
 
@@ -232,13 +232,13 @@ class Runtime {
 /// wait, and has the runtime's clock. Steady clock only.
 ///
 /// Sharing: made and ended by that thread; by another one when that thread has ended.
-class Visit {
+class ThreadAttachment {
  public:
   /// Throws UsageError when the caller is a context of a runtime already.
-  Visit(Runtime& runtime, ContextName name);
-  ~Visit();
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
+  ThreadAttachment(Runtime& runtime, ContextName name);
+  ~ThreadAttachment();
+  ThreadAttachment(const ThreadAttachment&) = delete;
+  ThreadAttachment& operator=(const ThreadAttachment&) = delete;
   // Any thread may ask.
   bool is_of_caller() const;
   bool has_thread_ended() const;

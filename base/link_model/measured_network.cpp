@@ -159,8 +159,8 @@ const MeasuredLink* link_of(const MeasuredNetwork& network, const Pair& pair) {
   return found == network.links.end() ? nullptr : &found->second;
 }
 
-template <class Visit>
-void for_pairs(const MeasuredNetwork& network, Visit visit) {
+template <class ThreadAttachment>
+void for_pairs(const MeasuredNetwork& network, ThreadAttachment visit) {
   for (const auto& from : network.clusters)
     for (const auto& to : network.clusters)
       if (from.name != to.name) visit(Pair(from.name, to.name));

@@ -27,9 +27,9 @@ struct Attached::Seat {
   std::string name;  // "thread alpha-0/3"
   Host* host = nullptr;
   std::uint32_t index = 0;
-  std::uint64_t takings = 0;              // so far
-  std::unique_ptr<Place> place;           // once it was taken; what is in it is the taker's
-  std::unique_ptr<runtime::Visit> visit;  // while it is taken
+  std::uint64_t takings = 0;     // so far
+  std::unique_ptr<Place> place;  // once it was taken; what is in it is the taker's
+  std::unique_ptr<runtime::ThreadAttachment> visit;  // while it is taken
 
   bool is_taken() const { return visit != nullptr; }
   void free() {
@@ -124,7 +124,7 @@ void Attached::State::refuse_here(std::string_view what) const {
 }
 
 void Attached::State::start() {
-  const runtime::Visit visit(runtime_, {"begin of a session"});
+  const runtime::ThreadAttachment visit(runtime_, {"begin of a session"});
   runtime_.open();
   try {
     hosts_.start();
@@ -175,7 +175,7 @@ Attached::Seat& Attached::State::attach(std::string_view host, std::uint32_t ind
   if (is_over_) refuse(" of a session that has ended");
   if (seat.is_taken()) refuse(", which another thread is");
   if (seat.place && seat.place->is_over()) refuse(", which has released its paths");
-  auto visit = std::make_unique<runtime::Visit>(
+  auto visit = std::make_unique<runtime::ThreadAttachment>(
       runtime_, runtime::ContextName{"thread", seat.host->name(), seat.index});
   if (seat.place)
     seat.place->take();
@@ -269,7 +269,7 @@ void Attached::State::abandon() noexcept {
 }
 
 std::vector<std::string> Attached::State::finish() {
-  const runtime::Visit visit(runtime_, {"end of a session"});
+  const runtime::ThreadAttachment visit(runtime_, {"end of a session"});
   struct AtEnd {
     runtime::Runtime& runtime;
     ~AtEnd() { runtime.close(); }

@@ -25,8 +25,9 @@ class Conditional {
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
   /// Visits what of a critical wait of a check was a value's way between clusters, one-way.
-  template <typename Visit>
-  void for_each_wan_wait(std::uint32_t tree, const Figures& figures, const Visit& visit) const {
+  template <typename ThreadAttachment>
+  void for_each_wan_wait(std::uint32_t tree, const Figures& figures,
+                         const ThreadAttachment& visit) const {
     for (const Check& check : checks_) {
       if (check.tree != tree) continue;
       std::vector<std::int64_t> one_ways;
