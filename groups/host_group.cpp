@@ -14,7 +14,7 @@
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
 #include "groups/local.hpp"
-#include "runtime/scheduler/attention.hpp"
+#include "runtime/scheduler/busy_poll_scope.hpp"
 
 namespace groups {
 namespace {
@@ -366,7 +366,7 @@ void HostGroup::execute(Running& running) {
       .is_in_unchecked = local.is_in_unchecked()};
   std::unique_ptr<Execution> execution = take_execution();
   {
-    std::optional<runtime::Attention> attention;
+    std::optional<runtime::BusyPollScope> attention;
     const bool is_short = local.in().size() + local.out().size() <= attentive_bytes_max &&
                           layout_.hosts().size() <= attentive_hosts_max && fold.is_built_in();
     if (is_short) attention.emplace();

@@ -183,13 +183,13 @@ Pollers::Looking* Context::attention() {
   return &*looking_;
 }
 
-Attention::Attention() : self_(Context::current()) {
+BusyPollScope::BusyPollScope() : self_(Context::current()) {
   if (self_ == nullptr || self_->is_fiber) return;
   ++self_->attentions_;
   self_->attention();
 }
 
-Attention::~Attention() {
+BusyPollScope::~BusyPollScope() {
   if (self_ == nullptr || self_->is_fiber) return;
   if (--self_->attentions_ == 0) self_->lapse();
 }

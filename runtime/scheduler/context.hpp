@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "runtime/runtime.hpp"
-#include "runtime/scheduler/attention.hpp"
+#include "runtime/scheduler/busy_poll_scope.hpp"
 #include "runtime/scheduler/futex.hpp"
 #include "runtime/scheduler/polling.hpp"
 #include "runtime/scheduler/stack_guard.hpp"
@@ -82,7 +82,7 @@ class Context {
   StackBounds stack;
 
  private:
-  friend class Attention;
+  friend class BusyPollScope;
   friend class Executor;
   friend class LiveContexts;
   friend class Scheduler;

@@ -109,7 +109,7 @@ struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
   Context* context =
-      nullptr;  ///< of the thread, which may be attentive (runtime/scheduler/attention.hpp)
+      nullptr;  ///< of the thread, which may be attentive (runtime/scheduler/busy_poll_scope.hpp)
 };
 
 /// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;

@@ -8,7 +8,7 @@
 
 #include "runtime/completion.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/scheduler/attention.hpp"
+#include "runtime/scheduler/busy_poll_scope.hpp"
 #include "runtime/scheduler/moment.hpp"
 #include "runtime/scheduler/poller.hpp"
 
@@ -204,9 +204,9 @@ TEST_CASE("waiting: who is attentive looks from one wait to the next, others whi
       Task thread = runtime.spawn(ContextRole::thread, named(0), [&] {
         poller.watch_caller();
         {
-          const Attention attention;
+          const BusyPollScope attention;
           CHECK(poller.here == while_attentive);
-          const Attention again;
+          const BusyPollScope again;
           CHECK(poller.here == while_attentive);
         }
         CHECK(poller.here == 0);
@@ -228,7 +228,7 @@ TEST_CASE(
     Completion first, second;
     Task sleeper = runtime.spawn(ContextRole::thread, named(0), [&] {
       poller.watch_caller();
-      const Attention attention;
+      const BusyPollScope attention;
       first.wait(Deadline::never(), {"the first"});
       const int looks = poller.looks;
       second.wait(Deadline::written_at(runtime.now() + 20ms), {"the second"});

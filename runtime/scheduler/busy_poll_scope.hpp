@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/attention.hpp — between two waits that follow each other at once.
+// runtime/scheduler/busy_poll_scope.hpp — between two waits that follow each other at once.
 #pragma once
 
 namespace runtime {
@@ -14,12 +14,12 @@ class Context;
 /// For:     spans in which nothing but the thread's own waits takes longer than some microseconds;
 ///          what comes for others lies there meanwhile. A wait that sleeps ends it until the next.
 /// Sharing: one thread's. Does nothing in a fiber.
-class Attention {
+class BusyPollScope {
  public:
-  Attention();
-  ~Attention();
-  Attention(const Attention&) = delete;
-  Attention& operator=(const Attention&) = delete;
+  BusyPollScope();
+  ~BusyPollScope();
+  BusyPollScope(const BusyPollScope&) = delete;
+  BusyPollScope& operator=(const BusyPollScope&) = delete;
 
  private:
   Context* const self_;
