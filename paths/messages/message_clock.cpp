@@ -64,8 +64,8 @@ class MessageClock::Lookers final : public runtime::Poller {
     clock_.site_.runtime.add_poller(*this);
   }
 
-  void come() override { count_.fetch_add(1); }
-  bool look() override {
+  void begin_polling() override { count_.fetch_add(1); }
+  bool poll() override {
     const base::Nanos::rep next = next_.load(std::memory_order_relaxed);
     if (next == base::Nanos::max().count() || next > clock_.site_.runtime.now().count())
       return false;
@@ -73,7 +73,7 @@ class MessageClock::Lookers final : public runtime::Poller {
     if (lock && !clock_.is_stopped_) clock_.do_what_is_due(lock, Turn::choices);
     return false;  // what was due tells of nothing else
   }
-  void leave() override {
+  void end_polling() override {
     if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
     runtime::Lock lock(clock_.site_.mutex);
     if (!clock_.is_stopped_) clock_.settle(lock);

@@ -17,11 +17,11 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
   /// The caller looks from now on, again and again, until it leaves.
-  virtual void come() = 0;
+  virtual void begin_polling() = 0;
   /// Takes in what has come, unless another thread does just now; whether that was anything.
-  virtual bool look() = 0;
+  virtual bool poll() = 0;
   /// The last to leave takes in what came while nobody had to be woken.
-  virtual void leave() = 0;
+  virtual void end_polling() = 0;
 };
 
 }  // namespace runtime

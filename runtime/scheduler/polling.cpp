@@ -129,18 +129,18 @@ Pollers::Looking::Looking(Pollers* pollers) {
     else
       place.lookers.fetch_sub(1);
   }
-  if (at_any()) at_each([](Poller& poller) { poller.come(); });
+  if (at_any()) at_each([](Poller& poller) { poller.begin_polling(); });
 }
 
 Pollers::Looking::~Looking() {
   if (!at_any()) return;
-  at_each([](Poller& poller) { poller.leave(); });
+  at_each([](Poller& poller) { poller.end_polling(); });
   for (std::size_t i = 0; i < count_; ++i) looked_at_[i].lookers->fetch_sub(1);
 }
 
-bool Pollers::Looking::look() {
+bool Pollers::Looking::poll() {
   bool has_come = false;
-  if (at_any()) at_each([&has_come](Poller& poller) { has_come |= poller.look(); });
+  if (at_any()) at_each([&has_come](Poller& poller) { has_come |= poller.poll(); });
   return has_come;
 }
 
@@ -175,7 +175,7 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
   Nanos now = began;
   bool has_come = false;
   const auto look = [&] {
-    has_come = looking.look();
+    has_come = looking.poll();
     if (!changed()) return false;
     site.note_hit();
     return true;
@@ -185,17 +185,17 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
   const Nanos paused = yields_first ? began : began + span;
   for (; KnownThreads::awake() <= usable_cores() && now < paused; now = steady_now()) {
     pause_core();
-    if (look()) return true;
+    if (poll()) return true;
   }
   while (now < end && strangers().may_yield(now)) {
     const Nanos before = now;
     sched_yield();
     now = steady_now();
     strangers().note_yield(before, now);
-    if (look()) return true;
+    if (poll()) return true;
     for (int left = has_come ? looks_after_some : 0; left > 0; --left) {
       pause_core();
-      if (look()) return true;
+      if (poll()) return true;
       if (has_come) left = looks_after_some;
     }
   }

@@ -79,7 +79,7 @@ class Pollers {
     ~Looking();
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
-    bool look();  ///< whether anything has come
+    bool poll();  ///< whether anything has come
     bool at_any() const { return count_ > 0; }
 
    private:
@@ -120,7 +120,7 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
 /// OS threads of this process that the runtime knows, and those of them that do not sleep.
 class KnownThreads {
  public:
-  static void come() { known_.fetch_add(1, relaxed); }
+  static void begin_polling() { known_.fetch_add(1, relaxed); }
   static void go() { known_.fetch_sub(1, relaxed); }
   static void fall_asleep() { asleep_.fetch_add(1, relaxed); }
   static void wake() { asleep_.fetch_sub(1, relaxed); }

@@ -292,12 +292,12 @@ TEST_CASE("shared memory: only its host changes whether it looks, and each sleep
   CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, own.descriptor(), 0) == MAP_FAILED);
   const std::uint64_t first = seen.sleep();
   CHECK(first != 0);
-  own.come();
-  own.come();
+  own.begin_polling();
+  own.begin_polling();
   CHECK(seen.sleep() == 0);
-  CHECK_FALSE(own.leave());
+  CHECK_FALSE(own.end_polling());
   CHECK(seen.sleep() == 0);
-  CHECK(own.leave());
+  CHECK(own.end_polling());
   CHECK(seen.sleep() != 0);
   CHECK(seen.sleep() != first);
 }

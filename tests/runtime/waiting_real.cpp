@@ -51,12 +51,12 @@ class Meeting {
 /// Counts how one thread looks.
 class Counted final : public Poller {
  public:
-  void come() override { here += watched; }
-  bool look() override {
+  void begin_polling() override { here += watched; }
+  bool poll() override {
     looks += watched;
     return false;
   }
-  void leave() override { here -= watched; }
+  void end_polling() override { here -= watched; }
   void watch_caller() { watched = 1; }
   std::atomic<int> here{0}, looks{0};
 

@@ -129,9 +129,9 @@ AwakeSign::~AwakeSign() {
   if (word_ != nullptr) munmap(word_, page_bytes);
 }
 
-void AwakeSign::come() { word_->fetch_add(1, std::memory_order_seq_cst); }
+void AwakeSign::begin_polling() { word_->fetch_add(1, std::memory_order_seq_cst); }
 
-bool AwakeSign::leave() {
+bool AwakeSign::end_polling() {
   const std::uint64_t before = word_->fetch_add(one_sleep - 1, std::memory_order_seq_cst);
   return (before & lookers) == 1;
 }

@@ -82,9 +82,9 @@ class AwakeSign {
 
   explicit operator bool() const { return word_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
-  void come();
+  void begin_polling();
   /// True for the last, who has to look once more: nobody told him of what came until now.
-  bool leave();
+  bool end_polling();
   /// Of nobody, the sleep in which they are: each is another number. 0 while anybody looks.
   std::uint64_t sleep() const;
 

@@ -197,8 +197,8 @@ void Links::tell_if_flushed() {
 
 // ---- receiving -------------------------------------------------------------------------------
 
-void Links::leave() {
-  if (!sign_ || !sign_.leave() || receive()) return;
+void Links::end_polling() {
+  if (!sign_ || !sign_.end_polling() || receive()) return;
   look_again_.store(true);  // whoever receives just now will, unless he is through
   receive();
 }
@@ -303,9 +303,9 @@ void Links::look_soon() {
 }
 
 void Links::look_once() {
-  come();
+  begin_polling();
   receive();
-  leave();
+  end_polling();
 }
 
 // ---- on the services' thread -----------------------------------------------------------------

@@ -39,11 +39,11 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void settle();
   void stop();
 
-  void come() override {
-    if (sign_) sign_.come();
+  void begin_polling() override {
+    if (sign_) sign_.begin_polling();
   }
-  bool look() override { return receive().value_or(false); }
-  void leave() override;
+  bool poll() override { return receive().value_or(false); }
+  void end_polling() override;
 
  private:
   using LinkPtr = std::shared_ptr<Link>;
