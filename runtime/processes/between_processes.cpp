@@ -93,7 +93,7 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
     const Nanos zero = executor->origin().time_since_epoch();
     until = until > Nanos::max() - zero ? Nanos::max() : until + zero;
   }
-  return poll(futex, seen, until, WaitSite::of(reason));
+  return poll(futex, seen, until, SpinHistory::of(reason));
 }
 
 bool rest_fiber(Nanos span) {

@@ -73,7 +73,7 @@ Context* Context::current() {
 
 Context* Context::take_for_thread() {
   std::lock_guard lock(foreign_mutex);
-  KnownThreads::come();
+  KnownThreads::add();
   if (foreign_free().empty()) {
     auto made = std::make_unique<Context>();
     made->futex_ = &Futex::take();
@@ -86,14 +86,14 @@ Context* Context::take_for_thread() {
 
 void Context::give_back_of_thread(Context& context) {
   if (current_context == &context) current_context = nullptr;
-  KnownThreads::go();
+  KnownThreads::remove();
   std::lock_guard lock(foreign_mutex);
   foreign_free().push_back(&context);
 }
 
 void Context::leave_at_end(Context& context) {
   if (context.executor == nullptr) return give_back_of_thread(context);
-  KnownThreads::go();
+  KnownThreads::remove();
   context.has_ended_.store(true, std::memory_order_release);
 }
 

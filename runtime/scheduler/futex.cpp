@@ -76,7 +76,7 @@ void Futex::change() {
 }
 
 bool Futex::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks) {
-  if (looks.may && poll(value_, seen, until, WaitSite::of(reason), looks)) return true;
+  if (looks.may && poll(value_, seen, until, SpinHistory::of(reason), looks)) return true;
   if (looks.context != nullptr) looks.context->lapse();
   while (value() == seen)
     if (!sleep(seen, until)) return value() != seen;

@@ -29,8 +29,8 @@ constexpr int looks_after_some = 40;
 
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
 
-Strangers& strangers() {
-  static Strangers all;
+CoreContention& core_contention() {
+  static CoreContention all;
   return all;
 }
 
@@ -56,26 +56,26 @@ void pause_core() {
 
 Nanos steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-WaitSite& WaitSite::of(const Reason& reason) {
-  static std::array<WaitSite, 256> sites;  // who shares one by chance learns a little less
+SpinHistory& SpinHistory::of(const Reason& reason) {
+  static std::array<SpinHistory, 256> sites;  // who shares one by chance learns a little less
   const std::hash<const char*> hash;
   return sites[(hash(reason.what.data()) / 8 + hash(reason.subject.data()) / 32) % sites.size()];
 }
 
-bool WaitSite::skips() {
+bool SpinHistory::skips() {
   const std::uint32_t left = left_.load(relaxed);
   if (left == 0) return false;
   left_.store(left - 1, relaxed);
   return true;
 }
 
-void WaitSite::note_hit() {
+void SpinHistory::note_hit() {
   if (misses_.load(relaxed) != 0) misses_.store(0, relaxed);
   if (const std::uint32_t skip = skip_next_.load(relaxed); skip != 0)
     skip_next_.store(skip / 2, relaxed);
 }
 
-void WaitSite::note_miss(int threads) {
+void SpinHistory::note_miss(int threads) {
   const std::uint32_t misses = misses_.load(relaxed) + 1;
   misses_.store(misses, relaxed);
   if (misses < misses_max) return;
@@ -84,7 +84,7 @@ void WaitSite::note_miss(int threads) {
   skip_next_.store(2 * skip, relaxed);
 }
 
-void Strangers::note_yield(Nanos began, Nanos ended) {
+void CoreContention::note_yield(Nanos began, Nanos ended) {
   const bool let_run = ended - began > empty_yield;
   if (let_run != share_our_cores()) share_our_cores_.store(let_run, relaxed);
   if (ended - began <= long_yield) return;
@@ -159,11 +159,11 @@ void Pollers::Looking::at_each(Act act) {
   Context::set_current(self);
 }
 
-bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
-          const Looks& looks) {
+bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
+          SpinHistory& history, const Looks& looks) {
   const auto changed = [&] { return value.load(std::memory_order_acquire) != seen; };
   if (changed()) return true;
-  if (site.skips()) return false;
+  if (history.skips()) return false;
   Pollers::Looking* const attention = looks.context ? looks.context->attention() : nullptr;
   Pollers::Looking for_now(attention != nullptr ? nullptr : looks.pollers);
   Pollers::Looking& looking = attention != nullptr ? *attention : for_now;
@@ -177,29 +177,30 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
   const auto look = [&] {
     has_come = looking.poll();
     if (!changed()) return false;
-    site.note_hit();
+    history.note_hit();
     return true;
   };
-  const bool yields_first = strangers().share_our_cores() && strangers().may_yield(began);
+  const bool yields_first =
+      core_contention().share_our_cores() && core_contention().may_yield(began);
   const Nanos span = looking.at_any() ? pausing_for_processes : pausing;
   const Nanos paused = yields_first ? began : began + span;
   for (; KnownThreads::awake() <= usable_cores() && now < paused; now = steady_now()) {
     pause_core();
-    if (poll()) return true;
+    if (look()) return true;
   }
-  while (now < end && strangers().may_yield(now)) {
+  while (now < end && core_contention().may_yield(now)) {
     const Nanos before = now;
     sched_yield();
     now = steady_now();
-    strangers().note_yield(before, now);
-    if (poll()) return true;
+    core_contention().note_yield(before, now);
+    if (look()) return true;
     for (int left = has_come ? looks_after_some : 0; left > 0; --left) {
       pause_core();
-      if (poll()) return true;
+      if (look()) return true;
       if (has_come) left = looks_after_some;
     }
   }
-  if (now >= end) site.note_miss(threads);
+  if (now >= end) history.note_miss(threads);
   return false;
 }
 

@@ -20,10 +20,10 @@ namespace runtime {
 /// What the waits of one place in the code, for one thing, have taught.
 ///
 /// Why:  the threads that wait there wait for the same; what one learns spares the others.
-class WaitSite {
+class SpinHistory {
  public:
   /// Those that say alike what they wait for share one.
-  static WaitSite& of(const Reason& reason);
+  static SpinHistory& of(const Reason& reason);
   /// Is the next wait to sleep at once? Counts it if so.
   bool skips();
   void note_hit();  ///< looking has shortened a wait
@@ -39,7 +39,7 @@ class WaitSite {
 };
 
 /// Whether somebody computes on our cores whom a yield would give a whole time slice.
-class Strangers {
+class CoreContention {
  public:
   /// A yield that took so long shows one.
   static constexpr Nanos long_yield{1'000'000};
@@ -114,14 +114,14 @@ struct Looks {
 
 /// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;
 /// says whether it has changed. Not beyond `until`, on the steady clock.
-bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until, WaitSite& site,
-          const Looks& looks = {});
+bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
+          SpinHistory& history, const Looks& looks = {});
 
 /// OS threads of this process that the runtime knows, and those of them that do not sleep.
 class KnownThreads {
  public:
-  static void begin_polling() { known_.fetch_add(1, relaxed); }
-  static void go() { known_.fetch_sub(1, relaxed); }
+  static void add() { known_.fetch_add(1, relaxed); }
+  static void remove() { known_.fetch_sub(1, relaxed); }
   static void fall_asleep() { asleep_.fetch_add(1, relaxed); }
   static void wake() { asleep_.fetch_sub(1, relaxed); }
   static int count() { return known_.load(relaxed); }

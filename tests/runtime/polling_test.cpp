@@ -9,7 +9,7 @@ using namespace runtime;
 
 namespace {
 
-int skipped(WaitSite& site) {
+int skipped(SpinHistory& site) {
   int count = 0;
   while (site.skips()) ++count;
   return count;
@@ -18,7 +18,7 @@ int skipped(WaitSite& site) {
 }  // namespace
 
 TEST_CASE("polling: two misses in a row make the waits of a site sleep at once") {
-  WaitSite site;
+  SpinHistory site;
   site.note_miss(1);
   CHECK_FALSE(site.skips());
   site.note_hit();
@@ -29,7 +29,7 @@ TEST_CASE("polling: two misses in a row make the waits of a site sleep at once")
 }
 
 TEST_CASE("polling: each further miss doubles how many waits skip it, up to 64") {
-  WaitSite site;
+  SpinHistory site;
   site.note_miss(1);
   for (int expected : {4, 8, 16, 32, 64, 64}) {
     site.note_miss(1);
@@ -38,14 +38,14 @@ TEST_CASE("polling: each further miss doubles how many waits skip it, up to 64")
 }
 
 TEST_CASE("polling: what is skipped grows with the threads that wait there") {
-  WaitSite site;
+  SpinHistory site;
   site.note_miss(8);
   site.note_miss(8);
   CHECK(skipped(site) == 4 * 8);
 }
 
 TEST_CASE("polling: a hit halves what the next misses will skip") {
-  WaitSite site;
+  SpinHistory site;
   for (int i = 0; i < 4; ++i) site.note_miss(1);
   CHECK(skipped(site) == 16);
   site.note_hit();
@@ -57,12 +57,12 @@ TEST_CASE("polling: a hit halves what the next misses will skip") {
 
 TEST_CASE("polling: waits that say the same share what they learn") {
   const char name[] = "alpha";
-  WaitSite& site = WaitSite::of({"a round of", name, 1});
-  CHECK(&site == &WaitSite::of({"a round of", name, 2}));
+  SpinHistory& site = SpinHistory::of({"a round of", name, 1});
+  CHECK(&site == &SpinHistory::of({"a round of", name, 2}));
 }
 
 TEST_CASE("polling: a yield that takes more than 1 ms shows a stranger, and nobody yields") {
-  Strangers strangers;
+  CoreContention strangers;
   CHECK(strangers.may_yield(10s));
   strangers.note_yield(10s, 10s + 1ms);
   CHECK(strangers.may_yield(10s + 1ms));
@@ -73,7 +73,7 @@ TEST_CASE("polling: a yield that takes more than 1 ms shows a stranger, and nobo
 }
 
 TEST_CASE("polling: a stranger who is still there is left alone for twice as long") {
-  Strangers strangers;
+  CoreContention strangers;
   Nanos now = 10s;
   for (const Nanos rest : {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 160ms}) {
     strangers.note_yield(now, now + 3ms);
@@ -89,7 +89,7 @@ TEST_CASE("polling: a stranger who is still there is left alone for twice as lon
 }
 
 TEST_CASE("polling: a yield of more than 1 us shows that others share our cores") {
-  Strangers strangers;
+  CoreContention strangers;
   CHECK_FALSE(strangers.share_our_cores());
   strangers.note_yield(10s, 10s + 1us);
   CHECK_FALSE(strangers.share_our_cores());
@@ -101,7 +101,7 @@ TEST_CASE("polling: a yield of more than 1 us shows that others share our cores"
 }
 
 TEST_CASE("polling: several threads that notice one stranger count him once") {
-  Strangers strangers;
+  CoreContention strangers;
   strangers.note_yield(10s, 10s + 3ms);
   strangers.note_yield(10s, 10s + 4ms);
   CHECK(strangers.may_yield(10s + 8ms));
