@@ -13,7 +13,7 @@ class Runtime;
 class Continuation {
  protected:
   ~Continuation() = default;
-  virtual void go_on() noexcept = 0;
+  virtual void resume() noexcept = 0;
 
  private:
   friend class Resumptions;
@@ -21,7 +21,7 @@ class Continuation {
 
 /// Calls go_on(). On the steady clock it runs at once, and must not block. On the virtual clock it
 /// runs in a service context behind all that are ready: events of one moment keep their order.
-void resume(Runtime& runtime, Continuation& continuation);
+void schedule(Runtime& runtime, Continuation& continuation);
 
 /// The time at which `deadline` ends a wait: Nanos::max() on the virtual clock, unless it was
 /// written.

@@ -50,7 +50,7 @@ struct PendingCall {
 struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
   void notify() noexcept override;
-  void go_on() noexcept override;
+  void resume() noexcept override;
   Requests& requests;
   PendingCall call;
   bool is_told = false;

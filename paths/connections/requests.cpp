@@ -77,9 +77,9 @@ void Requests::begin_call(std::uint32_t to_host, StageId stage, Operation&& oper
   leave(begun.call, is_short, operation, lock);
 }
 
-void AsynchronousCall::notify() noexcept { runtime::resume(requests.table_.runtime(), *this); }
+void AsynchronousCall::notify() noexcept { runtime::schedule(requests.table_.runtime(), *this); }
 
-void AsynchronousCall::go_on() noexcept { requests.end(*this); }
+void AsynchronousCall::resume() noexcept { requests.end(*this); }
 
 void Requests::end(AsynchronousCall& begun) {
   Outcome outcome;

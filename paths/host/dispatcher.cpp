@@ -42,7 +42,7 @@ class Dispatcher::Service final : public runtime::Work,
   }
   void begin() {
     Wiring& wiring = dispatcher_.wiring_;
-    if (!has_context()) return runtime::resume(wiring.runtime(), *this);
+    if (!has_context()) return runtime::schedule(wiring.runtime(), *this);
     try {
       wiring.runtime().begin({"service", wiring.name(), number}, *this);
     } catch (...) {  // there is no stack for it
@@ -63,7 +63,7 @@ class Dispatcher::Service final : public runtime::Work,
     const runtime::ApplicationCode inside;  // its reductions and X-functions
     dispatcher_.run_here(connection, frame);
   }
-  void go_on() noexcept override {
+  void resume() noexcept override {
     begin_stage(dispatcher_.wiring_, *stage, Operation(frame.operation), Responder(*this));
   }
   void arrived(Outcome&& outcome) noexcept override {

@@ -58,7 +58,7 @@ struct Started::State final : runtime::Completion,
     under_way->go();
     complete();
   }
-  void go_on() noexcept override {
+  void resume() noexcept override {
     wiring->dispatcher().begin(*stage, std::move(operation), *this);
   }
   void arrived(Outcome&& outcome) noexcept override {
@@ -275,7 +275,7 @@ Started Path::begin(Operation operation) {
     state.wiring = wiring_;
     state.stage = first_stage_;
     state.operation = std::move(operation);
-    runtime::resume(wiring_->runtime(), state);
+    runtime::schedule(wiring_->runtime(), state);
     return started;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.

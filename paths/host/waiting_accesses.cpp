@@ -41,8 +41,8 @@ struct WaitingAccesses::Waiting final : Access, runtime::Continuation {
         path(operation.path),
         sequence(operation.sequence),
         contributions(operation.contributions) {}
-  void notify() noexcept override { runtime::resume(next_stages.wiring().runtime(), *this); }
-  void go_on() noexcept override { accesses.told(*this); }
+  void notify() noexcept override { runtime::schedule(next_stages.wiring().runtime(), *this); }
+  void resume() noexcept override { accesses.told(*this); }
 
   Outcome outcome() const {
     if (error) return {{}, next_stages.failure_of(error, path)};

@@ -32,8 +32,8 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   Waiter* next_waiter = nullptr;
 
  private:
-  void notify() noexcept override { runtime::resume(join.site_.runtime(), *this); }
-  void go_on() noexcept override { join.resume(*this); }
+  void notify() noexcept override { runtime::schedule(join.site_.runtime(), *this); }
+  void resume() noexcept override { join.resume(*this); }
 };
 
 /// Waiters continue in the order of their arrival. Operations of other processes that arrived last

@@ -36,10 +36,10 @@ void Gathering::take(const LaneFrame& frame) {
   else if (const std::uint64_t round = frame.bytes == of_cluster ? 0 : frame.bytes - 2;
            round < site_.plan->clusters.size())  // none has more: what is kept is bounded
     heard_.emplace(round, site_.plan->hosts[frame.source].cluster);
-  go_on();
+  resume();
 }
 
-void Gathering::go_on() {
+void Gathering::resume() {
   if (!is_here_ || is_everywhere_) return;
   const Plan& plan = *site_.plan;
   const std::uint32_t here = site_.cluster(), exit = exit_of(plan, here);

@@ -30,7 +30,7 @@ class Gathering {
   /// News from another host.
   void take(const LaneFrame& frame);
   /// Tells others what they can know now. To be called after everything that may change it.
-  void go_on();
+  void resume();
   bool is_here() const { return is_here_; }
   bool is_everywhere() const { return is_everywhere_; }
   /// Blocks until wake(). `what` says for what, for reports.

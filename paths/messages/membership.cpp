@@ -51,8 +51,8 @@ bool Membership::count_out(std::uint32_t host, const std::string& why) {
   if (parts_.site.is_switch()) {
     parts_.ends.look_at_hosts();
   } else {
-    parts_.arrivals.go_on();
-    parts_.ends.go_on();
+    parts_.arrivals.resume();
+    parts_.ends.resume();
   }
   return true;
 }

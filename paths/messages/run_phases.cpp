@@ -38,7 +38,7 @@ void RunPhases::begin() {
   runtime::Lock lock(site_.mutex);
   begins_by_ = runtime::Deadline::written_at(site_.runtime.now() + 2 * site_.plan->deadline);
   parts_.arrivals.begin();
-  parts_.arrivals.go_on();
+  parts_.arrivals.resume();
   parts_.clock.settle(lock);
 }
 
@@ -77,7 +77,7 @@ std::string RunPhases::finish(bool has_failed) {
 void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
   parts_.ends.begin();
   parts_.control.end_threads();
-  parts_.ends.go_on();
+  parts_.ends.resume();
   if (site_.host == exit_of(*site_.plan, site_.cluster()) && !site_.runtime.is_virtual())
     look_at_all();
   settle(lock);

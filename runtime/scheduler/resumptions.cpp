@@ -19,7 +19,7 @@ class Resumptions::Resumption final : public Work {
   }
 
  private:
-  void run() override { std::exchange(continuation_, nullptr)->go_on(); }
+  void run() override { std::exchange(continuation_, nullptr)->resume(); }
   void ended(std::exception_ptr) override {
     let_go();
     if (continuation_ != nullptr) run();  // the run ends, and begins no work any more
@@ -35,7 +35,7 @@ Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
   const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  if (may_run_here) return continuation.go_on();  // on the virtual clock the run is over
+  if (may_run_here) return continuation.resume();  // on the virtual clock the run is over
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
   idle_.pop_back();
@@ -43,11 +43,11 @@ void Resumptions::resume(Continuation& continuation) {
     resumption->begin(continuation);
     resumption.release();            // until it has ended
   } catch (const std::exception&) {  // there is no stack for it
-    continuation.go_on();
+    continuation.resume();
   }
 }
 
-void resume(Runtime& runtime, Continuation& continuation) {
+void schedule(Runtime& runtime, Continuation& continuation) {
   Context::executor_of(runtime).resumptions.resume(continuation);
 }
 
