@@ -16,7 +16,8 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   next.taken();
   if (operation.failure && !has_others_) throw TravelError(*operation.failure);
-  const Turns::Turn turn(turns_, wrapper_.name(), operation.sequence, operation.failure != nullptr);
+  const SequenceQueue::Turn turn(turns_, wrapper_.name(), operation.sequence,
+                                 operation.failure != nullptr);
   if (const auto error = result_->error_mark()) fail_as_marked(*error);
   try {
     if (operation.failure) throw TravelError(*operation.failure);

@@ -9,7 +9,7 @@
 
 #include "pastset/element.hpp"
 #include "paths/joins/reduction.hpp"
-#include "paths/joins/turns.hpp"
+#include "paths/joins/sequence_queue.hpp"
 #include "paths/operation.hpp"
 #include "paths/plan/site.hpp"
 #include "paths/wrapper.hpp"
@@ -63,7 +63,7 @@ class RootRounds {
   const std::uint32_t index_;
   const std::shared_ptr<pastset::Element> result_;
   const bool has_others_;
-  Turns turns_;
+  SequenceQueue turns_;
   runtime::Mutex mutex_;                // guards what follows
   std::uint64_t next_ = 0;              // the round after the last that was decided
   std::optional<Withdrawn> withdrawn_;  // but rounds before it are to come

@@ -32,11 +32,11 @@ void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted)
 
 /// Processes that come one after the other, each when the one before was killed; all are there
 /// before this one has threads.
-class Turns {
+class SequenceQueue {
  public:
   static constexpr std::uint64_t all = 8;
   using Act = std::function<void(runtime::Runtime&, pastset::Element&, int turn)>;
-  Turns(const std::string& name, const char* process, const Act& act) {
+  SequenceQueue(const std::string& name, const char* process, const Act& act) {
     for (int turn = 0; turn < static_cast<int>(all); ++turn)
       processes_.emplace_back([&, turn](runtime::Runtime& own) {
         await(own, begun_->count, turn + 1);
@@ -212,7 +212,7 @@ TEST_CASE("shared space: of an owner that leaves, nobody is told") {
 
 TEST_CASE("shared space: when the last that moved dies, readers are told until another moves") {
   const std::string name = own_name();
-  Turns feeders(name, "feeder", [](runtime::Runtime&, pastset::Element& element, int turn) {
+  SequenceQueue feeders(name, "feeder", [](runtime::Runtime&, pastset::Element& element, int turn) {
     element.move(tuple_of(static_cast<std::uint64_t>(turn)));
   });
   std::vector<base::Nanos> spans;
@@ -220,7 +220,7 @@ TEST_CASE("shared space: when the last that moved dies, readers are told until a
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values);
-    for (std::uint64_t first = 0; first < Turns::all; ++first) {
+    for (std::uint64_t first = 0; first < SequenceQueue::all; ++first) {
       Forked& feeder = feeders.begin();
       feeders.await_done(runtime);
       CHECK(value_of(element->observe(first, soon(runtime))) == first);
@@ -244,15 +244,17 @@ TEST_CASE("shared space: when the last that moved dies, readers are told until a
 
 TEST_CASE("shared space: when the last that observed dies, movers without room are told") {
   const std::string name = own_name();
-  Turns consumers(name, "consumer", [](runtime::Runtime& own, pastset::Element& element, int turn) {
-    for (int taken = 0; taken < (turn == 0 ? 1 : 3); ++taken) element.observe(soon(own));
-  });
+  SequenceQueue consumers(name, "consumer",
+                          [](runtime::Runtime& own, pastset::Element& element, int turn) {
+                            for (int taken = 0; taken < (turn == 0 ? 1 : 3); ++taken)
+                              element.observe(soon(own));
+                          });
   std::vector<base::Nanos> spans;
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 2});
-    for (std::uint64_t i = 0; i < Turns::all; ++i) {
+    for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
       Forked& consumer = consumers.begin();
       // The one before has died: whoever is blocked is told at once, until the next one observes.
       for (std::uint64_t moved = 0; moved < 3;) {
@@ -280,9 +282,9 @@ TEST_CASE("shared space: when the last that observed dies, movers without room a
 
 TEST_CASE("shared space: a death while a mover looks for room is told, too") {
   const std::string name = own_name();
-  Turns consumers(name, "consumer", [](runtime::Runtime& own, pastset::Element& element, int) {
-    element.observe(soon(own));
-  });
+  SequenceQueue consumers(
+      name, "consumer",
+      [](runtime::Runtime& own, pastset::Element& element, int) { element.observe(soon(own)); });
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
@@ -292,7 +294,7 @@ TEST_CASE("shared space: a death while a mover looks for room is told, too") {
     for (int i = 0; i < 300; ++i)
       asleep.push_back(runtime.spawn(runtime::ContextRole::thread, {"sleeps"},
                                      [&runtime] { runtime.sleep_for(600s); }));
-    for (std::uint64_t i = 0; i < Turns::all; ++i) {
+    for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
       Forked& consumer = consumers.begin();
       while (element->last() == i) {
         try {

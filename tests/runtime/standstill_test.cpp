@@ -12,7 +12,7 @@ using namespace runtime;
 namespace {
 
 /// Contexts that wake each other in turn.
-struct Turns {
+struct SequenceQueue {
   Mutex mutex;
   WaitList waiting;
   std::uint64_t turn = 0;
@@ -39,7 +39,7 @@ std::string report_of(Runtime& runtime, const std::function<void()>& main) {
 
 TEST_CASE("standstill: services that run a million times while no time passes are a deadlock") {
   Runtime runtime({.clock = ClockKind::virtual_time});
-  Turns turns;
+  SequenceQueue turns;
   int unwound = 0;
   struct CountUnwinding {
     int& count;
@@ -97,7 +97,7 @@ TEST_CASE("standstill: each of many contexts may run a few times while no time p
 
 TEST_CASE("standstill: threads may do many rounds that take no time") {
   Runtime runtime({.clock = ClockKind::virtual_time});
-  Turns turns;
+  SequenceQueue turns;
   constexpr std::uint64_t rounds = 700'000;
   const std::string report = report_of(runtime, [&] {
     std::vector<Task> tasks;
@@ -113,7 +113,7 @@ TEST_CASE("standstill: threads may do many rounds that take no time") {
 
 TEST_CASE("standstill: what ran before time passed counts no more") {
   Runtime runtime({.clock = ClockKind::virtual_time});
-  Turns turns;
+  SequenceQueue turns;
   const std::string report = report_of(runtime, [&] {
     std::vector<Task> tasks;
     for (std::uint64_t mine : {0u, 1u})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/turns.hpp — rounds that several contexts bring at once are taken one by one, in
-// order.
+// paths/joins/sequence_queue.hpp — rounds that several contexts bring at once are taken one by one,
+// in order.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -15,18 +15,18 @@ namespace paths {
 /// Order:  by sequence; rounds must come in that order, but for failed ones, which may overtake
 ///         others, because nobody waits for their contributors, and which carry no tuple.
 /// Blocks: while a round before is inside, without a deadline: that one has its own.
-class Turns {
+class SequenceQueue {
  public:
   /// A round's stay, from its coming to its decision.
   class Turn {
    public:
-    Turn(Turns& turns, std::string_view name, std::uint64_t sequence, bool has_failed);
+    Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
-    Turns& turns_;
+    SequenceQueue& turns_;
     const std::uint64_t sequence_;
   };
 

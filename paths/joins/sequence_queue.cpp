@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/turns.cpp — whose turn it is.
-#include "paths/joins/turns.hpp"
+// paths/joins/sequence_queue.cpp — whose turn it is.
+#include "paths/joins/sequence_queue.hpp"
 
 #include "base/errors.hpp"
 
 namespace paths {
 
-Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, bool has_failed)
+SequenceQueue::Turn::Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence,
+                          bool has_failed)
     : turns_(turns), sequence_(sequence) {
   runtime::DeferredWakes wakes;
   runtime::Lock lock(turns_.mutex_);
@@ -27,7 +28,7 @@ Turns::Turn::Turn(Turns& turns, std::string_view name, std::uint64_t sequence, b
   }
 }
 
-Turns::Turn::~Turn() {
+SequenceQueue::Turn::~Turn() {
   runtime::DeferredWakes wakes;
   runtime::Lock lock(turns_.mutex_);
   turns_.entered_.erase(sequence_);
