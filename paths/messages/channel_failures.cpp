@@ -13,28 +13,29 @@
 
 namespace paths {
 
-void ChannelFailures::fail(const EndpointSite::Waits& waits, const Failure& failure) {
+void ChannelFailures::fail(const EndpointState::Waits& waits, const Failure& failure) {
   is_delivered_ = true;
   for (const auto& wait : waits) {
     wait->failure = failure;
-    site_.ended.push_back(wait);
+    state_.ended.push_back(wait);
   }
 }
 
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
-                           const EndpointSite::Waits& waits, const std::string& reason) {
+                           const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
   // The host gave the reason itself when it left.
   if (group.said.contains(peer)) return fail_as_said(waits, reason);
   fail_as_said(
       waits,
-      fmt::format("group {}, lane with host {}: {}", group.name, site_.name_of(peer), reason),
+      fmt::format("group {}, lane with host {}: {}", group.name, state_.name_of(peer), reason),
       FailureCause::peer_gone);
 }
 
-void ChannelFailures::fail_as_said(const EndpointSite::Waits& waits, const std::string& reason,
+void ChannelFailures::fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                                    FailureCause cause) {
-  if (!waits.empty()) fail(waits, std::make_shared<TravelError>(site_.name, "", "", reason, cause));
+  if (!waits.empty())
+    fail(waits, std::make_shared<TravelError>(state_.name, "", "", reason, cause));
 }
 
 void ChannelFailures::end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason) {
@@ -46,20 +47,20 @@ void ChannelFailures::end_lanes(GroupState& group, std::uint32_t peer, const std
 
 void ChannelFailures::end_lanes_over(GroupState& group, std::uint32_t lost,
                                      const std::string& reason) {
-  const Plan& plan = *site_.plan;
+  const Plan& plan = *state_.plan;
   for (const std::uint32_t peer : *group.hosts)
-    if (peer != site_.host && !group.over.contains(peer) &&
-        (peer == lost || way_leads_through(plan, site_.host, peer, lost) ||
-         way_leads_through(plan, peer, site_.host, lost)))
+    if (peer != state_.host && !group.over.contains(peer) &&
+        (peer == lost || way_leads_through(plan, state_.host, peer, lost) ||
+         way_leads_through(plan, peer, state_.host, lost)))
       end_lanes(group, peer, fmt::format("{} is gone: {}", place_text(plan, lost), reason));
 }
 
 void ChannelFailures::refuse(const LaneFrame& frame, const std::string& wrong) {
-  site_.complaints.tell(fmt::format("host {}", site_.name_of(frame.source)),
-                        fmt::format("lanes: refused: {}", wrong));
-  LaneFrame refused = site_.control(LaneKind::refused, frame.source, frame.group);
-  refused.text = fmt::format("host {} was sent {}", site_.name, wrong);
-  site_.post(std::move(refused));
+  state_.complaints.tell(fmt::format("host {}", state_.name_of(frame.source)),
+                         fmt::format("lanes: refused: {}", wrong));
+  LaneFrame refused = state_.control(LaneKind::refused, frame.source, frame.group);
+  refused.text = fmt::format("host {} was sent {}", state_.name, wrong);
+  state_.post(std::move(refused));
   GroupState* const group = groups_.find(frame.group);
   if (group != nullptr && group->has(frame.source))
     end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
@@ -74,9 +75,9 @@ void ChannelFailures::compare_meaning(GroupState& group, std::uint64_t channel,
   if (!what.empty()) what.insert(0, "; ");
   end_channels(group, {.first = channel},
                fmt::format("hosts {} and {} take a message on channel {} for different ones{}",
-                           site_.name_of(known.host), site_.name_of(said.host), channel, what));
+                           state_.name_of(known.host), state_.name_of(said.host), channel, what));
   group.mark_mismatch(channel);
-  if (known.host != site_.host) tell(group, known.host, channel);
+  if (known.host != state_.host) tell(group, known.host, channel);
 }
 
 void ChannelFailures::end_channels(GroupState& group, const Channels& which,
@@ -104,12 +105,12 @@ void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
 
 void ChannelFailures::tell(GroupState& group, std::uint32_t peer, std::uint64_t channel) {
   const auto& [first, entry] = *std::prev(group.failed.upper_bound(channel));
-  LaneFrame failed = site_.control(LaneKind::failed, peer, group.id);
+  LaneFrame failed = state_.control(LaneKind::failed, peer, group.id);
   failed.channel = first;
   failed.bytes = entry.last;
   failed.meaning = entry.is_mismatch ? 1 : 0;
   failed.text = entry.why;
-  site_.post(std::move(failed));
+  state_.post(std::move(failed));
 }
 
 void ChannelFailures::take(GroupState& group, const LaneFrame& frame) {

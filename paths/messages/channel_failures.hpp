@@ -6,7 +6,7 @@
 
 #include "paths/messages/channels/outgoing_lanes.hpp"
 #include "paths/messages/credit_issuer.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/group_table.hpp"
 
 namespace paths {
@@ -17,15 +17,15 @@ namespace paths {
 class ChannelFailures {
  public:
   /// All outlive it.
-  ChannelFailures(EndpointSite& site, GroupTable& groups, CreditIssuer& credit,
+  ChannelFailures(EndpointState& state, GroupTable& groups, CreditIssuer& credit,
                   OutgoingLanes& outgoing)
-      : site_(site), groups_(groups), credit_(credit), outgoing_(outgoing) {}
+      : state_(state), groups_(groups), credit_(credit), outgoing_(outgoing) {}
 
   /// Fails what waits on lanes with a peer.
-  void fail(const GroupState& group, std::uint32_t peer, const EndpointSite::Waits& waits,
+  void fail(const GroupState& group, std::uint32_t peer, const EndpointState::Waits& waits,
             const std::string& reason);
   /// The same with a reason that says all.
-  void fail_as_said(const EndpointSite::Waits& waits, const std::string& reason,
+  void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                     FailureCause cause = FailureCause::other);
   /// Whether an operation of a thread here has failed.
   bool is_delivered() const { return is_delivered_; }
@@ -49,9 +49,9 @@ class ChannelFailures {
   void take(GroupState& group, const LaneFrame& frame);
 
  private:
-  void fail(const EndpointSite::Waits& waits, const Failure& failure);
+  void fail(const EndpointState::Waits& waits, const Failure& failure);
 
-  EndpointSite& site_;
+  EndpointState& state_;
   GroupTable& groups_;
   CreditIssuer& credit_;
   OutgoingLanes& outgoing_;

@@ -31,8 +31,9 @@ LaneIn& CreditIssuer::lane_from(GroupState& group, std::uint32_t source) {
 /// Returns the bytes that the way from the source and back can hold, and two frames more, because
 /// the host takes time to serve one.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
-  const Plan& plan = *site_.plan;
-  const WayCost there = cost_of(plan, source, site_.host), back = cost_of(plan, site_.host, source);
+  const Plan& plan = *state_.plan;
+  const WayCost there = cost_of(plan, source, state_.host),
+                back = cost_of(plan, state_.host, source);
   const double rate =
       there.bits_per_second > 0 ? there.bits_per_second : unlimited_as_bits_per_second;
   const double seconds = std::chrono::duration<double>(there.latency + back.latency).count();
@@ -45,9 +46,9 @@ std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
 void CreditIssuer::issue(GroupState& group, std::uint32_t source) {
   Account& account = lane_from(group, source).account();
   if (const std::uint64_t bytes = account.issue(); bytes > 0) {
-    LaneFrame credit = site_.control(LaneKind::credit, source, group.id);
+    LaneFrame credit = state_.control(LaneKind::credit, source, group.id);
     credit.bytes = bytes;
-    site_.post(std::move(credit));
+    state_.post(std::move(credit));
   }
   const std::pair lane(group.id, source);
   if (account.is_short() && std::find(short_.begin(), short_.end(), lane) == short_.end())
@@ -72,29 +73,29 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, LaneIn
   if (!may_wait_to_ask(lane, which))
     return grant(group.id, source, {name, which.meaning}, which.is_grant_at_once);
   lane.hold_back(name, which.meaning);
-  asks_at_ = std::min(asks_at_, site_.runtime.now() + asks_after);
+  asks_at_ = std::min(asks_at_, state_.runtime.now() + asks_after);
 }
 
 /// A source that has credit for more than a frame sends what is little without being asked. If
 /// another message holds it up, that message lies here, and the credit is not ample.
 bool CreditIssuer::may_wait_to_ask(const LaneIn& lane, const NamedMessage& which) const {
-  return which.is_little && !which.is_grant_at_once && !site_.runtime.is_virtual() &&
+  return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
 }
 
 bool CreditIssuer::has_ample_credit(const LaneIn& lane) const {
-  const std::uint64_t frame = site_.plan->lanes.frame_bytes;
+  const std::uint64_t frame = state_.plan->lanes.frame_bytes;
   return frame != 0 && lane.account().is_ample() && lane.account().unused() >= charge_of(frame);
 }
 
 void CreditIssuer::grant(std::uint64_t group, std::uint32_t source, const LaneIn::HeldBack& message,
                          bool is_at_once) {
-  LaneFrame grant = site_.control(LaneKind::grant, source, group);
+  LaneFrame grant = state_.control(LaneKind::grant, source, group);
   grant.channel = message.name.channel;
   grant.ordinal = message.name.ordinal;
   grant.meaning = message.meaning;
   grant.is_at_once = is_at_once;
-  site_.post(std::move(grant));
+  state_.post(std::move(grant));
 }
 
 void CreditIssuer::grant_held_back(const GroupState& group, std::uint32_t source, LaneIn& lane) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "paths/messages/channels/accounts.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/group_table.hpp"
 
 namespace paths {
@@ -18,8 +18,8 @@ namespace paths {
 class CreditIssuer {
  public:
   /// All outlive it. `inbox` also outlives the groups.
-  CreditIssuer(EndpointSite& site, GroupTable& groups, Inbox& inbox)
-      : site_(site), groups_(groups), inbox_(inbox) {}
+  CreditIssuer(EndpointState& state, GroupTable& groups, Inbox& inbox)
+      : state_(state), groups_(groups), inbox_(inbox) {}
 
   /// Returns the lane from a peer, which may be new.
   LaneIn& lane_from(GroupState& group, std::uint32_t source);
@@ -47,7 +47,7 @@ class CreditIssuer {
              bool is_at_once = false);
   void grant_held_back(const GroupState& group, std::uint32_t source, LaneIn& lane);
 
-  EndpointSite& site_;
+  EndpointState& state_;
   GroupTable& groups_;
   Inbox& inbox_;
   std::list<std::pair<std::uint64_t, std::uint32_t>>

@@ -14,12 +14,12 @@
 namespace paths {
 
 FrameDelivery::FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving)
-    : parts_(parts), site_(parts.site), receiving_(std::move(receiving)) {}
+    : parts_(parts), state_(parts.state), receiving_(std::move(receiving)) {}
 
 void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   if (parts_.clock.is_stopped()) return;
-  site_.catch_up();
+  state_.catch_up();
   parts_.membership.note_neighbour(from, frame.source);
   ++(frame.kind == LaneKind::data ? counts_.frames : counts_.control);
   if (parts_.membership.is_of_neighbour(from, frame)) {
@@ -27,29 +27,29 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
     return parts_.clock.settle(lock);
   }
   if (!has_way(frame)) {
-    const Plan& plan = *site_.plan;
-    site_.complaints.tell(
+    const Plan& plan = *state_.plan;
+    state_.complaints.tell(
         place_text(plan, from),
         fmt::format("lanes: a message from {} to {}, which has no way here",
                     place_text(plan, frame.source), place_text(plan, frame.target)));
     return;
   }
-  if (frame.target != site_.host && frame.kind != LaneKind::lost)
+  if (frame.target != state_.host && frame.kind != LaneKind::lost)
     parts_.membership.tell_of_loss(from, frame);
-  frame.lag = std::min(frame.lag, site_.farthest());
+  frame.lag = std::min(frame.lag, state_.farthest());
   // Read before the clock is: a frame of no emulated link came at the moment of this call.
-  const base::Nanos came_at = site_.departures.came_at(frame);
-  const base::Nanos now = site_.runtime.now();
-  const base::Nanos came = std::min(came_at, now + site_.farthest());
+  const base::Nanos came_at = state_.departures.came_at(frame);
+  const base::Nanos now = state_.runtime.now();
+  const base::Nanos came = std::min(came_at, now + state_.farthest());
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
-  const bool waits_for_turn = frame.kind == LaneKind::data && site_.runtime.is_virtual();
+  const bool waits_for_turn = frame.kind == LaneKind::data && state_.runtime.is_virtual();
   if (waits_for_turn || came > now) {
     const std::uint32_t rank = waits_for_turn ? frame.source : 0;
     all_come_by_ = std::max(all_come_by_, came + frame.lag);
     auto arrive = [this, is_received, came, frame = std::move(frame)]() mutable {
       pass(is_received, came, std::move(frame));
     };
-    site_.agenda.put(came, std::move(arrive), waits_for_turn ? Turn::heads : Turn::events, rank);
+    state_.agenda.put(came, std::move(arrive), waits_for_turn ? Turn::heads : Turn::events, rank);
   } else {
     pass(is_received, came, std::move(frame));
   }
@@ -57,15 +57,15 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
 }
 
 bool FrameDelivery::has_way(const LaneFrame& frame) const {
-  const std::size_t hosts = site_.plan->hosts.size();
-  return frame.source < hosts && frame.target < hosts && frame.source != site_.host &&
-         site_.leads_to(frame.target);
+  const std::size_t hosts = state_.plan->hosts.size();
+  return frame.source < hosts && frame.target < hosts && frame.source != state_.host &&
+         state_.leads_to(frame.target);
 }
 
 /// From a host of the cluster, or from outside where a switch leads to all hosts.
 bool FrameDelivery::comes_by_network(std::uint32_t from) const {
-  const Plan& plan = *site_.plan;
-  const std::uint32_t here = site_.cluster();
+  const Plan& plan = *state_.plan;
+  const std::uint32_t here = state_.cluster();
   return plan.ways->clusters[here].has_switch ||
          (from < plan.hosts.size() && plan.hosts[from].cluster == here);
 }
@@ -80,25 +80,25 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
     frame.lag = passage.lag;
     all_come_by_ = std::max(all_come_by_, came + frame.lag);
   }
-  if (frame.target != site_.host) {
-    site_.at(came, [this, came, frame = std::move(frame)]() mutable {
-      site_.departures.depart(std::move(frame), came);
+  if (frame.target != state_.host) {
+    state_.at(came, [this, came, frame = std::move(frame)]() mutable {
+      state_.departures.depart(std::move(frame), came);
     });
   } else if (!is_data) {
-    site_.at(came, [this, came, frame = std::move(frame)]() mutable {
+    state_.at(came, [this, came, frame = std::move(frame)]() mutable {
       take_control(std::move(frame), came);
     });
   } else {
     const base::Nanos tail = came + frame.lag;
-    site_.at(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
+    state_.at(tail, [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); });
   }
 }
 
 /// Waits twice, because the time that the receiving side of this host takes is only known when the
 /// last frame has begun to pass it.
 void FrameDelivery::when_all_has_come(const Agenda::Work& work) {
-  site_.agenda.put(
-      all_come_by_, [this, work] { site_.agenda.put(all_come_by_, work, Turn::choices); },
+  state_.agenda.put(
+      all_come_by_, [this, work] { state_.agenda.put(all_come_by_, work, Turn::choices); },
       Turn::choices);
 }
 
@@ -131,7 +131,7 @@ void FrameDelivery::take_data(LaneFrame frame) {
     return failures.refuse(frame, group->text_of_closed(frame.channel));
   std::string wrong;
   try {
-    wrong = has_failed ? lane.discard(frame) : lane.take(frame, site_.ended);
+    wrong = has_failed ? lane.discard(frame) : lane.take(frame, state_.ended);
   } catch (const std::bad_alloc&) {
     wrong = fmt::format("a message of {} bytes, for which there is no memory", frame.bytes);
   }

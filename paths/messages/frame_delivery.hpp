@@ -6,7 +6,7 @@
 
 #include "paths/messages/channel_failures.hpp"
 #include "paths/messages/credit_issuer.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/gathering.hpp"
 #include "paths/messages/group_control.hpp"
 #include "paths/messages/group_table.hpp"
@@ -22,7 +22,7 @@ class FrameDelivery {
  public:
   /// The parts of the endpoint that FrameDelivery uses. All outlive it.
   struct Parts {
-    EndpointSite& site;
+    EndpointState& state;
     GroupTable& groups;
     CreditIssuer& credit;
     ChannelFailures& failures;
@@ -54,7 +54,7 @@ class FrameDelivery {
   std::string wrong_place(const GroupState& group, const LaneFrame& frame) const;
 
   const Parts parts_;
-  EndpointSite& site_;
+  EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
   base::Nanos all_come_by_{0};  // when all that was handed over has arrived
   Counts counts_;

@@ -21,11 +21,11 @@ constexpr std::uint64_t knows_all = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-bool Gathering::is_exit() const { return site_.host == exit_of(*site_.plan, site_.cluster()); }
+bool Gathering::is_exit() const { return state_.host == exit_of(*state_.plan, state_.cluster()); }
 
 void Gathering::begin() {
   is_here_ = true;
-  hosts_.insert(site_.host);
+  hosts_.insert(state_.host);
 }
 
 void Gathering::take(const LaneFrame& frame) {
@@ -34,18 +34,18 @@ void Gathering::take(const LaneFrame& frame) {
   else if (frame.bytes == of_host)
     hosts_.insert(frame.source);
   else if (const std::uint64_t round = frame.bytes == of_cluster ? 0 : frame.bytes - 2;
-           round < site_.plan->clusters.size())  // none has more: what is kept is bounded
-    heard_.emplace(round, site_.plan->hosts[frame.source].cluster);
+           round < state_.plan->clusters.size())  // none has more: what is kept is bounded
+    heard_.emplace(round, state_.plan->hosts[frame.source].cluster);
   resume();
 }
 
 void Gathering::resume() {
   if (!is_here_ || is_everywhere_) return;
-  const Plan& plan = *site_.plan;
-  const std::uint32_t here = site_.cluster(), exit = exit_of(plan, here);
-  if (site_.host != exit) {
+  const Plan& plan = *state_.plan;
+  const std::uint32_t here = state_.cluster(), exit = exit_of(plan, here);
+  if (state_.host != exit) {
     if (lost_.has(exit)) return tell_all();
-    if (!std::exchange(is_told_, true)) site_.post(news(exit, of_host));
+    if (!std::exchange(is_told_, true)) state_.post(news(exit, of_host));
     return;
   }
   if (mine_.empty())
@@ -69,32 +69,32 @@ std::uint64_t Gathering::progress() const {
 
 std::uint64_t Gathering::progress_needed(std::uint32_t of) const {
   if (!is_exit()) return knows_all;
-  return site_.plan->hosts[of].cluster == site_.cluster() ? 1 : 2 + round_;
+  return state_.plan->hosts[of].cluster == state_.cluster() ? 1 : 2 + round_;
 }
 
 std::vector<std::uint32_t> Gathering::awaited() const {
-  const std::uint32_t here = site_.cluster(), exit = exit_of(*site_.plan, here);
-  if (site_.host != exit) return {exit};
+  const std::uint32_t here = state_.cluster(), exit = exit_of(*state_.plan, here);
+  if (state_.host != exit) return {exit};
   std::vector<std::uint32_t> hosts;
   for (const std::uint32_t host : mine_)
     if (!hosts_.contains(host) && !lost_.has(host)) hosts.push_back(host);
   if (!hosts.empty()) return hosts;
-  for (const std::uint32_t cluster : clusters_in_round(*site_.plan, here, round_, false))
+  for (const std::uint32_t cluster : clusters_in_round(*state_.plan, here, round_, false))
     if (!heard_.contains({round_, cluster}) && !lost_.has_cluster(cluster))
-      hosts.push_back(exit_of(*site_.plan, cluster));
+      hosts.push_back(exit_of(*state_.plan, cluster));
   return hosts;
 }
 
 /// Connections of paths name hosts that are not there at all.
 std::string Gathering::awaited_text() const {
-  const Plan& plan = *site_.plan;
-  const std::set<std::uint32_t> silent = site_.carrier.silent();
+  const Plan& plan = *state_.plan;
+  const std::set<std::uint32_t> silent = state_.carrier.silent();
   for (const std::uint32_t host : awaited()) {
     if (silent.contains(host)) continue;
     if (!is_exit())
       return fmt::format("all hosts of the run to come; host {} says when they have",
                          plan.hosts[host].name);
-    if (plan.hosts[host].cluster != site_.cluster())
+    if (plan.hosts[host].cluster != state_.cluster())
       return fmt::format("the hosts of cluster {} to come; host {} says when they have",
                          plan.cluster_of(host), plan.hosts[host].name);
   }
@@ -102,7 +102,7 @@ std::string Gathering::awaited_text() const {
 }
 
 LaneFrame Gathering::news(std::uint32_t target, std::uint64_t bytes) const {
-  LaneFrame frame = site_.control(kind_, target, 0);
+  LaneFrame frame = state_.control(kind_, target, 0);
   frame.bytes = bytes;
   frame.is_at_once = kind_ == LaneKind::here;  // a run begins no later for links it emulates
   return frame;
@@ -110,18 +110,18 @@ LaneFrame Gathering::news(std::uint32_t target, std::uint64_t bytes) const {
 
 /// Reports the hosts of this cluster, and of the clusters that reported in earlier rounds.
 void Gathering::tell_clusters() {
-  const Plan& plan = *site_.plan;
-  for (const std::uint32_t cluster : clusters_in_round(plan, site_.cluster(), round_, true)) {
+  const Plan& plan = *state_.plan;
+  for (const std::uint32_t cluster : clusters_in_round(plan, state_.cluster(), round_, true)) {
     const std::uint32_t exit = exit_of(plan, cluster);
-    if (lost_.has(exit) || !missing_way(plan, site_.host, exit).empty()) continue;
-    site_.post(news(exit, round_ == 0 ? of_cluster : 2 + round_));
+    if (lost_.has(exit) || !missing_way(plan, state_.host, exit).empty()) continue;
+    state_.post(news(exit, round_ == 0 ? of_cluster : 2 + round_));
   }
 }
 
 void Gathering::tell_all() {
   is_everywhere_ = true;
   for (const std::uint32_t host : mine_)
-    if (host != site_.host && !lost_.has(host)) site_.post(news(host, of_all));
+    if (host != state_.host && !lost_.has(host)) state_.post(news(host, of_all));
 }
 
 // ---- of a switch ------------------------------------------------------------------------------
@@ -129,9 +129,9 @@ void Gathering::tell_all() {
 void Gathering::note_host(std::uint32_t host) { hosts_.insert(host); }
 
 void Gathering::look_at_hosts() {
-  const Plan& plan = *site_.plan;
+  const Plan& plan = *state_.plan;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
-    if (switch_number(plan, plan.hosts[host].cluster) == site_.host && !hosts_.contains(host) &&
+    if (switch_number(plan, plan.hosts[host].cluster) == state_.host && !hosts_.contains(host) &&
         !lost_.has(host))
       return;
   is_everywhere_ = true;

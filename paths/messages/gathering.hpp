@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/lost_hosts.hpp"
 
 namespace paths {
@@ -22,8 +22,8 @@ namespace paths {
 class Gathering {
  public:
   /// Both outlive it. `kind` is that of the frames with the news.
-  Gathering(LaneKind kind, EndpointSite& site, const LostHosts& lost)
-      : kind_(kind), site_(site), lost_(lost) {}
+  Gathering(LaneKind kind, EndpointState& state, const LostHosts& lost)
+      : kind_(kind), state_(state), lost_(lost) {}
 
   /// It holds for this host.
   void begin();
@@ -35,7 +35,7 @@ class Gathering {
   bool is_everywhere() const { return is_everywhere_; }
   /// Blocks until wake(). `what` says for what, for reports.
   runtime::Woken wait(runtime::Lock& lock, runtime::Deadline until, std::string_view what) {
-    return waiting_.wait(lock, until, {what, site_.name, site_.host});
+    return waiting_.wait(lock, until, {what, state_.name, state_.host});
   }
   /// Wakes those that wait, if it holds for all.
   void wake(runtime::DeferredWakes& wakes) {
@@ -66,7 +66,7 @@ class Gathering {
   bool is_exit() const;
 
   const LaneKind kind_;
-  EndpointSite& site_;
+  EndpointState& state_;
   const LostHosts& lost_;
   // Hosts for which it holds: of this cluster, if this is its exit; of this switch.
   std::set<std::uint32_t> hosts_;

@@ -43,9 +43,9 @@ MessageEndpoint& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
     throw base::UsageError(fmt::format("group {}: {}: {}", name(), what, why));
   };
   MessageEndpoint& lanes = lanes_of(lanes_, "group ", name());
-  if (peer == lanes.site_.host) refuse("a host has no lane to itself");
+  if (peer == lanes.state_.host) refuse("a host has no lane to itself");
   if (!std::binary_search(hosts_->begin(), hosts_->end(), peer))
-    refuse(fmt::format("host {} is not in it", lanes.site_.name_of(peer)));
+    refuse(fmt::format("host {} is not in it", lanes.state_.name_of(peer)));
   if (channel >= options_.channels)
     refuse(fmt::format("expected a channel below {}, found {}", options_.channels, channel));
   return lanes;
@@ -103,11 +103,11 @@ Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which, Lent
 }
 
 std::string LaneGroup::host_name(std::uint32_t host) const {
-  return lanes_of(lanes_, "group ", name()).site_.name_of(host);
+  return lanes_of(lanes_, "group ", name()).state_.name_of(host);
 }
 
 std::string LaneGroup::own_host_name() const {
-  return lanes_of(lanes_, "group ", name()).site_.name;
+  return lanes_of(lanes_, "group ", name()).state_.name;
 }
 
 std::string LaneGroup::known_cause_text() const {

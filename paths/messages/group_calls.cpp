@@ -23,12 +23,12 @@ constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 /// A host that has left the group has said why before it was lost.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.add(name, std::move(hosts), options);
   const std::uint64_t id = group.id;
   if (group.hosts->size() <= told_hosts_max)
     for (const std::uint32_t peer : *group.hosts)
-      if (peer != site_.host) parts_.credit.issue(group, peer);
+      if (peer != state_.host) parts_.credit.issue(group, peer);
   parts_.control.take_early(id);
   for (const auto& [host, why] : std::map(parts_.lost.all()))
     parts_.failures.end_lanes_over(group, host, why);
@@ -53,9 +53,9 @@ void GroupCalls::send(std::uint64_t id, std::uint32_t to, const NamedMessage& wh
 template <class Send>
 void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                          const std::shared_ptr<LaneWait>& wait, const Send& send) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
-  parts_.failures.compare_meaning(group, which.channel, {which.meaning, site_.host});
+  parts_.failures.compare_meaning(group, which.channel, {which.meaning, state_.host});
   if (const auto over = group.over.find(to); over != group.over.end()) {
     parts_.failures.fail(group, to, {wait}, over->second);
   } else if (const std::string* const why = group.why_failed(which.channel)) {
@@ -63,23 +63,23 @@ void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage&
   } else {
     LaneOut& lane = group.lane_to(to);
     const bool asks = group.hosts->size() > told_hosts_max && !std::exchange(lane.has_asked, true);
-    if (asks) site_.post(site_.control(LaneKind::ask, to, id));
+    if (asks) state_.post(state_.control(LaneKind::ask, to, id));
     send(lane);
   }
   parts_.clock.settle(lock);
 }
 
 bool GroupCalls::is_paced(std::uint32_t to) {
-  const std::uint64_t frame = site_.plan->lanes.frame_bytes;
+  const std::uint64_t frame = state_.plan->lanes.frame_bytes;
   if (frame == 0 || frame > lent_frame_bytes_max) return false;
-  const runtime::Lock lock(site_.mutex);
-  if (site_.departures.link_to(to) != nullptr) return true;
-  return !site_.runtime.is_virtual() && !site_.departures.waits_for_streams(to) &&
-         site_.carrier.tells_of_room(site_.departures.next_host(to));
+  const runtime::Lock lock(state_.mutex);
+  if (state_.departures.link_to(to) != nullptr) return true;
+  return !state_.runtime.is_virtual() && !state_.departures.waits_for_streams(to) &&
+         state_.carrier.tells_of_room(state_.departures.next_host(to));
 }
 
 void GroupCalls::let_go(LaneWait& wait) {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   wait.is_let_go = true;
 }
 
@@ -99,9 +99,9 @@ void GroupCalls::receive(std::uint64_t id, std::uint32_t from, const NamedMessag
 template <class Receive>
 void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                             const std::shared_ptr<LaneWait>& wait, const Receive& receive) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
-  parts_.failures.compare_meaning(group, which.channel, {which.meaning, site_.host});
+  parts_.failures.compare_meaning(group, which.channel, {which.meaning, state_.host});
   if (const std::string* const why = group.why_failed(which.channel)) {
     parts_.failures.fail_as_said({wait}, *why);
     return parts_.clock.settle(lock);
@@ -110,7 +110,7 @@ void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMes
   const LaneIn::Asked asked = receive(lane);
   const auto over = group.over.find(from);
   if (asked.is_complete)
-    site_.ended.push_back(wait);
+    state_.ended.push_back(wait);
   else if (over != group.over.end() && lane.is_over())
     parts_.failures.fail(group, from, lane.take_waiting(), over->second);
   else
@@ -123,7 +123,7 @@ void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMes
 
 void GroupCalls::close(std::uint64_t id, std::uint64_t channel,
                        std::shared_ptr<const std::string> what) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr || group->is_closed(channel)) return;
   group->close(channel);
@@ -135,7 +135,7 @@ void GroupCalls::close(std::uint64_t id, std::uint64_t channel,
 }
 
 void GroupCalls::fail(std::uint64_t id, const Channels& which, const std::string& why) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr) return;
   parts_.failures.fail_channels(*group, which, why);
@@ -143,7 +143,7 @@ void GroupCalls::fail(std::uint64_t id, const Channels& which, const std::string
 }
 
 void GroupCalls::ask(std::uint64_t id, const LaneQuestion& question) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr) return;
   parts_.control.ask(*group, question);
@@ -152,9 +152,9 @@ void GroupCalls::ask(std::uint64_t id, const LaneQuestion& question) {
 
 // ---- the end ----------------------------------------------------------------------------------
 
-EndpointSite::Waits GroupCalls::unsent(std::uint64_t id) {
-  const runtime::Lock lock(site_.mutex);
-  EndpointSite::Waits waits;
+EndpointState::Waits GroupCalls::unsent(std::uint64_t id) {
+  const runtime::Lock lock(state_.mutex);
+  EndpointState::Waits waits;
   for (auto& [target, lane] : parts_.groups.joined(id).out)
     lane.for_each([&](const LaneOut::Channel& channel) {
       channel.for_each([&](const LaneOut::Message& message) {
@@ -165,7 +165,7 @@ EndpointSite::Waits GroupCalls::unsent(std::uint64_t id) {
 }
 
 void GroupCalls::leave(std::uint64_t id, const std::string& why, const PartTaken& part) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr) return;
   std::set<std::uint32_t> peers;
@@ -177,7 +177,7 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const PartTaken
     if (!why.empty())
       left.text = why;
     else if (part.meaning == 0 && !loss.empty())
-      left.text = fmt::format("host {} has left group {}: {}", site_.name, group->name, loss);
+      left.text = fmt::format("host {} has left group {}: {}", state_.name, group->name, loss);
     leave_peer(*group, peer, std::move(left));
   }
   parts_.groups.end(*group, part);
@@ -194,13 +194,13 @@ void GroupCalls::leave_peer(GroupState& group, std::uint32_t peer, LaneFrame lef
   }
   if (const auto lane = group.in.find(peer); lane != group.in.end())
     parts_.failures.fail(group, peer, lane->second->drop(), has_left);
-  if (!parts_.lost.has(peer)) site_.post(std::move(left));
+  if (!parts_.lost.has(peer)) state_.post(std::move(left));
 }
 
 void GroupCalls::leave_all() {
   std::vector<std::uint64_t> ids;
   {
-    const runtime::Lock lock(site_.mutex);
+    const runtime::Lock lock(state_.mutex);
     for (const auto& [id, group] : parts_.groups.all()) ids.push_back(id);
   }
   for (const std::uint64_t id : ids) leave(id);
@@ -209,26 +209,26 @@ void GroupCalls::leave_all() {
 // ---- waits ------------------------------------------------------------------------------------
 
 void GroupCalls::wait(LaneWait& one, const std::string& what) {
-  if (!one.completion.wait(site_.deadline(), {"what a lane carries,", what}))
-    throw TravelError(site_.name, "", "",
+  if (!one.completion.wait(state_.deadline(), {"what a lane carries,", what}))
+    throw TravelError(state_.name, "", "",
                       fmt::format("{}: not through before the deadline of {}{}", what,
-                                  base::format_time(site_.plan->deadline), known_cause_text()),
+                                  base::format_time(state_.plan->deadline), known_cause_text()),
                       FailureCause::deadline);
   if (one.failure) throw TravelError(*one.failure);
 }
 
 std::string GroupCalls::known_cause_text() const {
   const std::string text = silent_switch_text();
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   const std::string& loss = parts_.lost.first_text();
   return loss.empty() ? text : fmt::format("{}; {}", text, loss);
 }
 
 std::string GroupCalls::silent_switch_text() const {
-  const std::uint32_t place = switch_number(*site_.plan, site_.cluster());
-  if (!site_.carrier.silent().contains(place)) return {};
+  const std::uint32_t place = switch_number(*state_.plan, state_.cluster());
+  if (!state_.carrier.silent().contains(place)) return {};
   return fmt::format("; {}, a process of its own, has not answered",
-                     place_text(*site_.plan, place));
+                     place_text(*state_.plan, place));
 }
 
 }  // namespace paths

@@ -8,7 +8,7 @@
 #include "paths/messages/channel_failures.hpp"
 #include "paths/messages/channels/outgoing_lanes.hpp"
 #include "paths/messages/credit_issuer.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/group_control.hpp"
 #include "paths/messages/group_table.hpp"
 #include "paths/messages/lost_hosts.hpp"
@@ -23,7 +23,7 @@ class GroupCalls {
  public:
   /// The parts of the endpoint that GroupCalls uses. All outlive it.
   struct Parts {
-    EndpointSite& site;
+    EndpointState& state;
     GroupTable& groups;
     CreditIssuer& credit;
     ChannelFailures& failures;
@@ -32,7 +32,7 @@ class GroupCalls {
     LostHosts& lost;
     MessageClock& clock;
   };
-  explicit GroupCalls(const Parts& parts) : parts_(parts), site_(parts.site) {}
+  explicit GroupCalls(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
   /// Makes a group, whose hosts have been checked. Returns its id. Throws UsageError while this
   /// host is in a group of that name.
@@ -50,7 +50,7 @@ class GroupCalls {
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
   void fail(std::uint64_t group, const Channels& which, const std::string& why);
   void ask(std::uint64_t group, const LaneQuestion& question);
-  EndpointSite::Waits unsent(std::uint64_t group);
+  EndpointState::Waits unsent(std::uint64_t group);
   void leave(std::uint64_t group, const std::string& why = "", const PartTaken& part = {});
   /// Leaves all groups.
   void leave_all();
@@ -70,7 +70,7 @@ class GroupCalls {
   std::string silent_switch_text() const;
 
   const Parts parts_;
-  EndpointSite& site_;
+  EndpointState& state_;
 };
 
 }  // namespace paths

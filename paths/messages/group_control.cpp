@@ -29,7 +29,7 @@ void GroupControl::take(LaneFrame frame, base::Nanos moment) {
     const GroupTable::Ended* const ended = parts_.groups.ended(frame.group);
     return ended == nullptr ? keep_for_later(std::move(frame)) : take_of_ended(*ended, frame);
   }
-  if (!group->has(frame.source) || frame.source == parts_.site.host)
+  if (!group->has(frame.source) || frame.source == parts_.state.host)
     return parts_.failures.refuse(frame,
                                   fmt::format("control of group {} from outside", group->name));
   switch (frame.kind) {
@@ -51,7 +51,7 @@ void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame
   const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
   const bool differs =
       frame.kind == LaneKind::left && parts_.groups.compare(ended, frame.source, part_of(frame));
-  if (wants_answer || differs) parts_.site.post(farewell(frame.source, frame.group, ended.part));
+  if (wants_answer || differs) parts_.state.post(farewell(frame.source, frame.group, ended.part));
 }
 
 // ---- permissions ------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ void GroupControl::take_grant(LaneOut& lane, const LaneFrame& frame) {
 
 LaneFrame GroupControl::farewell(std::uint32_t peer, std::uint64_t group,
                                  const PartTaken& part) const {
-  LaneFrame left = parts_.site.control(LaneKind::left, peer, group);
+  LaneFrame left = parts_.state.control(LaneKind::left, peer, group);
   left.channel = part.channels;
   left.meaning = part.meaning;
   left.text = part.text;
@@ -116,14 +116,14 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
     if (lane.holds(question.channel)) arrived[peer] = waits_to_send;
   for (const auto& [peer, messages] : arrived) {
     if (group.over.contains(peer)) continue;
-    LaneFrame asked = parts_.site.control(LaneKind::ask, peer, group.id);
+    LaneFrame asked = parts_.state.control(LaneKind::ask, peer, group.id);
     asked.channel = question.channel;
     asked.meaning = question.meaning;
     asked.bytes = messages;
     asked.ordinal = question.parent;
     asked.offset = question.parent_channel;
     if (question.threads) asked.text = question.threads(peer);
-    parts_.site.post(std::move(asked));
+    parts_.state.post(std::move(asked));
   }
 }
 
@@ -141,8 +141,8 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
         group, {.first = frame.channel},
         fmt::format("hosts {0} and {1} take channel {2} of group {3} for different ones: "
                     "{0} waits for {1}, which is done with it{4}",
-                    parts_.site.name_of(frame.source), parts_.site.name, frame.channel, group.name,
-                    is_said ? fmt::format(" after '{}'", *what) : ""));
+                    parts_.state.name_of(frame.source), parts_.state.name, frame.channel,
+                    group.name, is_said ? fmt::format(" after '{}'", *what) : ""));
     group.mark_mismatch(frame.channel);
   }
   if (group.why_failed(frame.channel) != nullptr)
@@ -155,7 +155,7 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
                             frame.kind == LaneKind::ask;
   if (!wants_answer) return {};
   if (have_threads_ended_)
-    return fmt::format("the threads of host {} have ended", parts_.site.name);
+    return fmt::format("the threads of host {} have ended", parts_.state.name);
   if (!is_question(frame)) return {};
   if (std::string why = why_never_split(frame); !why.empty()) return why;
   return why_absent_ ? why_absent_(frame.text) : std::string();
@@ -168,14 +168,14 @@ std::string GroupControl::why_never_split(const LaneFrame& question) const {
     const PartTaken& part = ended->part;
     const bool has_reason = part.meaning == 0 && !part.text.empty();
     return fmt::format("host {} has left group {}, from which this one was split{}",
-                       parts_.site.name, ended->name, has_reason ? ": " + part.text : "");
+                       parts_.state.name, ended->name, has_reason ? ": " + part.text : "");
   }
   const GroupState* const parent = parts_.groups.find(question.ordinal);
   if (parent == nullptr || parent->is_closed(question.offset)) return {};
   const std::string* const why = parent->why_failed(question.offset);
   return why == nullptr ? std::string()
                         : fmt::format("the split of group {} failed on host {}: {}", parent->name,
-                                      parts_.site.name, *why);
+                                      parts_.state.name, *why);
 }
 
 // ---- groups that this host has not made -------------------------------------------------------
@@ -188,9 +188,9 @@ void GroupControl::keep_for_later(LaneFrame frame) {
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;
   if (!is_useful || early_frames_ >= early_frames_max) {
-    parts_.site.complaints.tell(fmt::format("host {}", parts_.site.name_of(frame.source)),
-                                fmt::format("lanes: control for a group that there is not{}{}",
-                                            frame.text.empty() ? "" : ": ", frame.text));
+    parts_.state.complaints.tell(fmt::format("host {}", parts_.state.name_of(frame.source)),
+                                 fmt::format("lanes: control for a group that there is not{}{}",
+                                             frame.text.empty() ? "" : ": ", frame.text));
     return;
   }
   ++early_frames_;
@@ -201,14 +201,14 @@ void GroupControl::take_early(std::uint64_t group) {
   auto early = early_.extract(group);
   if (!early) return;
   early_frames_ -= early.mapped().size();
-  for (LaneFrame& frame : early.mapped()) take(std::move(frame), parts_.site.runtime.now());
+  for (LaneFrame& frame : early.mapped()) take(std::move(frame), parts_.state.runtime.now());
 }
 
 void GroupControl::answer_for_good(std::uint32_t source, std::uint64_t group,
                                    const std::string& why) {
-  LaneFrame left = parts_.site.control(LaneKind::left, source, group);
+  LaneFrame left = parts_.state.control(LaneKind::left, source, group);
   left.text = why;
-  parts_.site.post(std::move(left));
+  parts_.state.post(std::move(left));
 }
 
 void GroupControl::end_threads() {

@@ -11,7 +11,7 @@
 #include "paths/messages/channel_failures.hpp"
 #include "paths/messages/channels/outgoing_lanes.hpp"
 #include "paths/messages/credit_issuer.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/group_table.hpp"
 
 namespace paths {
@@ -28,7 +28,7 @@ class GroupControl {
 
   /// The parts of the endpoint that GroupControl uses. All outlive it.
   struct Parts {
-    EndpointSite& site;
+    EndpointState& state;
     GroupTable& groups;
     CreditIssuer& credit;
     ChannelFailures& failures;

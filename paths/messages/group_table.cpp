@@ -62,7 +62,7 @@ bool GroupTable::compare(const Ended& ended, std::uint32_t peer, const PartTaken
   if (!difference_.empty()) return false;
   difference_ =
       fmt::format("group {}: hosts did not take part in the same: host {} left it {}, host {} {}",
-                  ended.name, site_.name, mine.text, site_.name_of(peer), part.text);
+                  ended.name, state_.name, mine.text, state_.name_of(peer), part.text);
   return true;
 }
 

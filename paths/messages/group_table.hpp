@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/group_state.hpp"
 
 namespace paths {
@@ -25,7 +25,7 @@ class GroupTable {
   };
 
   /// It outlives the table.
-  explicit GroupTable(const EndpointSite& site) : site_(site) {}
+  explicit GroupTable(const EndpointState& state) : state_(state) {}
   /// Makes a group. The n-th use of a name by each host belongs together. Throws UsageError while
   /// the host is in a group of that name.
   GroupState& add(std::string_view name, SharedHosts hosts, GroupOptions options);
@@ -53,7 +53,7 @@ class GroupTable {
   const std::string& difference() const { return difference_; }
 
  private:
-  const EndpointSite& site_;
+  const EndpointState& state_;
   std::unordered_map<std::uint64_t, std::unique_ptr<GroupState>> groups_;
   std::map<std::uint64_t, Ended> ended_;
   std::map<std::string, std::uint64_t, std::less<>> uses_;  // how often a name was used

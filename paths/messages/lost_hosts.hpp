@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 
 namespace paths {
 
@@ -17,7 +17,7 @@ namespace paths {
 class LostHosts {
  public:
   /// It outlives the object.
-  explicit LostHosts(const EndpointSite& site) : site_(site) {}
+  explicit LostHosts(const EndpointState& state) : state_(state) {}
   /// Returns whether that is news.
   bool add(std::uint32_t host, const std::string& why) { return lost_.emplace(host, why).second; }
   /// Notes that a lost one had ended as it should.
@@ -39,7 +39,7 @@ class LostHosts {
  private:
   bool is_behind_switch(std::uint32_t host) const;
 
-  const EndpointSite& site_;
+  const EndpointState& state_;
   std::map<std::uint32_t, std::string> lost_;
   std::set<std::uint32_t> ended_;
   std::string first_text_;

@@ -11,44 +11,44 @@
 namespace paths {
 
 void Membership::note_neighbour(std::uint32_t place, std::uint32_t end) {
-  EndpointSite& site = parts_.site;
-  const Plan& plan = *site.plan;
+  EndpointState& state = parts_.state;
+  const Plan& plan = *state.plan;
   const bool is_host = place < plan.hosts.size();
   const bool leads_on =
-      !site.is_switch() && end < plan.hosts.size() && end != site.host && site.leads_to(end);
+      !state.is_switch() && end < plan.hosts.size() && end != state.host && state.leads_to(end);
   if (!is_host && !leads_on) return;
-  const std::uint32_t neighbour = is_host ? place : next_hop(plan, site.host, end).to;
-  if (!neighbours_.insert(neighbour).second || site.is_switch() || !tells_of_losses()) return;
+  const std::uint32_t neighbour = is_host ? place : next_hop(plan, state.host, end).to;
+  if (!neighbours_.insert(neighbour).second || state.is_switch() || !tells_of_losses()) return;
   for (const auto& [host, why] : parts_.lost.all())
     if (!parts_.lost.has_ended(host) && !parts_.lost.has(neighbour))
-      site.post(site.lost_frame(neighbour, host, why));
+      state.post(state.lost_frame(neighbour, host, why));
 }
 
 void Membership::look_at_neighbours() {
-  EndpointSite& site = parts_.site;
-  const Plan& plan = *site.plan;
+  EndpointState& state = parts_.state;
+  const Plan& plan = *state.plan;
   const auto hosts = static_cast<std::uint32_t>(plan.hosts.size());
   const auto clusters = static_cast<std::uint32_t>(plan.clusters.size());
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
-    const bool is_mine = !site.is_switch() && site.cluster() == cluster;
+    const bool is_mine = !state.is_switch() && state.cluster() == cluster;
     const bool is_reached =
-        site.is_switch() && plan.ways->links.contains({site.host - hosts, cluster});
+        state.is_switch() && plan.ways->links.contains({state.host - hosts, cluster});
     if (!is_mine && !is_reached) continue;
     const bool has_switch = is_switch_emulated(plan, cluster);
     if (is_mine && !has_switch) continue;
     const std::uint32_t place = has_switch ? switch_number(plan, cluster) : exit_of(plan, cluster);
-    if (site.is_switch()) neighbours_.insert(place);
-    site.post_to_neighbour(place, site.control(LaneKind::look, place, 0));
+    if (state.is_switch()) neighbours_.insert(place);
+    state.post_to_neighbour(place, state.control(LaneKind::look, place, 0));
   }
 }
 
 /// Returns false if that was known, or is nothing any more.
 bool Membership::count_out(std::uint32_t host, const std::string& why) {
-  if (host == parts_.site.host || parts_.ends.is_everywhere() || !parts_.lost.add(host, why))
+  if (host == parts_.state.host || parts_.ends.is_everywhere() || !parts_.lost.add(host, why))
     return false;
   for (const auto& [id, group] : parts_.groups.all())
     parts_.failures.end_lanes_over(*group, host, why);
-  if (parts_.site.is_switch()) {
+  if (parts_.state.is_switch()) {
     parts_.ends.look_at_hosts();
   } else {
     parts_.arrivals.resume();
@@ -59,18 +59,18 @@ bool Membership::count_out(std::uint32_t host, const std::string& why) {
 
 /// Without the key `lanes` a host of the only cluster that deals with a lost one sees that itself.
 bool Membership::tells_of_losses() const {
-  return parts_.site.plan->clusters.size() > 1 || parts_.site.plan->lanes.is_written;
+  return parts_.state.plan->clusters.size() > 1 || parts_.state.plan->lanes.is_written;
 }
 
 void Membership::lose(std::uint32_t host, const std::string& why) {
-  EndpointSite& site = parts_.site;
-  if (host != site.host) site.carrier.forget(host);
+  EndpointState& state = parts_.state;
+  if (host != state.host) state.carrier.forget(host);
   if (!count_out(host, why)) return;
   parts_.lost.note_first(host, why);
   if (!tells_of_losses()) return;
   for (const std::uint32_t neighbour : neighbours_) {
-    if (parts_.lost.has(neighbour) || (site.is_switch() && parts_.ends.has(neighbour))) continue;
-    tell(neighbour, site.lost_frame(neighbour, host, why));
+    if (parts_.lost.has(neighbour) || (state.is_switch() && parts_.ends.has(neighbour))) continue;
+    tell(neighbour, state.lost_frame(neighbour, host, why));
   }
 }
 
@@ -82,63 +82,63 @@ void Membership::lose_and_tell_exit(std::uint32_t host, const std::string& why) 
 
 /// Does nothing at the end of a run, when hosts end one after the other.
 void Membership::tell_exit(std::uint32_t host, const std::string& why) {
-  EndpointSite& site = parts_.site;
-  if (site.is_switch() || site.runtime.is_virtual() || !site.plan->lanes.is_written ||
+  EndpointState& state = parts_.state;
+  if (state.is_switch() || state.runtime.is_virtual() || !state.plan->lanes.is_written ||
       parts_.ends.is_everywhere())
     return;
-  const std::uint32_t exit = exit_of(*site.plan, site.cluster());
-  if (exit != site.host && !parts_.lost.has(exit)) tell(exit, site.lost_frame(exit, host, why));
+  const std::uint32_t exit = exit_of(*state.plan, state.cluster());
+  if (exit != state.host && !parts_.lost.has(exit)) tell(exit, state.lost_frame(exit, host, why));
 }
 
 void Membership::note_end(std::uint32_t host) {
-  if (parts_.site.is_switch()) {
+  if (parts_.state.is_switch()) {
     parts_.ends.note_host(host);
     parts_.ends.look_at_hosts();
-  } else if (host < parts_.site.plan->hosts.size()) {  // a switch ends when nothing more passes it
+  } else if (host < parts_.state.plan->hosts.size()) {  // a switch ends when nothing more passes it
     if (count_out(host, "it has ended")) parts_.lost.mark_ended(host);
   }
 }
 
 void Membership::tell_of_loss(std::uint32_t from, const LaneFrame& frame) {
-  EndpointSite& site = parts_.site;
+  EndpointState& state = parts_.state;
   const auto place = parts_.lost.on_way_to(frame.target);
   if (!place || parts_.lost.has_ended(*place)) return;
   const std::string& why = parts_.lost.all().at(*place);
-  if (site.is_switch())
-    tell(from, site.lost_frame(from, *place, why));
-  else if (missing_way(*site.plan, site.host, frame.source).empty())
-    site.post(site.lost_frame(frame.source, *place, why));
+  if (state.is_switch())
+    tell(from, state.lost_frame(from, *place, why));
+  else if (missing_way(*state.plan, state.host, frame.source).empty())
+    state.post(state.lost_frame(frame.source, *place, why));
 }
 
 /// Frames of a switch itself take no link.
 void Membership::tell(std::uint32_t place, LaneFrame frame) {
-  if (parts_.site.is_switch())
-    parts_.site.post_to_neighbour(place, std::move(frame));
+  if (parts_.state.is_switch())
+    parts_.state.post_to_neighbour(place, std::move(frame));
   else
-    parts_.site.post(std::move(frame));
+    parts_.state.post(std::move(frame));
 }
 
 bool Membership::is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const {
-  const bool is_with_switch = parts_.site.is_switch() || from >= parts_.site.plan->hosts.size();
-  return is_with_switch && frame.source == from && frame.target == parts_.site.host &&
+  const bool is_with_switch = parts_.state.is_switch() || from >= parts_.state.plan->hosts.size();
+  return is_with_switch && frame.source == from && frame.target == parts_.state.host &&
          (frame.kind == LaneKind::look || frame.kind == LaneKind::lost);
 }
 
 void Membership::take_of_neighbour(const LaneFrame& frame) {
-  EndpointSite& site = parts_.site;
-  if (site.is_switch()) {
+  EndpointState& state = parts_.state;
+  if (state.is_switch()) {
     neighbours_.insert(frame.source);
     // It arrives late, and gets the losses from before.
     parts_.ends.forget_host(frame.source);
     for (const auto& [place, why] : parts_.lost.all())
       if (frame.kind == LaneKind::look && place != frame.source)
-        tell(frame.source, site.lost_frame(frame.source, place, why));
+        tell(frame.source, state.lost_frame(frame.source, place, why));
   }
   if (frame.kind == LaneKind::lost) take_loss(frame);
 }
 
 void Membership::take_loss(const LaneFrame& frame) {
-  const Plan& plan = *parts_.site.plan;
+  const Plan& plan = *parts_.state.plan;
   if (frame.bytes < plan.hosts.size() + plan.clusters.size())
     lose(static_cast<std::uint32_t>(frame.bytes), frame.text);
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "paths/messages/channel_failures.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/gathering.hpp"
 #include "paths/messages/group_table.hpp"
 #include "paths/messages/lost_hosts.hpp"
@@ -21,7 +21,7 @@ class Membership {
  public:
   /// The parts of the endpoint that Membership uses. All outlive it.
   struct Parts {
-    EndpointSite& site;
+    EndpointState& state;
     LostHosts& lost;
     GroupTable& groups;
     ChannelFailures& failures;

@@ -21,7 +21,7 @@ class MessageClock::Service final : public runtime::Work {
  public:
   explicit Service(MessageClock& clock) : clock_(clock) {}
   using Work::cancel;
-  void begin() { clock_.site_.runtime.begin({"lanes of", clock_.site_.name}, *this); }
+  void begin() { clock_.state_.runtime.begin({"lanes of", clock_.state_.name}, *this); }
 
   // Guarded by the mutex of the endpoint:
   bool is_running = false;
@@ -34,7 +34,7 @@ class MessageClock::Service final : public runtime::Work {
     bool again = false;
     {
       runtime::DeferredWakes wakes;
-      runtime::Lock lock(clock_.site_.mutex);
+      runtime::Lock lock(clock_.state_.mutex);
       let_go();
       is_running = again = !failure && clock_.is_needed();
       if (!again) clock_.quiet_.wake_all(wakes);
@@ -52,30 +52,30 @@ class MessageClock::Lookers final : public runtime::Poller {
   explicit Lookers(MessageClock& clock) : clock_(clock) {}
   /// Returns when none of the threads is in the endpoint. Requires that the mutex is not held.
   void part() {
-    if (are_known_) clock_.site_.runtime.remove_poller(*this);
+    if (are_known_) clock_.state_.runtime.remove_poller(*this);
   }
   bool are_there() const { return count_.load() > 0; }
 
   // With the mutex of the endpoint held:
   void know(const Agenda& agenda) {
     next_.store(agenda.empty() ? base::Nanos::max().count() : agenda.next().count());
-    if (agenda.empty() || clock_.is_stopped_ || clock_.site_.runtime.is_virtual()) return;
+    if (agenda.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
     if (std::exchange(are_known_, true)) return;
-    clock_.site_.runtime.add_poller(*this);
+    clock_.state_.runtime.add_poller(*this);
   }
 
   void begin_polling() override { count_.fetch_add(1); }
   bool poll() override {
     const base::Nanos::rep next = next_.load(std::memory_order_relaxed);
-    if (next == base::Nanos::max().count() || next > clock_.site_.runtime.now().count())
+    if (next == base::Nanos::max().count() || next > clock_.state_.runtime.now().count())
       return false;
-    runtime::Lock lock(clock_.site_.mutex, std::try_to_lock);
+    runtime::Lock lock(clock_.state_.mutex, std::try_to_lock);
     if (lock && !clock_.is_stopped_) clock_.do_what_is_due(lock, Turn::choices);
     return false;  // what was due tells of nothing else
   }
   void end_polling() override {
     if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
-    runtime::Lock lock(clock_.site_.mutex);
+    runtime::Lock lock(clock_.state_.mutex);
     if (!clock_.is_stopped_) clock_.settle(lock);
   }
 
@@ -88,7 +88,7 @@ class MessageClock::Lookers final : public runtime::Poller {
 
 MessageClock::MessageClock(const Parts& parts)
     : parts_(parts),
-      site_(parts.site),
+      state_(parts.state),
       service_(std::make_unique<Service>(*this)),
       lookers_(std::make_unique<Lookers>(*this)) {}
 
@@ -97,12 +97,12 @@ MessageClock::~MessageClock() = default;
 void MessageClock::settle(runtime::Lock& lock) {
   if (std::exchange(is_sending_, true)) return;
   for (int rounds = 0;;) {
-    for (auto& wait : parts_.outgoing.sent()) site_.ended.push_back(std::move(wait));
+    for (auto& wait : parts_.outgoing.sent()) state_.ended.push_back(std::move(wait));
     parts_.outgoing.sent().clear();
-    settled_.leaving.swap(site_.departures.leaving());
-    settled_.ended.swap(site_.ended);
+    settled_.leaving.swap(state_.departures.leaving());
+    settled_.ended.swap(state_.ended);
     auto& [leaving, ended] = settled_;
-    lookers_->know(site_.agenda);
+    lookers_->know(state_.agenda);
     const bool begins = is_needed() && !std::exchange(service_->is_running, true);
     if (!begins && leaving.empty() && ended.empty()) {
       if (go_on(rounds)) continue;
@@ -111,20 +111,20 @@ void MessageClock::settle(runtime::Lock& lock) {
     for (const auto& [to, frame] : leaving) parts_.membership.note_neighbour(to, frame.target);
     lock.unlock();
     if (begins) service_->begin();
-    for (auto& [to, frame] : leaving) site_.carrier.send(to, std::move(frame));
+    for (auto& [to, frame] : leaving) state_.carrier.send(to, std::move(frame));
     {
       runtime::DeferredWakes wakes;
       for (const auto& wait : ended) wait->completion.complete(wakes);
     }
     leaving.clear();
     ended.clear();
-    if (site_.runtime.is_virtual()) settled_ = {};  // simulations have very many hosts
+    if (state_.runtime.is_virtual()) settled_ = {};  // simulations have very many hosts
     lock.lock();
   }
   is_sending_ = false;
   runtime::DeferredWakes wakes;
   if (next_due() < service_->sleeps_until) service_->earlier.wake_all(wakes);
-  if (site_.agenda.empty()) quiet_.wake_all(wakes);
+  if (state_.agenda.empty()) quiet_.wake_all(wakes);
   parts_.ends.wake(wakes);
   parts_.arrivals.wake(wakes);
   if (wakes.empty()) return;
@@ -136,38 +136,38 @@ void MessageClock::settle(runtime::Lock& lock) {
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
-    return parts_.outgoing.go_on([this](std::uint32_t to) { return site_.carrier.has_room(to); });
+    return parts_.outgoing.go_on([this](std::uint32_t to) { return state_.carrier.has_room(to); });
   rounds = 0;
   is_put_off_ = true;
-  site_.agenda.put(site_.runtime.now(), [this] { is_put_off_ = false; });
+  state_.agenda.put(state_.runtime.now(), [this] { is_put_off_ = false; });
   return true;
 }
 
 /// Returns when the service has work. Threads that look do the work on the agenda.
 base::Nanos MessageClock::next_due() const {
-  const bool has_work = !site_.agenda.empty() && !lookers_->are_there();
-  return has_work ? std::min(site_.agenda.next(), parts_.credit.asks_at())
+  const bool has_work = !state_.agenda.empty() && !lookers_->are_there();
+  return has_work ? std::min(state_.agenda.next(), parts_.credit.asks_at())
                   : parts_.credit.asks_at();
 }
 
 bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base::Nanos::max(); }
 
 void MessageClock::run() {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   // On the virtual clock a wait until now ends after all other contexts have had their turn.
-  auto turn = site_.runtime.is_virtual() ? Turn::events : Turn::choices;
-  base::Nanos turn_at = site_.runtime.now();
+  auto turn = state_.runtime.is_virtual() ? Turn::events : Turn::choices;
+  base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {
-    const base::Nanos now = site_.runtime.now();
-    if (site_.runtime.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
+    const base::Nanos now = state_.runtime.now();
+    if (state_.runtime.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
     const base::Nanos next = next_due();
-    if (next > now || (site_.runtime.is_virtual() && site_.agenda.next_turn() > turn)) {
+    if (next > now || (state_.runtime.is_virtual() && state_.agenda.next_turn() > turn)) {
       service_->sleeps_until = next;
       const runtime::Woken woken =
           service_->earlier.wait(lock, runtime::Deadline::written_at(std::max(next, now)),
-                                 {"what is on its way from", site_.name, site_.host});
+                                 {"what is on its way from", state_.name, state_.host});
       service_->sleeps_until = base::Nanos::min();
-      if (woken == runtime::Woken::expired && site_.runtime.now() == now && turn < Turn::choices)
+      if (woken == runtime::Woken::expired && state_.runtime.now() == now && turn < Turn::choices)
         turn = static_cast<Turn>(static_cast<int>(turn) + 1);
       continue;
     }
@@ -178,34 +178,35 @@ void MessageClock::run() {
 }
 
 void MessageClock::do_what_is_due(runtime::Lock& lock, Turn turn) {
-  const base::Nanos now = site_.runtime.now();
+  const base::Nanos now = state_.runtime.now();
   const auto is_due = [&] {
-    return !site_.agenda.empty() && site_.agenda.next() <= now && site_.agenda.next_turn() <= turn;
+    return !state_.agenda.empty() && state_.agenda.next() <= now &&
+           state_.agenda.next_turn() <= turn;
   };
-  while (is_due()) site_.agenda.take()();
+  while (is_due()) state_.agenda.take()();
   settle(lock);
 }
 
 bool MessageClock::drain(runtime::Lock& lock, runtime::Deadline limit) {
-  while (!site_.agenda.empty() || is_sending_)
-    if (quiet_.wait(lock, limit, {"what is on its way from", site_.name, site_.host}) ==
+  while (!state_.agenda.empty() || is_sending_)
+    if (quiet_.wait(lock, limit, {"what is on its way from", state_.name, state_.host}) ==
         runtime::Woken::expired)
       return false;
   return true;
 }
 
 void MessageClock::stop() {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   is_stopped_ = true;
-  site_.agenda.clear();
+  state_.agenda.clear();
   if (service_->is_running) service_->cancel();
   lock.unlock();
   lookers_->part();
   lock.lock();
   // On the virtual clock contexts end with the run.
-  while (service_->is_running && (!site_.runtime.is_virtual() || runtime::is_inside_a_run()))
+  while (service_->is_running && (!state_.runtime.is_virtual() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(),
-                {"the end of the clock of", site_.name, site_.host});
+                {"the end of the clock of", state_.name, state_.host});
 }
 
 }  // namespace paths

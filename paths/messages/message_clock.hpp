@@ -5,7 +5,7 @@
 
 #include "paths/messages/channels/outgoing_lanes.hpp"
 #include "paths/messages/credit_issuer.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/gathering.hpp"
 #include "paths/messages/membership.hpp"
 
@@ -22,7 +22,7 @@ class MessageClock {
  public:
   /// The parts of the endpoint that the clock uses. All outlive it.
   struct Parts {
-    EndpointSite& site;
+    EndpointState& state;
     OutgoingLanes& outgoing;
     CreditIssuer& credit;
     Membership& membership;
@@ -54,11 +54,11 @@ class MessageClock {
   void do_what_is_due(runtime::Lock& lock, Turn turn);
 
   const Parts parts_;
-  EndpointSite& site_;
+  EndpointState& state_;
   bool is_sending_ = false;
   struct Settled {
     Departures::Leaving leaving;
-    EndpointSite::Waits ended;
+    EndpointState::Waits ended;
   };
   Settled settled_;          // what the sending context hands over; kept for its memory
   bool is_put_off_ = false;  // what goes on, to when others have had their turn

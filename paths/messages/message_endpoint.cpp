@@ -14,9 +14,9 @@ namespace paths {
 namespace {
 
 /// Returns the emulated link by which a host receives; nullptr for a switch, and if there is none.
-std::shared_ptr<EmulatedLink> receiving_of(const EndpointSite& site, EmulatedLinks& links) {
-  if (site.is_switch()) return nullptr;
-  const HopLink network = receiving_link(*site.plan, site.host);
+std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedLinks& links) {
+  if (state.is_switch()) return nullptr;
+  const HopLink network = receiving_link(*state.plan, state.host);
   return network.is_there() ? links.named(network.name, link_of(network).model) : nullptr;
 }
 
@@ -24,23 +24,23 @@ std::shared_ptr<EmulatedLink> receiving_of(const EndpointSite& site, EmulatedLin
 
 MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                                  std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier)
-    : site_(runtime, std::move(plan), host, links, carrier),
-      outgoing_(runtime, host, site_.plan->lanes.frame_bytes, site_.departures, site_.agenda),
-      lost_(site_),
-      inbox_(site_.plan->lanes.inbox_bytes),
-      groups_(site_),
-      credit_(site_, groups_, inbox_),
-      failures_(site_, groups_, credit_, outgoing_),
-      control_({site_, groups_, credit_, failures_, outgoing_}),
-      arrivals_(LaneKind::here, site_, lost_),
-      ends_(LaneKind::done, site_, lost_),
-      membership_({site_, lost_, groups_, failures_, arrivals_, ends_}),
-      clock_({site_, outgoing_, credit_, membership_, arrivals_, ends_}),
+    : state_(runtime, std::move(plan), host, links, carrier),
+      outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.departures, state_.agenda),
+      lost_(state_),
+      inbox_(state_.plan->lanes.inbox_bytes),
+      groups_(state_),
+      credit_(state_, groups_, inbox_),
+      failures_(state_, groups_, credit_, outgoing_),
+      control_({state_, groups_, credit_, failures_, outgoing_}),
+      arrivals_(LaneKind::here, state_, lost_),
+      ends_(LaneKind::done, state_, lost_),
+      membership_({state_, lost_, groups_, failures_, arrivals_, ends_}),
+      clock_({state_, outgoing_, credit_, membership_, arrivals_, ends_}),
       delivery_(
-          {site_, groups_, credit_, failures_, control_, membership_, arrivals_, ends_, clock_},
-          receiving_of(site_, links)),
-      phases_({site_, lost_, membership_, arrivals_, ends_, control_, failures_, clock_}),
-      calls_({site_, groups_, credit_, failures_, control_, outgoing_, lost_, clock_}) {}
+          {state_, groups_, credit_, failures_, control_, membership_, arrivals_, ends_, clock_},
+          receiving_of(state_, links)),
+      phases_({state_, lost_, membership_, arrivals_, ends_, control_, failures_, clock_}),
+      calls_({state_, groups_, credit_, failures_, control_, outgoing_, lost_, clock_}) {}
 
 MessageEndpoint::~MessageEndpoint() {
   self_.reset();
@@ -54,7 +54,7 @@ std::unique_ptr<LaneGroup> MessageEndpoint::group_of(std::string_view name,
                                                      GroupOptions options) {
   std::vector<std::uint32_t> numbers;
   for (const std::string& host : hosts) {
-    const auto number = site_.plan->host_named(host);
+    const auto number = state_.plan->host_named(host);
     if (!number)
       throw base::UsageError(fmt::format("group {}: the run has no host '{}'", name, host));
     numbers.push_back(*number);
@@ -77,13 +77,13 @@ std::unique_ptr<LaneGroup> MessageEndpoint::join(std::string_view name, SharedHo
   if (!std::is_sorted(hosts->begin(), hosts->end())) return group(name, *hosts, std::move(options));
   check_hosts(name, *hosts);
   const std::uint64_t id = calls_.join(name, hosts, options);
-  return std::unique_ptr<LaneGroup>(new LaneGroup(self_, {std::string(name), site_.plan}, id,
+  return std::unique_ptr<LaneGroup>(new LaneGroup(self_, {std::string(name), state_.plan}, id,
                                                   std::move(hosts), std::move(options)));
 }
 
 void MessageEndpoint::check_hosts(std::string_view name,
                                   const std::vector<std::uint32_t>& hosts) const {
-  const Plan& plan = *site_.plan;
+  const Plan& plan = *state_.plan;
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(fmt::format("group {}: {}", name, why));
   };
@@ -91,13 +91,13 @@ void MessageEndpoint::check_hosts(std::string_view name,
   if (hosts.empty() || hosts.back() >= plan.hosts.size())
     refuse(fmt::format("expected some of the {} hosts of the run", plan.hosts.size()));
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan.hosts[*twice].name));
-  if (!std::binary_search(hosts.begin(), hosts.end(), site_.host))
-    refuse(fmt::format("host {} is not in it", site_.name));
+  if (!std::binary_search(hosts.begin(), hosts.end(), state_.host))
+    refuse(fmt::format("host {} is not in it", state_.name));
   std::vector<bool> is_reached(plan.clusters.size());  // all hosts of a cluster are alike
   for (const std::uint32_t peer : hosts) {
     if (is_reached[plan.hosts[peer].cluster]) continue;
     is_reached[plan.hosts[peer].cluster] = true;
-    for (const auto& [from, to] : {std::pair(site_.host, peer), std::pair(peer, site_.host)})
+    for (const auto& [from, to] : {std::pair(state_.host, peer), std::pair(peer, state_.host)})
       if (const std::string why = missing_way(plan, from, to); !why.empty())
         refuse(fmt::format("no way from host {} to host {}: {}", plan.hosts[from].name,
                            plan.hosts[to].name, why));
@@ -107,38 +107,38 @@ void MessageEndpoint::check_hosts(std::string_view name,
 // ---- the host and the carrier -----------------------------------------------------------------
 
 void MessageEndpoint::record_transfers(RecorderOf recorder_of) {
-  const runtime::Lock lock(site_.mutex);
-  site_.departures.record_transfers(std::move(recorder_of));
+  const runtime::Lock lock(state_.mutex);
+  state_.departures.record_transfers(std::move(recorder_of));
 }
 
 void MessageEndpoint::answer_for_threads(GroupControl::WhyAbsent why_absent) {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   control_.answer_for_threads(std::move(why_absent));
 }
 
 void MessageEndpoint::room_made(std::uint32_t host) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   if (clock_.is_stopped()) return;
   outgoing_.room_made(host);
   clock_.settle(lock);
 }
 
 void MessageEndpoint::host_lost(std::uint32_t host, const std::string& reason) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   if (clock_.is_stopped()) return;
   membership_.lose_and_tell_exit(host, reason);
   clock_.settle(lock);
 }
 
 void MessageEndpoint::host_ended(std::uint32_t host) {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   if (clock_.is_stopped()) return;
   delivery_.when_all_has_come([this, host] { membership_.note_end(host); });
   clock_.settle(lock);
 }
 
 void MessageEndpoint::look_at_neighbours() {
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   membership_.look_at_neighbours();
   clock_.settle(lock);
 }
@@ -146,31 +146,31 @@ void MessageEndpoint::look_at_neighbours() {
 std::string MessageEndpoint::finish(bool has_failed) {
   calls_.leave_all();
   const std::string wrong = phases_.finish(has_failed);
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   return groups_.difference().empty() ? wrong : groups_.difference();
 }
 
 // ---- figures ----------------------------------------------------------------------------------
 
 std::uint64_t MessageEndpoint::end_progress() {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   return ends_.progress();
 }
 
 bool MessageEndpoint::in_use() {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   return groups_.is_used() || membership_.has_neighbours();
 }
 
 MessageEndpoint::Use MessageEndpoint::use() {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   const FrameDelivery::Counts& counts = delivery_.counts();
   return {inbox_.issued(), inbox_.held(),  inbox_.held_most(),
-          counts.frames,   counts.control, site_.departures.lateness_lost()};
+          counts.frames,   counts.control, state_.departures.lateness_lost()};
 }
 
 MessageEndpoint::Balance MessageEndpoint::credit_issued() {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   Balance balance;
   for (const auto& [id, group] : groups_.all())
     for (const auto& [source, lane] : group->in) balance[{id, source}] = lane->account().unused();
@@ -178,7 +178,7 @@ MessageEndpoint::Balance MessageEndpoint::credit_issued() {
 }
 
 MessageEndpoint::Balance MessageEndpoint::credit_to_use() {
-  const runtime::Lock lock(site_.mutex);
+  const runtime::Lock lock(state_.mutex);
   Balance balance;
   for (const auto& [id, group] : groups_.all())
     for (const auto& [target, lane] : group->out) balance[{id, target}] = lane.window.credit();

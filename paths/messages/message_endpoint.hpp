@@ -12,7 +12,7 @@
 #include "paths/messages/channel_failures.hpp"
 #include "paths/messages/channels/outgoing_lanes.hpp"
 #include "paths/messages/credit_issuer.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/frame_delivery.hpp"
 #include "paths/messages/gathering.hpp"
 #include "paths/messages/group.hpp"
@@ -129,7 +129,7 @@ class MessageEndpoint {
   const std::uint32_t forks_ = runtime::forks_until_here();
   std::shared_ptr<MessageEndpoint> self_{
       this, [](MessageEndpoint*) {}};  // by which handles know that it is there
-  EndpointSite site_;
+  EndpointState state_;
   OutgoingLanes outgoing_;
   LostHosts lost_;
   Inbox inbox_;  // lanes of groups return their credit when they end

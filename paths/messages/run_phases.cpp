@@ -24,7 +24,7 @@ constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
 }  // namespace
 
-RunPhases::RunPhases(const Parts& parts) : parts_(parts), site_(parts.site) {}
+RunPhases::RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
 /// Hands over what leaves, and holds the mutex again.
 void RunPhases::settle(runtime::Lock& lock) {
@@ -35,28 +35,28 @@ void RunPhases::settle(runtime::Lock& lock) {
 // ---- the beginning ----------------------------------------------------------------------------
 
 void RunPhases::begin() {
-  runtime::Lock lock(site_.mutex);
-  begins_by_ = runtime::Deadline::written_at(site_.runtime.now() + 2 * site_.plan->deadline);
+  runtime::Lock lock(state_.mutex);
+  begins_by_ = runtime::Deadline::written_at(state_.runtime.now() + 2 * state_.plan->deadline);
   parts_.arrivals.begin();
   parts_.arrivals.resume();
   parts_.clock.settle(lock);
 }
 
 void RunPhases::await_all() {
-  const base::Nanos begun = site_.runtime.now();
+  const base::Nanos begun = state_.runtime.now();
   base::Nanos pause = first_notice_after, next_word = begun + pause;
-  runtime::Lock lock(site_.mutex);
+  runtime::Lock lock(state_.mutex);
   while (parts_.arrivals.is_here() && !parts_.arrivals.is_everywhere() &&
-         site_.runtime.now() < begins_by_.at) {
+         state_.runtime.now() < begins_by_.at) {
     const auto until = runtime::Deadline::written_at(std::min(next_word, begins_by_.at));
     if (parts_.arrivals.wait(lock, until, "all hosts of the run at") == runtime::Woken::notified ||
-        site_.runtime.now() < next_word)
+        state_.runtime.now() < next_word)
       continue;
     const std::string text = parts_.arrivals.awaited_text();
     lock.unlock();
     if (!text.empty())
-      spdlog::warn("host {} has waited {} for {}", site_.name, base::format_time(next_word - begun),
-                   text);
+      spdlog::warn("host {} has waited {} for {}", state_.name,
+                   base::format_time(next_word - begun), text);
     lock.lock();
     pause *= 2;
     next_word += pause;
@@ -66,10 +66,10 @@ void RunPhases::await_all() {
 // ---- the end ----------------------------------------------------------------------------------
 
 std::string RunPhases::finish(bool has_failed) {
-  runtime::Lock lock(site_.mutex);
-  if (site_.is_switch()) finish_switch(lock);
+  runtime::Lock lock(state_.mutex);
+  if (state_.is_switch()) finish_switch(lock);
   drain(lock);
-  if (!site_.is_switch() && site_.plan->lanes.is_written && site_.plan->hosts.size() > 1)
+  if (!state_.is_switch() && state_.plan->lanes.is_written && state_.plan->hosts.size() > 1)
     finish_host(lock, has_failed);
   return wrong_;
 }
@@ -78,7 +78,7 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
   parts_.ends.begin();
   parts_.control.end_threads();
   parts_.ends.resume();
-  if (site_.host == exit_of(*site_.plan, site_.cluster()) && !site_.runtime.is_virtual())
+  if (state_.host == exit_of(*state_.plan, state_.cluster()) && !state_.runtime.is_virtual())
     look_at_all();
   settle(lock);
   await_end(lock, has_failed);
@@ -89,14 +89,14 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
 }
 
 void RunPhases::drain(runtime::Lock& lock) {
-  if (parts_.clock.drain(lock, site_.deadline())) return;
+  if (parts_.clock.drain(lock, state_.deadline())) return;
   note_wrong(fmt::format("what is on its way from here was not through before the deadline of {}",
-                         base::format_time(site_.plan->deadline)));
+                         base::format_time(state_.plan->deadline)));
 }
 
 /// The first mistake counts.
 void RunPhases::note_wrong(const std::string& what) {
-  if (wrong_.empty()) wrong_ = fmt::format("host {}: {}", site_.name, what);
+  if (wrong_.empty()) wrong_ = fmt::format("host {}: {}", state_.name, what);
 }
 
 void RunPhases::await_end(runtime::Lock& lock, bool has_failed) {
@@ -104,7 +104,7 @@ void RunPhases::await_end(runtime::Lock& lock, bool has_failed) {
     if (parts_.ends.wait(lock, look, "the end of all threads at") == runtime::Woken::notified)
       continue;
     look = next_look(has_failed);
-    if (site_.runtime.is_virtual()) continue;
+    if (state_.runtime.is_virtual()) continue;
     lose_silent(lock, looks_in_a_deadline, "it gave no sign of life at the end");
     lose_overdue();
     settle(lock);
@@ -112,16 +112,16 @@ void RunPhases::await_end(runtime::Lock& lock, bool has_failed) {
 }
 
 runtime::Deadline RunPhases::next_look(bool has_failed) const {
-  if (site_.runtime.is_virtual()) return site_.deadline();
+  if (state_.runtime.is_virtual()) return state_.deadline();
   const base::Nanos most = has_failed ? std::chrono::milliseconds(500) : base::Nanos::max();
-  return runtime::Deadline::written_at(site_.runtime.now() +
-                                       std::min(site_.plan->deadline / looks_in_a_deadline, most));
+  return runtime::Deadline::written_at(state_.runtime.now() +
+                                       std::min(state_.plan->deadline / looks_in_a_deadline, most));
 }
 
 /// Asks all for a sign of life, and loses those that gave none in that many looks.
 void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why) {
   lock.unlock();
-  const std::set<std::uint32_t> silent = site_.carrier.look_after(looks);
+  const std::set<std::uint32_t> silent = state_.carrier.look_after(looks);
   lock.lock();
   for (const std::uint32_t place : silent) {
     if (parts_.clock.is_stopped()) return;
@@ -133,53 +133,53 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
 /// A host that has told another one so, and says so when it is asked, has lost what it sent then:
 /// neither of the two would ever end.
 void RunPhases::lose_overdue() {
-  const base::Nanos now = site_.runtime.now();
+  const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;
   for (const std::uint32_t host : parts_.ends.awaited()) {
-    if (site_.carrier.end_progress(host) < parts_.ends.progress_needed(host)) continue;
+    if (state_.carrier.end_progress(host) < parts_.ends.progress_needed(host)) continue;
     const auto known = overdue_.find(host);
     overdue[host] = known == overdue_.end() ? now : known->second;
   }
   overdue_ = std::move(overdue);
   for (const auto& [host, since] : std::map(overdue_))
-    if (now - since >= site_.plan->deadline / 2)
+    if (now - since >= state_.plan->deadline / 2)
       parts_.membership.lose(
           host, fmt::format("it says that threads have ended, but its word of that has not come "
                             "for {}",
-                            base::format_time(site_.plan->deadline)));
+                            base::format_time(state_.plan->deadline)));
 }
 
 /// Opens connections to hosts that this one never exchanged anything with. Without a connection,
 /// their loss would not be noticed.
 void RunPhases::look_at_all() {
-  const Plan& plan = *site_.plan;
-  const std::uint32_t here = site_.cluster();
+  const Plan& plan = *state_.plan;
+  const std::uint32_t here = state_.cluster();
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
-    if (plan.hosts[host].cluster == here && host != site_.host && !parts_.lost.has(host))
-      site_.post(site_.control(LaneKind::look, host, 0));
+    if (plan.hosts[host].cluster == here && host != state_.host && !parts_.lost.has(host))
+      state_.post(state_.control(LaneKind::look, host, 0));
   for (std::size_t round = 0;; ++round) {
     const auto sources = clusters_in_round(plan, here, round, false);
     if (sources.empty()) return;
     for (const std::uint32_t cluster : sources)
       if (const std::uint32_t exit = exit_of(plan, cluster);
-          missing_way(plan, site_.host, exit).empty() && !parts_.lost.has(exit))
-        site_.post(site_.control(LaneKind::look, exit, 0));
+          missing_way(plan, state_.host, exit).empty() && !parts_.lost.has(exit))
+        state_.post(state_.control(LaneKind::look, exit, 0));
   }
 }
 
 /// Hosts wait for hosts behind the switch. Only the switch sees which of them are silent.
 void RunPhases::finish_switch(runtime::Lock& lock) {
-  const Plan& plan = *site_.plan;
+  const Plan& plan = *state_.plan;
   const std::string limit_text = base::format_time(plan.deadline);
-  for (runtime::Deadline limit = site_.deadline(); !parts_.ends.is_everywhere();) {
+  for (runtime::Deadline limit = state_.deadline(); !parts_.ends.is_everywhere();) {
     if (parts_.ends.wait(lock, limit, "the end of all hosts at") == runtime::Woken::notified)
       continue;
-    limit = site_.deadline();
+    limit = state_.deadline();
     lose_silent(lock, looks_of_switch, "it gave no sign of life for " + limit_text);
     for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
-      if (switch_number(plan, plan.hosts[host].cluster) != site_.host) continue;
+      if (switch_number(plan, plan.hosts[host].cluster) != state_.host) continue;
       if (parts_.membership.has_neighbour(host) || parts_.ends.has(host)) continue;
-      spdlog::warn("{}: host {} has not come for {}", site_.name, plan.hosts[host].name,
+      spdlog::warn("{}: host {} has not come for {}", state_.name, plan.hosts[host].name,
                    limit_text);
       parts_.ends.note_host(host);
     }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "paths/messages/channel_failures.hpp"
-#include "paths/messages/endpoint_site.hpp"
+#include "paths/messages/endpoint_state.hpp"
 #include "paths/messages/gathering.hpp"
 #include "paths/messages/group_control.hpp"
 #include "paths/messages/lost_hosts.hpp"
@@ -22,7 +22,7 @@ class RunPhases {
  public:
   /// The parts of the endpoint that RunPhases uses. All outlive it.
   struct Parts {
-    EndpointSite& site;
+    EndpointState& state;
     LostHosts& lost;
     Membership& membership;
     Gathering& arrivals;
@@ -55,7 +55,7 @@ class RunPhases {
   void note_wrong(const std::string& what);
 
   const Parts parts_;
-  EndpointSite& site_;
+  EndpointState& state_;
   runtime::Deadline begins_by_ = runtime::Deadline::never();  // then threads run all the same
   std::map<std::uint32_t, base::Nanos> overdue_;  // hosts whose news of the end is, and since when
   std::string wrong_;

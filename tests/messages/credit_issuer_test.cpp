@@ -21,10 +21,10 @@ TEST_CASE("credit issuer: a lane that found no room is served before one whose c
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   NoCarrier carrier;
   paths::EmulatedLinks links;
-  paths::EndpointSite site(runtime, test_support::lane_plan({3}, "", ""), 0, links, carrier);
+  paths::EndpointState state(runtime, test_support::lane_plan({3}, "", ""), 0, links, carrier);
   paths::Inbox inbox(1000);
-  paths::GroupTable groups(site);
-  paths::CreditIssuer issuer(site, groups, inbox);
+  paths::GroupTable groups(state);
+  paths::CreditIssuer issuer(state, groups, inbox);
   const std::vector<std::uint32_t> hosts = {0, 1, 2};
   paths::GroupState& group =
       groups.add("group", std::make_shared<const std::vector<std::uint32_t>>(hosts),

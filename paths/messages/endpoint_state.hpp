@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/endpoint_site.hpp — what the parts of a host's message endpoint share.
+// paths/messages/endpoint_state.hpp — what the parts of a host's message endpoint share.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -47,13 +47,13 @@ class LaneCarrier {
 ///
 /// Time:    moments are ideal on the steady clock (paths/links/departures.hpp).
 /// Sharing: all but what never changes is guarded by `mutex`: agenda, departures, ended.
-class EndpointSite {
+class EndpointState {
  public:
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
 
   /// All outlive it. `host` is the number of a host in the run's plan, or of an emulated switch.
-  EndpointSite(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
-               EmulatedLinks& links, LaneCarrier& carrier);
+  EndpointState(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
+                EmulatedLinks& links, LaneCarrier& carrier);
 
   /// Whether this is an emulated switch.
   bool is_switch() const { return host >= plan->hosts.size(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/endpoint_site.cpp — where an endpoint is.
-#include "paths/messages/endpoint_site.hpp"
+// paths/messages/endpoint_state.cpp — where an endpoint is.
+#include "paths/messages/endpoint_state.hpp"
 
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/site.hpp"
@@ -8,8 +8,8 @@
 
 namespace paths {
 
-EndpointSite::EndpointSite(runtime::Runtime& of, std::shared_ptr<const Plan> run_plan,
-                           std::uint32_t number, EmulatedLinks& links, LaneCarrier& by)
+EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> run_plan,
+                             std::uint32_t number, EmulatedLinks& links, LaneCarrier& by)
     : runtime(of),
       plan(std::move(run_plan)),
       host(number),
@@ -18,21 +18,21 @@ EndpointSite::EndpointSite(runtime::Runtime& of, std::shared_ptr<const Plan> run
       complaints(name),
       departures(of, *plan, number, links, agenda) {}
 
-bool EndpointSite::leads_to(std::uint32_t target) const {
+bool EndpointState::leads_to(std::uint32_t target) const {
   if (!is_switch()) return missing_way(*plan, host, target).empty();
   const auto here = host - static_cast<std::uint32_t>(plan->hosts.size());
   return plan->ways->links.contains({here, plan->hosts[target].cluster});
 }
 
-base::Nanos EndpointSite::farthest() const {
+base::Nanos EndpointState::farthest() const {
   return runtime.is_virtual() ? base::time_max : 2 * plan->deadline;
 }
 
-runtime::Deadline EndpointSite::deadline() const { return deadline_of(*plan, runtime); }
+runtime::Deadline EndpointState::deadline() const { return deadline_of(*plan, runtime); }
 
-std::string EndpointSite::name_of(std::uint32_t place) const { return place_name(*plan, place); }
+std::string EndpointState::name_of(std::uint32_t place) const { return place_name(*plan, place); }
 
-LaneFrame EndpointSite::control(LaneKind kind, std::uint32_t target, std::uint64_t group) const {
+LaneFrame EndpointState::control(LaneKind kind, std::uint32_t target, std::uint64_t group) const {
   LaneFrame frame;
   frame.kind = kind;
   frame.source = host;
@@ -41,15 +41,15 @@ LaneFrame EndpointSite::control(LaneKind kind, std::uint32_t target, std::uint64
   return frame;
 }
 
-LaneFrame EndpointSite::lost_frame(std::uint32_t target, std::uint32_t lost,
-                                   const std::string& why) const {
+LaneFrame EndpointState::lost_frame(std::uint32_t target, std::uint32_t lost,
+                                    const std::string& why) const {
   LaneFrame frame = control(LaneKind::lost, target, 0);
   frame.bytes = lost;
   frame.text = why;
   return frame;
 }
 
-void EndpointSite::catch_up() {
+void EndpointState::catch_up() {
   if (runtime.is_virtual()) return;
   const base::Nanos now = runtime.now();
   while (!agenda.empty() && agenda.next() <= now) agenda.take()();
