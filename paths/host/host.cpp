@@ -39,7 +39,7 @@ bool is_label(std::string_view text) {
 Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
            const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
            std::shared_ptr<const Peers> peers)
-    : Site(runtime, std::move(plan), index, recorder_),
+    : HostView(runtime, std::move(plan), index, recorder_),
       kinds_(kinds),
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
       reception_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),

@@ -18,7 +18,7 @@
 #include "paths/links/emulated_links.hpp"
 #include "paths/messages/carriers/lane_connections.hpp"
 #include "paths/messages/message_endpoint.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/wait.hpp"
 
@@ -29,7 +29,7 @@ namespace paths {
 ///
 /// Owns:    space, recorder, transport and wirings; borrows the runtime.
 /// Sharing: any context may call anything.
-class Host : public Site {
+class Host : public HostView {
  public:
   /// `peers` are the plan's (peers_of()); one that is alone in its process has them made here. The
   /// kinds outlive it.

@@ -18,8 +18,8 @@ namespace paths {
 Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCall> call,
                std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
                const WrapperKinds& kinds, std::shared_ptr<const Peers> peers)
-    : Site(host.runtime(), std::move(plan), index,
-           call->label.empty() ? host.recorder() : records_),
+    : HostView(host.runtime(), std::move(plan), index,
+               call->label.empty() ? host.recorder() : records_),
       host_(host),
       reception_(reception),
       call_(std::move(call)),

@@ -19,8 +19,8 @@
 #include "paths/host/remote_calls.hpp"
 #include "paths/host/services.hpp"
 #include "paths/host/traffic_counts.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/plan/site.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"
@@ -42,7 +42,7 @@ class SharedElements;
 ///
 /// Owns:    its parts and connections; borrows the host.
 /// Sharing: any context may call anything; operations block as their wrappers say.
-class Wiring : public Site {
+class Wiring : public HostView {
  public:
   /// `index` is the host's in this plan, `numbers` are those of all its hosts in the run. Greetings
   /// are taken from then on.

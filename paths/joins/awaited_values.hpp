@@ -8,7 +8,7 @@
 
 #include "eventspace/record.hpp"
 #include "paths/operation.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 
 namespace paths {
 
@@ -18,7 +18,7 @@ namespace paths {
 class AwaitedValues {
  public:
   /// `own` is the place among the clusters of the one that reads.
-  AwaitedValues(Site& site, StageId stage, std::uint64_t sequence, std::size_t clusters,
+  AwaitedValues(HostView& view, StageId stage, std::uint64_t sequence, std::size_t clusters,
                 std::size_t own);
   ~AwaitedValues();
   AwaitedValues(const AwaitedValues&) = delete;
@@ -29,7 +29,7 @@ class AwaitedValues {
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:
-  Site& site_;
+  HostView& view_;
   const std::size_t own_;
   bool is_first_look_ = true;
   std::vector<eventspace::EventRecord> reads_;  // none when nothing is recorded

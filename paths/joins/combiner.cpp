@@ -16,19 +16,19 @@
 
 namespace paths {
 
-Combiner::Combiner(const Site& site, const Wrapper& join, std::uint32_t index,
+Combiner::Combiner(const HostView& view, const Wrapper& join, std::uint32_t index,
                    std::optional<Reduction> reduction, bool is_by_last, runtime::Mutex& mutex)
-    : site_(site),
+    : view_(view),
       join_(join),
       index_(index),
       reduction_(std::move(reduction)),
       bytes_(reduction_ ? reduction_->shape.bytes() : 0),
-      checks_in_fold_(is_by_last && site.plan().wrappers[index].slots > 1 && reduction_ &&
+      checks_in_fold_(is_by_last && view.plan().wrappers[index].slots > 1 && reduction_ &&
                       reduction_->elements != nullptr),
       mutex_(mutex) {}
 
 base::Sign Combiner::sign_of(std::uint32_t path, std::uint64_t contributions) const {
-  return reduction_->sign_of(site_.plan(), index_, path, contributions);
+  return reduction_->sign_of(view_.plan(), index_, path, contributions);
 }
 
 void Combiner::check(Operation& contribution) const {
@@ -43,7 +43,7 @@ void Combiner::check(Operation& contribution) const {
 }
 
 bool Combiner::is_short() const {
-  if (!reduction_ || site_.plan().wrappers[index_].slots == 1) return true;
+  if (!reduction_ || view_.plan().wrappers[index_].slots == 1) return true;
   return reduction_->elements != nullptr && bytes_ <= fold_part_bytes;
 }
 
@@ -60,9 +60,9 @@ Failure Combiner::first_wrong(std::span<const Contribution> contributions,
 
 Failure Combiner::refused(std::uint32_t slot, std::uint32_t path, std::uint64_t sequence,
                           const std::string& why) const {
-  return site_.failure(
+  return view_.failure(
       join_.name(), path,
-      fmt::format("round {}: {}: {}", sequence, site_.plan().contributor(index_, slot), why),
+      fmt::format("round {}: {}: {}", sequence, view_.plan().contributor(index_, slot), why),
       FailureCause::refused_value);
 }
 
@@ -97,10 +97,10 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
       try {
         reduction_->fold(sum, round.by_slot[slot].payload.bytes());
       } catch (const base::BadValue& bad) {
-        throw TravelError(*site_.failure(
+        throw TravelError(*view_.failure(
             join_.name(), operation.path,
             fmt::format("round {}: combining what {} contributed: {}", operation.sequence,
-                        site_.plan().contributor(index_, slot), bad.what()),
+                        view_.plan().contributor(index_, slot), bad.what()),
             FailureCause::refused_value));
       }
     }
@@ -110,7 +110,7 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
 /// Combines the contributions part by part. Each part has all slots in their order: the bits are
 /// those of the whole, and every byte is read once. Returns nothing if a value is wrong.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
-  if (bytes_ < shared_fold_bytes || site_.runtime().is_virtual()) return fold_alone(round);
+  if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
   {
     runtime::DeferredWakes wakes;
     auto shared = std::make_unique<SharedFold>(bytes_, fold_part_bytes);
@@ -162,7 +162,7 @@ bool Combiner::fold_part(const Round& round, std::span<std::byte> to, std::size_
 
 bool Combiner::can_help(const Round& round) const {
   return round.fold && round.fold->begun.load(std::memory_order_relaxed) < round.fold->parts &&
-         !site_.runtime().on_services_thread();
+         !view_.runtime().on_services_thread();
 }
 
 void Combiner::help(Round& round) const {

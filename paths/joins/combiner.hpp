@@ -10,7 +10,7 @@
 #include "paths/joins/reduction.hpp"
 #include "paths/joins/round.hpp"
 #include "paths/operation.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
 
@@ -28,7 +28,7 @@ class Combiner {
  public:
   /// For `join`, whose index in the plan is `index` and whose rounds `mutex` guards. If
   /// `is_by_last` is true, the last arriver of a round combines all its contributions.
-  Combiner(const Site& site, const Wrapper& join, std::uint32_t index,
+  Combiner(const HostView& view, const Wrapper& join, std::uint32_t index,
            std::optional<Reduction> reduction, bool is_by_last, runtime::Mutex& mutex);
 
   /// Replaces a value that may not be combined with a failure, which names the contributor.
@@ -57,7 +57,7 @@ class Combiner {
   std::optional<base::Payload> fold_alone(const Round& round) const;
   bool fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const;
 
-  const Site& site_;
+  const HostView& view_;
   const Wrapper& join_;
   const std::uint32_t index_;
   const std::optional<Reduction> reduction_;

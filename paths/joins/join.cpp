@@ -32,7 +32,7 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   Waiter* next_waiter = nullptr;
 
  private:
-  void notify() noexcept override { runtime::schedule(join.site_.runtime(), *this); }
+  void notify() noexcept override { runtime::schedule(join.view_.runtime(), *this); }
   void resume() noexcept override { join.resume(*this); }
 };
 
@@ -43,14 +43,14 @@ void Round::add(Waiter& waiter) {
   last_waiter = &waiter;
 }
 
-Join::Join(Site& site, std::uint32_t index, JoinRules rules)
-    : site_(site),
+Join::Join(HostView& view, std::uint32_t index, JoinRules rules)
+    : view_(view),
       index_(index),
-      slots_(site.plan().wrappers[index].slots),
+      slots_(view.plan().wrappers[index].slots),
       rules_(std::move(rules)),
-      rounds_(slots_, !site.runtime().is_virtual()),
+      rounds_(slots_, !view.runtime().is_virtual()),
       withdrawals_(slots_),
-      combiner_(site, *this, index, rules_.reduction, rules_.leader == Leader::last_arriver,
+      combiner_(view, *this, index, rules_.reduction, rules_.leader == Leader::last_arriver,
                 mutex_) {
   ENSURE(slots_ > 0);
 }
@@ -84,7 +84,7 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
     const std::string mismatch = rules_.value->mismatch(operation.payload);
     if (!mismatch.empty()) {
       operation.payload = {};
-      operation.failure = site_.failure(name(), operation.path,
+      operation.failure = view_.failure(name(), operation.path,
                                         fmt::format("round {}: {}", operation.sequence, mismatch),
                                         FailureCause::refused_value);
     }
@@ -114,7 +114,7 @@ Round& Join::join_round(Operation& operation) {
   // the round has counted the slot out then.
   if (withdrawals_.misses(operation.slot, operation.sequence))
     throw TravelError(
-        *withdrawals_.failure(site_, name(), operation.slot, operation.sequence, operation.path));
+        *withdrawals_.failure(view_, name(), operation.slot, operation.sequence, operation.path));
   const Key key(operation.sequence, operation.segment);
   Round* const known = rounds_.find(key);
   Round& round = known != nullptr ? *known : rounds_.open(key);
@@ -187,7 +187,7 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
       lock.lock();
       continue;  // the round may have changed
     }
-    if (!deadline) deadline = site_.deadline();
+    if (!deadline) deadline = view_.deadline();
     const runtime::Woken woken = round.waiting.wait(
         lock, round.has_leader ? runtime::Deadline::never() : *deadline,
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
@@ -203,7 +203,7 @@ void Join::park(Round& round, const Operation& operation, const Next& next, Resp
   waiter.responder = std::move(responder);
   round.add(waiter);
   if (round.first_waiter != &waiter) return;
-  round.until = runtime::end_of(site_.runtime(), site_.deadline());
+  round.until = runtime::end_of(view_.runtime(), view_.deadline());
   next.expect(round.until);
 }
 
@@ -278,7 +278,7 @@ void Join::give_up() {
     while (Round::Waiter* const waiter = round->first_waiter) {
       round->first_waiter = waiter->next_waiter;
       waiter->action = Action::detach;
-      waiter->failure = site_.failure(name(), waiter->head.path, "ended", FailureCause::ended);
+      waiter->failure = view_.failure(name(), waiter->head.path, "ended", FailureCause::ended);
       wakes.notify(*waiter);
     }
   }
@@ -347,9 +347,9 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
     if (rules_.leads_after_all()) combiner_.combine(round, operation);
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
   } catch (const runtime::Stop& stop) {
-    return site_.failure(name(), operation.path, stop.what(), FailureCause::ended);
+    return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
   } catch (const pastset::Marked& mark) {  // read by a reduction of the application
-    return site_.failure(name(), operation.path, mark.what());
+    return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);
   }
@@ -429,11 +429,11 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
     if (round.by_slot[slot].is_here || !rules_.needs(slot)) continue;
     if (++count > named_max) continue;
     if (count > 1) names += ", ";
-    names += site_.plan().contributor(index_, slot);
+    names += view_.plan().contributor(index_, slot);
   }
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
   if (!round.failure)
-    round.failure = site_.failure(
+    round.failure = view_.failure(
         name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names),
         FailureCause::deadline);
   wake(round, wakes);
@@ -466,7 +466,7 @@ std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
 bool Join::mark_missing(Round& round, std::uint32_t slot, std::uint32_t path) {
   const bool is_last = round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_;
   if (!round.has_leader && !round.is_decided() && rules_.needs(slot))
-    round.failure = withdrawals_.failure(site_, name(), slot, round.key.first, path);
+    round.failure = withdrawals_.failure(view_, name(), slot, round.key.first, path);
   return is_last;
 }
 

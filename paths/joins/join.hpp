@@ -11,7 +11,7 @@
 #include "paths/joins/round.hpp"
 #include "paths/joins/withdrawals.hpp"
 #include "paths/operation.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/responder.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
@@ -69,7 +69,7 @@ struct JoinRules {
 class Join final : public Wrapper {
  public:
   /// `index` is the place of the wrapper in the plan's list of wrappers.
-  Join(Site& site, std::uint32_t index, JoinRules rules);
+  Join(HostView& view, std::uint32_t index, JoinRules rules);
   /// Contributes a move; passes on the first withdrawal that matters, and the last release; passes
   /// on all other operations.
   void handle(Operation&& operation, Next next, Responder& responder) override;
@@ -107,7 +107,7 @@ class Join final : public Wrapper {
   bool mark_missing(Round& round, std::uint32_t slot, std::uint32_t path);
   void fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const;
 
-  Site& site_;
+  HostView& view_;
   const std::uint32_t index_;
   const std::uint32_t slots_;
   const JoinRules rules_;

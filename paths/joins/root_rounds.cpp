@@ -36,10 +36,10 @@ void RootRounds::note_farewell(const Operation& operation) {
   const std::string why =
       operation.failure
           ? operation.failure->what()
-          : site_
+          : view_
                 .failure("", operation.path,
                          fmt::format("{} released its path before round {}",
-                                     site_.plan().beginner(operation.path, operation.thread),
+                                     view_.plan().beginner(operation.path, operation.thread),
                                      operation.sequence))
                 ->what();
   {
@@ -72,12 +72,12 @@ void RootRounds::mark(const std::string& error) {
 
 void RootRounds::check(Operation& operation, const Reduction& reduction) const {
   const base::Sign allowed =
-      reduction.sign_of(site_.plan(), index_, operation.path, operation.contributions);
+      reduction.sign_of(view_.plan(), index_, operation.path, operation.contributions);
   const std::string wrong = reduction.wrong(operation.payload, allowed);
   if (wrong.empty()) return reduction.normalize(operation);
   fail(operation,
        fmt::format("round {}: {}: {}", operation.sequence,
-                   site_.plan().contributor(index_, operation.slot), wrong),
+                   view_.plan().contributor(index_, operation.slot), wrong),
        FailureCause::refused_value);
 }
 
@@ -85,7 +85,7 @@ void RootRounds::fail_as_marked(const std::string& mark) { throw TravelError("",
 
 void RootRounds::fail(const Operation& operation, const std::string& reason,
                       FailureCause cause) const {
-  throw TravelError(*site_.failure(wrapper_.name(), operation.path, reason, cause));
+  throw TravelError(*view_.failure(wrapper_.name(), operation.path, reason, cause));
 }
 
 }  // namespace paths

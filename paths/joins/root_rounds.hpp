@@ -11,7 +11,7 @@
 #include "paths/joins/reduction.hpp"
 #include "paths/joins/sequence_queue.hpp"
 #include "paths/operation.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/wrapper.hpp"
 
 namespace paths {
@@ -31,9 +31,9 @@ class RootRounds {
 
   /// Of `wrapper`, which outlives it and has this index in the plan. `result` is what the other
   /// clusters are told by, if there are any.
-  RootRounds(Site& site, const Wrapper& wrapper, std::uint32_t index,
+  RootRounds(HostView& view, const Wrapper& wrapper, std::uint32_t index,
              std::shared_ptr<pastset::Element> result, bool has_others)
-      : site_(site),
+      : view_(view),
         wrapper_(wrapper),
         index_(index),
         result_(std::move(result)),
@@ -58,7 +58,7 @@ class RootRounds {
   void note_decided(std::uint64_t sequence);
   void mark(const std::string& error);
 
-  Site& site_;
+  HostView& view_;
   const Wrapper& wrapper_;
   const std::uint32_t index_;
   const std::shared_ptr<pastset::Element> result_;

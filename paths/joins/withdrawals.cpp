@@ -60,13 +60,13 @@ std::vector<std::uint32_t> Withdrawals::missing(std::uint64_t sequence) const {
   return slots;
 }
 
-Failure Withdrawals::failure(const Site& site, const std::string& join, std::uint32_t slot,
+Failure Withdrawals::failure(const HostView& view, const std::string& join, std::uint32_t slot,
                              std::uint64_t sequence, std::uint32_t path) const {
   const Withdrawn& withdrawn = withdrawn_.at(slot);
   if (withdrawn.failure) return withdrawn.failure;
-  return site.failure(join, path,
+  return view.failure(join, path,
                       fmt::format("round {}: {} released its path before", sequence,
-                                  site.plan().beginner(withdrawn.path, withdrawn.thread)),
+                                  view.plan().beginner(withdrawn.path, withdrawn.thread)),
                       FailureCause::released);
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "paths/operation.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/travel_error.hpp"
 
 namespace paths {
@@ -40,7 +40,7 @@ class Withdrawals {
   std::vector<std::uint32_t> missing(std::uint64_t sequence) const;
   /// Returns why a slot that takes no part in a round does not: its failure, or that it released
   /// its path.
-  Failure failure(const Site& site, const std::string& join, std::uint32_t slot,
+  Failure failure(const HostView& view, const std::string& join, std::uint32_t slot,
                   std::uint64_t sequence, std::uint32_t path) const;
   /// Returns whether joins below know that nothing comes for this round.
   bool is_announced(std::uint64_t sequence) const { return announced_from_ <= sequence; }

@@ -3,7 +3,7 @@
 #include "paths/messages/endpoint_state.hpp"
 
 #include "paths/plan/emulated_switches.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/plan/ways.hpp"
 
 namespace paths {

@@ -12,7 +12,7 @@
 #include "paths/messages/carriers/lane_connections.hpp"
 #include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/emulated_switches.hpp"
-#include "paths/plan/site.hpp"
+#include "paths/plan/host_view.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/wire/transports.hpp"
 #include "runtime/runtime.hpp"

@@ -41,16 +41,16 @@ void Tracing::add(Host& host) {
   host.watch_wirings(this);
 }
 
-void Tracing::trace(const std::filesystem::path& directory, Site& site, std::string name,
+void Tracing::trace(const std::filesystem::path& directory, HostView& view, std::string name,
                     std::size_t virtual_lane_records) {
   if (runtime_.is_virtual())
-    site.recorder().reserve(virtual_lane_records, eventspace::WhenFull::flush);
+    view.recorder().reserve(virtual_lane_records, eventspace::WhenFull::flush);
   else
-    site.recorder().reserve(lane_records, eventspace::WhenFull::drop);
+    view.recorder().reserve(lane_records, eventspace::WhenFull::drop);
   auto writer =
-      std::make_unique<eventspace::TraceWriter>(directory, header_of(site), site.recorder());
+      std::make_unique<eventspace::TraceWriter>(directory, header_of(view), view.recorder());
   const runtime::Lock lock(mutex_);
-  traced_.push_back({&site, std::move(name), std::move(writer)});
+  traced_.push_back({&view, std::move(name), std::move(writer)});
 }
 
 void Tracing::made(Wiring& wiring) {
@@ -73,7 +73,7 @@ void Tracing::wired(Wiring& wiring) {
   const auto clocks = watch_clocks_of(wiring);
   const runtime::Lock lock(mutex_);
   for (Traced& one : traced_)
-    if (one.site == &wiring) one.clocks = clocks;
+    if (one.view == &wiring) one.clocks = clocks;
 }
 
 void Tracing::ended(Wiring& wiring) noexcept {
@@ -81,7 +81,7 @@ void Tracing::ended(Wiring& wiring) noexcept {
   {
     const runtime::Lock lock(mutex_);
     for (auto one = traced_.begin(); one != traced_.end(); ++one)
-      if (one->site == &wiring) {
+      if (one->view == &wiring) {
         found.splice(found.begin(), traced_, one);
         break;
       }
@@ -89,11 +89,11 @@ void Tracing::ended(Wiring& wiring) noexcept {
   finish(found);
 }
 
-eventspace::TraceHeader Tracing::header_of(const Site& site) const {
+eventspace::TraceHeader Tracing::header_of(const HostView& view) const {
   eventspace::TraceHeader header;
-  header.host = site.name();
-  header.host_number = site.index();
-  header.plan = site.plan().digest.text();
+  header.host = view.name();
+  header.host_number = view.index();
+  header.plan = view.plan().digest.text();
   header.clock = runtime_.is_virtual() ? "virtual" : "steady";
   if (!runtime_.is_virtual()) header.origin_utc_nanos = runtime_.utc_at_zero().count();
   header.seed = seed_;
@@ -197,14 +197,14 @@ void Tracing::finish(std::list<Traced>& ended) {
     }
     const runtime::Lock lock(mutex_);
     options_.outcome->written += one.writer->written();
-    options_.outcome->lacking += one.writer->lost() + one.site->recorder().dropped();
+    options_.outcome->lacking += one.writer->lost() + one.view->recorder().dropped();
     std::string lack = lack_of(one);
     if (!lack.empty()) lacks_.push_back(std::move(lack));
   }
 }
 
 std::string Tracing::lack_of(const Traced& one) {
-  const std::uint64_t dropped = one.site->recorder().dropped();
+  const std::uint64_t dropped = one.view->recorder().dropped();
   if (one.failure.empty() && dropped == 0) return {};
   std::string text = fmt::format("the trace of {} lacks", one.name);
   if (dropped > 0)

@@ -48,7 +48,7 @@ class Tracing final : public WiringWatcher {
  private:
   /// A host, or its share of a further wiring.
   struct Traced {
-    Site* site = nullptr;
+    HostView* view = nullptr;
     std::string name;  ///< for people
     std::unique_ptr<eventspace::TraceWriter> writer;
     std::string failure = {};                    ///< of its writer
@@ -58,12 +58,12 @@ class Tracing final : public WiringWatcher {
   void wired(Wiring& wiring) override;
   void ended(Wiring& wiring) noexcept override;
 
-  void trace(const std::filesystem::path& directory, Site& site, std::string name,
+  void trace(const std::filesystem::path& directory, HostView& view, std::string name,
              std::size_t virtual_lane_records);
   std::shared_ptr<runtime::Task> watch_clocks_of(Wiring& wiring);
   void watch_clocks(Wiring& wiring);
   void look_at_clock(Wiring& wiring, std::uint32_t peer);
-  eventspace::TraceHeader header_of(const Site& site) const;
+  eventspace::TraceHeader header_of(const HostView& view) const;
   void flush_all();
   void finish(std::list<Traced>& ended);
   /// What is not in a trace, and why; nothing when all is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/site.hpp — a host of a plan as what runs there sees it: names, clock, records.
+// paths/plan/host_view.hpp — a host of a plan as what runs there sees it: names, clock, records.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,14 +21,14 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
 ///
 /// Owns:    nothing; shares the plan, borrows runtime and recorder.
 /// Sharing: any context may call anything.
-class Site {
+class HostView {
  public:
   /// Nothing is recorded before the owner of `recorder` reserves room, which is before it starts.
-  Site(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
-       eventspace::Recorder& recorder)
+  HostView(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
+           eventspace::Recorder& recorder)
       : runtime_(runtime), plan_(std::move(plan)), index_(index), recorder_(recorder) {}
-  Site(const Site&) = delete;
-  Site& operator=(const Site&) = delete;
+  HostView(const HostView&) = delete;
+  HostView& operator=(const HostView&) = delete;
 
   const std::string& name() const { return plan_->hosts[index_].name; }
   std::uint32_t index() const { return index_; }
@@ -43,7 +43,7 @@ class Site {
                   FailureCause cause = FailureCause::other) const;
 
  protected:
-  ~Site() = default;
+  ~HostView() = default;
   runtime::Runtime& runtime_;
   const std::shared_ptr<const Plan> plan_;
   const std::uint32_t index_;

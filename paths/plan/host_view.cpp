@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/site.cpp — the deadline and the failures of a host.
-#include "paths/plan/site.hpp"
+// paths/plan/host_view.cpp — the deadline and the failures of a host.
+#include "paths/plan/host_view.hpp"
 
 namespace paths {
 
@@ -10,10 +10,10 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
   return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);
 }
 
-runtime::Deadline Site::deadline() const { return deadline_of(*plan_, runtime_); }
+runtime::Deadline HostView::deadline() const { return deadline_of(*plan_, runtime_); }
 
-Failure Site::failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
-                      FailureCause cause) const {
+Failure HostView::failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
+                          FailureCause cause) const {
   return std::make_shared<TravelError>(name(), plan_->paths[path].graph, wrapper, reason, cause);
 }
 
