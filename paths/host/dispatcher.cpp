@@ -27,7 +27,7 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 }  // namespace
 
 Dispatcher::Dispatcher(Wiring& wiring, const WrapperKinds& kinds)
-    : wiring_(wiring), admission_(wiring.plan(), wiring.index(), kinds) {}
+    : wiring_(wiring), validator_(wiring.plan(), wiring.index(), kinds) {}
 
 /// Used again, so that serving takes no memory.
 class Dispatcher::Service final : public runtime::Work,
@@ -79,7 +79,7 @@ class Dispatcher::Service final : public runtime::Work,
     {
       const runtime::Lock lock(dispatcher_.mutex_);
       let_go();
-      dispatcher_.admission_.left(frame);
+      dispatcher_.validator_.complete(frame);
       auto& serving = dispatcher_.serving_;
       dispatcher_.resting_.push_back(std::exchange(serving[place], nullptr));
       if (place + 1 < serving.size()) {
@@ -110,19 +110,19 @@ Dispatcher::Service& Dispatcher::take_service() {
 }
 
 void Dispatcher::run(ConnectionId connection, Frame&& frame) {
-  using Verdict = Admission::Verdict;
+  using Verdict = Validator::Verdict;
   Verdict verdict;
   Service* service = nullptr;
   {
     const runtime::Lock lock(mutex_);
-    verdict = admission_.judge(frame);
+    verdict = validator_.validate(frame);
     if (verdict.kind != Verdict::Kind::wrong && frame.kind == FrameKind::request &&
         is_of_standing(frame.call) && !stand(connection, frame))
       verdict = {.kind = Verdict::Kind::wrong, .reason = "another operation in a standing call"};
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? wiring_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      admission_.left(frame);  // before anything can come behind it
+      validator_.complete(frame);  // before anything can come behind it
     } else if (enters) {
       service = &take_service();
       service->stage = entered;
@@ -214,8 +214,8 @@ Frame Dispatcher::error_reply_to(const Frame& request) const {
 std::string Dispatcher::wrong_answer(StageId stage, const OperationHead& asked,
                                      const Result& answer) {
   const runtime::Lock lock(mutex_);
-  if (admission_.is_surely_right(stage, asked, answer)) return {};
-  return admission_.wrong_answer(stage, asked, answer);
+  if (validator_.is_surely_right(stage, asked, answer)) return {};
+  return validator_.wrong_answer(stage, asked, answer);
 }
 
 // ---- operations of this host ------------------------------------------------------------------
@@ -254,7 +254,7 @@ void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reaso
     for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
       {
         const runtime::Lock lock(mutex_);
-        if (!admission_.release(entrance.stage, slot)) continue;
+        if (!validator_.release(entrance.stage, slot)) continue;
       }
       if (!std::exchange(is_told, true)) spdlog::warn("host {}: {}", wiring_.name(), reason);
       Operation operation;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "paths/host/admission.hpp"
+#include "paths/host/validator.hpp"
 #include "paths/operation.hpp"
 #include "paths/responder.hpp"
 #include "paths/wire/frame.hpp"
@@ -64,7 +64,7 @@ class Dispatcher {
 
   Wiring& wiring_;
   runtime::Mutex mutex_;
-  Admission admission_;
+  Validator validator_;
   std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
   std::vector<std::unique_ptr<Service>> resting_;  // to run again
   std::unordered_map<std::uint64_t, std::unique_ptr<Standing>> standing_;  // by connection, number

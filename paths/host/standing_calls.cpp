@@ -20,7 +20,7 @@ std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
 }  // namespace
 
 Dispatcher::Standing::Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
-                               const Admission::Standing& of)
+                               const Validator::Standing& of)
     : OperationState(room),
       stage(*dispatcher.wiring_.instance().stage(first.stage)),
       dispatcher_(dispatcher),
@@ -53,21 +53,21 @@ Frame Dispatcher::Standing::whole(ShortFrame&& frame) const {
   return request;
 }
 
-bool Dispatcher::Standing::enters(const ShortFrame& frame) {
+bool Dispatcher::Standing::admit(const ShortFrame& frame) {
   const Result& of = frame.result;
   if (stage.needs_context || is_under_way_ ||
-      !dispatcher_.admission_.enters(admitted_, frame.thread, of.sequence, of.contributions))
+      !dispatcher_.validator_.admit(admitted_, frame.thread, of.sequence, of.contributions))
     return false;
   is_under_way_ = true;
   dispatcher_.wiring_.services().add_operation();
   return true;
 }
 
-Admission::Verdict Dispatcher::Standing::judge(const ShortFrame& frame) {
-  using Verdict = Admission::Verdict;
+Validator::Verdict Dispatcher::Standing::validate(const ShortFrame& frame) {
+  using Verdict = Validator::Verdict;
   if (stage.needs_context) return {};
-  Verdict verdict = dispatcher_.admission_.judge(admitted_, frame.thread, frame.result.sequence,
-                                                 frame.result.contributions);
+  Verdict verdict = dispatcher_.validator_.validate(admitted_, frame.thread, frame.result.sequence,
+                                                    frame.result.contributions);
   if (verdict.kind != Verdict::Kind::enters) return verdict;
   if (std::exchange(is_under_way_, true))
     return {.kind = Verdict::Kind::wrong,
@@ -84,7 +84,7 @@ void Dispatcher::Standing::begin(ShortFrame&& frame) {
 void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   {
     const runtime::Lock lock(dispatcher_.mutex_);
-    dispatcher_.admission_.left(admitted_);
+    dispatcher_.validator_.complete(admitted_);
     is_under_way_ = false;
   }
   if (outcome.failure || outcome.result.payload.size() > ShortFrame::payload_bytes_max) {
@@ -106,12 +106,12 @@ bool Dispatcher::stand(ConnectionId connection, const Frame& request) {
   if (const auto known = standing_.find(key); known != standing_.end())
     return known->second->is_of(request);
   standing_.emplace(
-      key, std::make_unique<Standing>(*this, connection, request, admission_.standing_of(request)));
+      key, std::make_unique<Standing>(*this, connection, request, validator_.standing_of(request)));
   return true;
 }
 
 void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
-  using Verdict = Admission::Verdict;
+  using Verdict = Validator::Verdict;
   runtime::Lock lock(mutex_);
   const auto known = frame.standing < standing_max
                          ? standing_.find(key_of(connection, frame.standing))
@@ -122,11 +122,11 @@ void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
         connection, fmt::format("standing call {}, which has not begun", frame.standing));
   }
   Standing& standing = *known->second;
-  if (standing.enters(frame)) {
+  if (standing.admit(frame)) {
     lock.unlock();
     return standing.begin(std::move(frame));
   }
-  const Verdict verdict = standing.judge(frame);
+  const Verdict verdict = standing.validate(frame);
   lock.unlock();
   if (verdict.kind == Verdict::Kind::wrong)
     return wiring_.connections().liveness().refuse(connection, verdict.reason);

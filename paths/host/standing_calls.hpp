@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/host/standing_calls.hpp — calls that another host makes again and again.
 #pragma once
-#include "paths/host/admission.hpp"
 #include "paths/host/dispatcher.hpp"
+#include "paths/host/validator.hpp"
 
 namespace paths {
 
@@ -11,15 +11,15 @@ namespace paths {
 class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
   Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
-           const Admission::Standing& admitted);
+           const Validator::Standing& admitted);
   bool is_of(const Frame& request) const;
   /// The request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
   /// Called with the dispatcher's mutex held. Whether a request enters, as nearly all do, which
   /// then is under way; judge() tells of the others. If stages need contexts, the whole request is
   /// judged instead.
-  bool enters(const ShortFrame& frame);
-  Admission::Verdict judge(const ShortFrame& frame);
+  bool admit(const ShortFrame& frame);
+  Validator::Verdict validate(const ShortFrame& frame);
   /// Carries out one that entered, without a context.
   void begin(ShortFrame&& frame);
 
@@ -30,7 +30,7 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   Operation operation_of(ShortFrame&& frame) const;
   Dispatcher& dispatcher_;
   const ConnectionId connection_;
-  const Admission::Standing admitted_;
+  const Validator::Standing admitted_;
   bool is_under_way_ = false;  // guarded by the dispatcher's mutex
   Frame request_;              // without its tuple
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/admission.hpp — what may enter a host from another one.
+// paths/host/validator.hpp — what may enter a host from another one.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ namespace paths {
 /// where it says, its slot is its own, and no round is entered twice.
 ///
 /// Sharing: none; one call at a time. Keeps a few words for each slot that was entered.
-class Admission {
+class Validator {
  public:
   /// Operations of one slot that may be inside at once, besides the `rounds` that wrappers on its
   /// way let be under way: of a path that begins them without waiting.
@@ -42,21 +42,21 @@ class Admission {
   };
 
   /// The plan and the kinds outlive it.
-  Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds);
+  Validator(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds);
 
   /// Judges a request or push of the host that the frame is from.
-  Verdict judge(const Frame& frame);
+  Verdict validate(const Frame& frame);
   /// What entered has been carried out.
-  void left(const Frame& frame);
+  void complete(const Frame& frame);
   /// What a request that was not wrong has in common with all of its standing call.
   class Standing;
   Standing standing_of(const Frame& request);
   /// The same of a short one: whether it enters, as nearly all do; judge() tells of the others.
-  bool enters(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
-              std::uint64_t contributions);
-  Verdict judge(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
-                std::uint64_t contributions);
-  void left(const Standing& standing);
+  bool admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
+             std::uint64_t contributions);
+  Verdict validate(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
+                   std::uint64_t contributions);
+  void complete(const Standing& standing);
   /// What is wrong with the answer to an operation that this host sent into a stage of another one;
   /// empty when nothing is.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
@@ -74,7 +74,7 @@ class Admission {
     /// Rounds may overtake each other below a join whose value comes from below: whoever is there
     /// first takes one down.
     bool has_order = true;
-    std::uint64_t inside_max = Admission::inside_max;
+    std::uint64_t inside_max = Validator::inside_max;
   };
   /// What comes back up from a stage of another host, where the plan says it.
   using Tuples = PathValues::Templates;
@@ -139,9 +139,9 @@ class Admission {
   std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // that were asked for
 };
 
-class Admission::Standing {
+class Validator::Standing {
  private:
-  friend class Admission;
+  friend class Validator;
   bool is_of(std::uint32_t thread) const {
     return thread < threads && (way.slots == 1 || way.first_slot + thread == slot);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/admission.cpp — the rules that every operation from another host is held to.
-#include "paths/host/admission.hpp"
+// paths/host/validator.cpp — the rules that every operation from another host is held to.
+#include "paths/host/validator.hpp"
 
 #include <fmt/format.h>
 
@@ -19,16 +19,16 @@ namespace {
 
 std::uint64_t key(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 
-Admission::Verdict refused(std::string reason) {
-  Admission::Verdict verdict;
-  verdict.kind = Admission::Verdict::Kind::wrong;
+Validator::Verdict refused(std::string reason) {
+  Validator::Verdict verdict;
+  verdict.kind = Validator::Verdict::Kind::wrong;
   verdict.reason = std::move(reason);
   return verdict;
 }
 
 }  // namespace
 
-Admission::Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds)
+Validator::Validator(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds)
     : plan_(plan),
       host_(host),
       kinds_(kinds),
@@ -49,7 +49,7 @@ Admission::Admission(const Plan& plan, std::uint32_t host, const WrapperKinds& k
   }
 }
 
-Admission::Verdict Admission::judge(const Frame& frame) {
+Validator::Verdict Validator::validate(const Frame& frame) {
   if (std::string wrong = wrong_form(frame); !wrong.empty()) return refused(std::move(wrong));
   if (std::string wrong = wrong_kind(frame); !wrong.empty()) return refused(std::move(wrong));
   Entrance* const entrance = entrance_at(frame.stage);
@@ -64,7 +64,7 @@ Admission::Verdict Admission::judge(const Frame& frame) {
                 *way, slot_of(*entrance, operation.slot));
 }
 
-Admission::Verdict Admission::let_in(const Entering& entering, const Way& way, Slot& slot) {
+Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, Slot& slot) {
   const bool is_release = entering.kind == OperationKind::release;
   const bool is_move = entering.kind == OperationKind::move;
   if (is_release && std::exchange(slot.is_released_by_path, true))
@@ -92,7 +92,7 @@ Admission::Verdict Admission::let_in(const Entering& entering, const Way& way, S
   return verdict;
 }
 
-Admission::Standing Admission::standing_of(const Frame& request) {
+Validator::Standing Validator::standing_of(const Frame& request) {
   const Operation& operation = request.operation;
   Standing standing;
   standing.entrance = entrance_at(request.stage);
@@ -103,8 +103,8 @@ Admission::Standing Admission::standing_of(const Frame& request) {
   return standing;
 }
 
-bool Admission::enters(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
-                       std::uint64_t contributions) {
+bool Validator::admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
+                      std::uint64_t contributions) {
   const Way& way = standing.way;
   Slot& slot = standing.entrance->slots[standing.place];
   if (contributions == 0 || contributions > threads_ || !standing.is_of(thread)) return false;
@@ -115,8 +115,8 @@ bool Admission::enters(const Standing& standing, std::uint32_t thread, std::uint
   return true;
 }
 
-Admission::Verdict Admission::judge(const Standing& standing, std::uint32_t thread,
-                                    std::uint64_t sequence, std::uint64_t contributions) {
+Validator::Verdict Validator::validate(const Standing& standing, std::uint32_t thread,
+                                       std::uint64_t sequence, std::uint64_t contributions) {
   if (contributions == 0 || contributions > threads_)
     return refused(fmt::format("{} contributions, expected 1 to {}", contributions, threads_));
   if (!standing.is_of(thread))
@@ -126,30 +126,30 @@ Admission::Verdict Admission::judge(const Standing& standing, std::uint32_t thre
                 standing.entrance->slots[standing.place]);
 }
 
-void Admission::left(const Standing& standing) {
+void Validator::complete(const Standing& standing) {
   --standing.entrance->slots[standing.place].inside;
 }
 
-void Admission::left(const Frame& frame) {
+void Validator::complete(const Frame& frame) {
   if (frame.operation.kind == OperationKind::clock) return;
   --slot_of(*entrance_at(frame.stage), frame.operation.slot).inside;
 }
 
-bool Admission::release(StageId stage, std::uint32_t slot) {
+bool Validator::release(StageId stage, std::uint32_t slot) {
   Slot& lost = slot_of(*entrance_at(stage), slot);
   lost.released_from = 0;
   return !std::exchange(lost.is_released, true);
 }
 
 /// Null when nothing enters there.
-Admission::Entrance* Admission::entrance_at(StageId stage) {
+Validator::Entrance* Validator::entrance_at(StageId stage) {
   const auto found = std::lower_bound(
       entrances_.begin(), entrances_.end(), stage,
       [](const Entrance& entrance, StageId wanted) { return entrance.stage < wanted; });
   return found != entrances_.end() && found->stage == stage ? &*found : nullptr;
 }
 
-Admission::Slot& Admission::slot_of(Entrance& entrance, std::uint32_t slot) {
+Validator::Slot& Validator::slot_of(Entrance& entrance, std::uint32_t slot) {
   ENSURE(slot >= entrance.first_slot);
   const std::size_t place = slot - entrance.first_slot;
   if (place >= entrance.slots.size()) entrance.slots.resize(place + 1);
@@ -157,7 +157,7 @@ Admission::Slot& Admission::slot_of(Entrance& entrance, std::uint32_t slot) {
 }
 
 /// What any plan bounds.
-std::string Admission::wrong_form(const Frame& frame) const {
+std::string Validator::wrong_form(const Frame& frame) const {
   const Operation& operation = frame.operation;
   if (operation.segment >= operation.segments || operation.segments > segments_max)
     return fmt::format("segment {} of {}, expected {} at most", operation.segment,
@@ -172,7 +172,7 @@ std::string Admission::wrong_form(const Frame& frame) const {
 
 /// A push is a move that nobody waits for, or a farewell; only those bring failures, and only moves
 /// tuples.
-std::string Admission::wrong_kind(const Frame& frame) const {
+std::string Validator::wrong_kind(const Frame& frame) const {
   const Operation& operation = frame.operation;
   const OperationKind kind = operation.kind;
   const bool is_move = kind == OperationKind::move;
@@ -196,7 +196,7 @@ std::string Admission::wrong_kind(const Frame& frame) const {
   return {};
 }
 
-std::string Admission::wrong_place(const Frame& frame, Entrance* entrance, const Way*& way) {
+std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const Way*& way) {
   const Operation& operation = frame.operation;
   const bool comes_from_there =
       entrance != nullptr &&
@@ -217,7 +217,7 @@ std::string Admission::wrong_place(const Frame& frame, Entrance* entrance, const
 }
 
 /// Follows the path down as its operations go, once for each way in. Null when it does not enter.
-const Admission::Way* Admission::way_into(Entrance& entrance, std::uint32_t path) const {
+const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,
                        [](const auto& way, std::uint32_t wanted) { return way.first < wanted; });
@@ -234,7 +234,7 @@ const Admission::Way* Admission::way_into(Entrance& entrance, std::uint32_t path
   return nullptr;
 }
 
-void Admission::pass(StageId stage, Way& way) const {
+void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
   const WrapperKind& kind = *kinds_.find(wrapper.kind);
@@ -251,7 +251,7 @@ void Admission::pass(StageId stage, Way& way) const {
 
 // ---- answers ---------------------------------------------------------------------------------
 
-std::string Admission::wrong_answer(StageId stage, const OperationHead& asked,
+std::string Validator::wrong_answer(StageId stage, const OperationHead& asked,
                                     const Result& answer) {
   const std::size_t size = answer.payload.size();
   const std::optional<pastset::Template>* expected = nullptr;
@@ -269,13 +269,13 @@ std::string Admission::wrong_answer(StageId stage, const OperationHead& asked,
   return mismatch.empty() ? mismatch : "a tuple that is none: " + mismatch;
 }
 
-bool Admission::is_surely_right(StageId stage, const OperationHead& asked, const Result& answer) {
+bool Validator::is_surely_right(StageId stage, const OperationHead& asked, const Result& answer) {
   if (asked.kind != OperationKind::move) return false;
   const auto& moved = tuples(stage, asked.path).moved;
   return moved && moved->surely_takes(answer.payload);
 }
 
-const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
+const Validator::Tuples& Validator::tuples(StageId stage, std::uint32_t path) {
   const std::uint64_t place = key(stage, path);
   if (last_tuples_.second != nullptr && last_tuples_.first == place) return *last_tuples_.second;
   const auto [known, is_new] = tuples_.try_emplace(place);
@@ -286,21 +286,21 @@ const Admission::Tuples& Admission::tuples(StageId stage, std::uint32_t path) {
 
 // ---- the moves of one slot -------------------------------------------------------------------
 
-bool Admission::Moves::note_next(std::uint64_t sequence, bool may_overtake) {
+bool Validator::Moves::note_next(std::uint64_t sequence, bool may_overtake) {
   if (sequence != next_ || sequence == std::numeric_limits<std::uint64_t>::max()) return false;
   ++next_;
   if (!may_overtake) next_in_order_ = next_;
   return true;
 }
 
-bool Admission::Moves::is_new(std::uint64_t sequence) const {
+bool Validator::Moves::is_new(std::uint64_t sequence) const {
   if (sequence >= next_) return true;
   return std::any_of(gaps_.begin(), gaps_.end(), [sequence](const auto& gap) {
     return gap.first <= sequence && sequence < gap.second;
   });
 }
 
-std::string Admission::Moves::wrong(std::uint64_t sequence, bool may_overtake) const {
+std::string Validator::Moves::wrong(std::uint64_t sequence, bool may_overtake) const {
   if (sequence == std::numeric_limits<std::uint64_t>::max()) return "the last move there can be";
   if (!is_new(sequence)) return fmt::format("move {} comes twice", sequence);
   if (!may_overtake && sequence < next_in_order_)
@@ -308,7 +308,7 @@ std::string Admission::Moves::wrong(std::uint64_t sequence, bool may_overtake) c
   return {};
 }
 
-void Admission::Moves::note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max) {
+void Validator::Moves::note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max) {
   if (sequence >= next_) {
     if (sequence > next_) gaps_.emplace_back(next_, sequence);
     next_ = sequence + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/admission_test.cpp — what may enter a host, field by field.
-#include "paths/host/admission.hpp"
+// tests/paths/validator_test.cpp — what may enter a host, field by field.
+#include "paths/host/validator.hpp"
 
 #include <fmt/format.h>
 
