@@ -42,10 +42,10 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
     : HostView(runtime, std::move(plan), index, recorder_),
       kinds_(kinds),
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
-      reception_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
-      wiring_(std::make_shared<Wiring>(*this, reception_, reception_.begin("", plan_->digest),
-                                       plan_, index, nullptr, kinds, peers_)) {
-  auto share = reception_.share();
+      acceptor_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
+      wiring_(std::make_shared<Wiring>(*this, acceptor_, acceptor_.begin("", plan_->digest), plan_,
+                                       index, nullptr, kinds, peers_)) {
+  auto share = acceptor_.share();
   lane_share_ = share.get();
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
   lanes_ = std::make_unique<MessageEndpoint>(runtime_, plan_, index, links_, *lane_connections_);
@@ -54,7 +54,7 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
 }
 
 Host::~Host() {
-  reception_.stop();
+  acceptor_.stop();
   lanes_->stop();
 }
 
@@ -76,13 +76,13 @@ std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<con
   if (!index)
     throw base::UsageError(
         fmt::format("wiring '{}': its plan has no share for host {}", label, name()));
-  auto call = reception_.begin(label, plan->digest);
+  auto call = acceptor_.begin(label, plan->digest);
   std::shared_ptr<Wiring> wiring;
   try {
-    wiring = std::make_shared<Wiring>(*this, reception_, call, std::move(plan), *index,
+    wiring = std::make_shared<Wiring>(*this, acceptor_, call, std::move(plan), *index,
                                       std::move(numbers), kinds_, std::move(peers));
   } catch (const std::exception& error) {
-    reception_.end(*call, error.what());
+    acceptor_.end(*call, error.what());
     throw;
   }
   wiring->start();
@@ -152,8 +152,8 @@ void Host::join(Switches& switches) {
 
 void Host::start() {
   lane_connections_->start(*lanes_);
-  reception_.open_lanes(*lane_share_);
-  reception_.start();
+  acceptor_.open_lanes(*lane_share_);
+  acceptor_.start();
   if (!switches_are_here_) lanes_->look_at_neighbours();
   wiring_->start();
   if (peers_->are_processes && plan_->lanes.is_written) lanes_->begin();
@@ -176,7 +176,7 @@ std::string Host::finish() {
     if (wrong.empty()) wrong = other;
   lane_connections_->part(deadline());
   lanes_->stop();
-  reception_.stop();
+  acceptor_.stop();
   return wrong;
 }
 

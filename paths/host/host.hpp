@@ -12,7 +12,7 @@
 
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
-#include "paths/connections/reception.hpp"
+#include "paths/connections/acceptor.hpp"
 #include "paths/host/wiring.hpp"
 #include "paths/host/wiring_watcher.hpp"
 #include "paths/links/emulated_links.hpp"
@@ -106,7 +106,7 @@ class Host : public HostView {
   EmulatedLinks links_;
   const WrapperKinds& kinds_;
   const std::shared_ptr<const Peers> peers_;
-  Reception reception_;
+  Acceptor acceptor_;
   std::shared_ptr<Wiring> wiring_;
   Multiplexer::Share* lane_share_ = nullptr;
   std::unique_ptr<MessageEndpoint> lanes_;

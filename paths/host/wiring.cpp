@@ -15,22 +15,22 @@
 
 namespace paths {
 
-Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCall> call,
+Wiring::Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall> call,
                std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
                const WrapperKinds& kinds, std::shared_ptr<const Peers> peers)
     : HostView(host.runtime(), std::move(plan), index,
                call->label.empty() ? host.recorder() : records_),
       host_(host),
-      reception_(reception),
+      acceptor_(acceptor),
       call_(std::move(call)),
-      share_made_(reception.share(std::move(numbers))),
+      share_made_(acceptor.share(std::move(numbers))),
       share_(*share_made_),
       shared_elements_(std::make_unique<SharedElements>(runtime_, *plan_, index, *peers)),
       releases_(*plan_, index),
       services_(runtime_, name(), index),
       connections_(
           runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
-          reception.complaints(),
+          acceptor.complaints(),
           [this](ConnectionId connection, Frame&& frame) {
             dispatcher_->run(connection, std::move(frame));
           },
@@ -52,13 +52,13 @@ Wiring::Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCal
           return std::min(next, instance_->end_late(now));
         });
   connections_.start();
-  reception_.open(*call_, connections_, share_);
+  acceptor_.open(*call_, connections_, share_);
 }
 
 /// Of a run that ended well, finish() has done all this.
 Wiring::~Wiring() {
   leave(fmt::format("host {} ended without ending wiring '{}'", name(), label()));
-  reception_.end(*call_, "it failed");  // of one whose finish() was cancelled
+  acceptor_.end(*call_, "it failed");  // of one whose finish() was cancelled
   connections_.close();
   meeting_ = {};  // it may find a peer that is gone, whose paths are released in a service
   end_services();
@@ -140,7 +140,7 @@ std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
   // Peers that parted meanwhile were counted out in contexts of their own.
   end_services();
   if (patience_) patience_->stop();
-  reception_.end(*call_, "it has ended", connections_.open_arrivals());
+  acceptor_.end(*call_, "it has ended", connections_.open_arrivals());
   connections_.close();
   std::string wrong = connections_.given_up();
   host_.forget(*this);  // perhaps the last who had it
@@ -156,8 +156,8 @@ void Wiring::abandon(const std::string& why) {
 /// True once.
 bool Wiring::leave(const std::string& why) {
   if (is_ending_.exchange(true)) return false;
-  reception_.end(*call_, why);
-  reception_.hear(*call_, connections_.meeting().number_heard());
+  acceptor_.end(*call_, why);
+  acceptor_.hear(*call_, connections_.meeting().number_heard());
   if (!label().empty()) connections_.liveness().abandon(why);
   connections_.close();
   if (!label().empty()) instance_->delete_elements();

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "pastset/element.hpp"
+#include "paths/connections/acceptor.hpp"
 #include "paths/connections/connections.hpp"
-#include "paths/connections/reception.hpp"
 #include "paths/host/ended_threads.hpp"
 #include "paths/host/path_releases.hpp"
 #include "paths/host/patience.hpp"
@@ -46,7 +46,7 @@ class Wiring : public HostView {
  public:
   /// `index` is the host's in this plan, `numbers` are those of all its hosts in the run. Greetings
   /// are taken from then on.
-  Wiring(Host& host, Reception& reception, std::shared_ptr<const WiringCall> call,
+  Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall> call,
          std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
          const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
   ~Wiring();
@@ -110,7 +110,7 @@ class Wiring : public HostView {
 
   Host& host_;
   eventspace::Recorder records_;  // of a further wiring, whose places are its own
-  Reception& reception_;
+  Acceptor& acceptor_;
   const std::shared_ptr<const WiringCall> call_;
   std::unique_ptr<Multiplexer::Share> share_made_;  // until the connections have it
   Multiplexer::Share& share_;

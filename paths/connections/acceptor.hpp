@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/reception.hpp — finds the wiring that a new connection is for.
+// paths/connections/acceptor.hpp — finds the wiring that a new connection is for.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -25,12 +25,12 @@ namespace paths {
 /// Connections for lanes go to whoever receives those.
 ///
 /// Sharing: any context may call anything.
-class Reception final : public Receiver {
+class Acceptor final : public Receiver {
  public:
   /// `number` is the host's in the run, `incarnation` another one each time it is started.
-  Reception(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
-            std::unique_ptr<Transport> transport);
-  ~Reception() override;
+  Acceptor(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
+           std::unique_ptr<Transport> transport);
+  ~Acceptor() override;
 
   void start() { multiplexer_.start(); }
   void stop() { multiplexer_.stop(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/reception.cpp — what a greeting is compared with, and who is answered by the
+// paths/connections/acceptor.cpp — what a greeting is compared with, and who is answered by the
 // door.
-#include "paths/connections/reception.hpp"
+#include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ std::string name_of(const WiringCall& call) {
 
 }  // namespace
 
-Reception::Reception(std::string host, std::uint32_t number, base::Digest run,
-                     std::uint64_t incarnation, std::unique_ptr<Transport> transport)
+Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run,
+                   std::uint64_t incarnation, std::unique_ptr<Transport> transport)
     : host_(std::move(host)),
       number_(number),
       run_(run),
@@ -32,12 +32,12 @@ Reception::Reception(std::string host, std::uint32_t number, base::Digest run,
       complaints_(host_),
       multiplexer_(std::move(transport), *this) {}
 
-Reception::~Reception() = default;
+Acceptor::~Acceptor() = default;
 
 // ---- calls of this host ----------------------------------------------------------------------
 
-std::shared_ptr<const WiringCall> Reception::begin(const std::string& label,
-                                                   const base::Digest& plan) {
+std::shared_ptr<const WiringCall> Acceptor::begin(const std::string& label,
+                                                  const base::Digest& plan) {
   const runtime::Lock lock(mutex_);
   Label& known = labels_[label];
   if (known.agreement.is_under_way())
@@ -47,7 +47,7 @@ std::shared_ptr<const WiringCall> Reception::begin(const std::string& label,
       WiringCall{label, known.agreement.begin(), incarnation_, plan});
 }
 
-void Reception::open(const WiringCall& call, Connections& connections, Multiplexer::Share& share) {
+void Acceptor::open(const WiringCall& call, Connections& connections, Multiplexer::Share& share) {
   std::vector<Waiting> came;
   std::string failure;
   {
@@ -68,8 +68,8 @@ void Reception::open(const WiringCall& call, Connections& connections, Multiplex
   if (!failure.empty()) connections.meeting().fail(failure);
 }
 
-void Reception::end(const WiringCall& call, const std::string& how,
-                    const std::vector<ConnectionId>& arrivals) {
+void Acceptor::end(const WiringCall& call, const std::string& how,
+                   const std::vector<ConnectionId>& arrivals) {
   const runtime::Lock lock(mutex_);
   Label& label = labels_.at(call.label);
   if (label.agreement.meaning_of(call.number) != Agreement::Meaning::now) return;
@@ -79,19 +79,19 @@ void Reception::end(const WiringCall& call, const std::string& how,
   after_end_.insert(arrivals.begin(), arrivals.end());
 }
 
-void Reception::hear(const WiringCall& call, std::uint64_t number) {
+void Acceptor::hear(const WiringCall& call, std::uint64_t number) {
   const runtime::Lock lock(mutex_);
   labels_.at(call.label).agreement.hear(number);
 }
 
-void Reception::open_lanes(Multiplexer::Share& share) {
+void Acceptor::open_lanes(Multiplexer::Share& share) {
   const runtime::Lock lock(mutex_);
   lanes_ = &share;
 }
 
 // ---- what comes on connections that are nobody's -----------------------------------------------
 
-void Reception::deliver(ConnectionId connection, Frame&& frame) {
+void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   Verdict verdict;
   {
     const runtime::Lock lock(mutex_);
@@ -112,12 +112,12 @@ void Reception::deliver(ConnectionId connection, Frame&& frame) {
 }
 
 /// Of no wiring that is there: as the request that it stands for. Answers are nobody's.
-void Reception::deliver_short(ConnectionId connection, ShortFrame&& frame) {
+void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
 
 /// Called with the mutex held, like all that follow.
-Reception::Verdict Reception::judge(ConnectionId connection, Frame& frame) {
+Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);
   if (waits_.contains(connection)) {
     if (frame.kind == FrameKind::refuse || frame.kind == FrameKind::goodbye)
@@ -133,14 +133,14 @@ Reception::Verdict Reception::judge(ConnectionId connection, Frame& frame) {
   return refused(fmt::format("host {} does not say which wiring it makes", frame.text));
 }
 
-Reception::Verdict Reception::judge_wiring(ConnectionId connection, Frame& hello) {
+Acceptor::Verdict Acceptor::judge_wiring(ConnectionId connection, Frame& hello) {
   const std::string label = hello.wiring->label;
   Verdict verdict = judge_call(connection, hello, labels_[label]);
   forget_if_unused(label);
   return verdict;
 }
 
-Reception::Verdict Reception::judge_call(ConnectionId connection, Frame& hello, Label& label) {
+Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, Label& label) {
   const WiringCall& call = *hello.wiring;
   Agreement& agreement = label.agreement;
   agreement.hear(call.number);
@@ -181,7 +181,7 @@ Reception::Verdict Reception::judge_call(ConnectionId connection, Frame& hello, 
 }
 
 /// The wiring has left, in good order; it may be long before its peer does.
-Reception::Verdict Reception::judge_after_end(ConnectionId connection, const Frame& frame) {
+Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {
     case FrameKind::goodbye:
@@ -201,8 +201,8 @@ Reception::Verdict Reception::judge_after_end(ConnectionId connection, const Fra
   return verdict;
 }
 
-Reception::Verdict Reception::refused(std::string why,
-                                      std::shared_ptr<const WiringCall> about) const {
+Acceptor::Verdict Acceptor::refused(std::string why,
+                                    std::shared_ptr<const WiringCall> about) const {
   Verdict verdict;
   Frame refusal = new_frame(run_, number_, FrameKind::refuse);
   refusal.text = why;
@@ -214,7 +214,7 @@ Reception::Verdict Reception::refused(std::string why,
 }
 
 /// The two hosts compare what they speak and which run they are of before anything else counts.
-std::string Reception::wrong_run(const Frame& hello) const {
+std::string Acceptor::wrong_run(const Frame& hello) const {
   const base::Digest theirs{hello.run_high, hello.run_low};
   if (hello.version != protocol_version)
     return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
@@ -228,7 +228,7 @@ std::string Reception::wrong_run(const Frame& hello) const {
 }
 
 /// False when no greeting on that connection waits.
-bool Reception::fails_waiting(ConnectionId connection, const std::string& failure) {
+bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure) {
   const auto known = waits_.find(connection);
   if (known == waits_.end()) return false;
   for (Waiting& one : labels_.at(known->second).waiting)
@@ -242,7 +242,7 @@ bool Reception::fails_waiting(ConnectionId connection, const std::string& failur
 }
 
 /// A call that this host makes later learns of fewer failures, and meets none of these hosts.
-void Reception::forget_oldest_failure() {
+void Acceptor::forget_oldest_failure() {
   const auto [label, connection] = std::move(failures_.front());
   failures_.pop_front();
   const auto found = labels_.find(label);
@@ -253,23 +253,23 @@ void Reception::forget_oldest_failure() {
   forget_if_unused(label);
 }
 
-void Reception::forget_if_unused(const std::string& label) {
+void Acceptor::forget_if_unused(const std::string& label) {
   const auto found = labels_.find(label);
   if (found != labels_.end() && found->second.is_unused()) labels_.erase(found);
 }
 
-std::size_t Reception::labels() const {
+std::size_t Acceptor::labels() const {
   const runtime::Lock lock(mutex_);
   return labels_.size();
 }
 
-void Reception::connection_lost(ConnectionId connection, const std::string& reason) {
+void Acceptor::connection_lost(ConnectionId connection, const std::string& reason) {
   const runtime::Lock lock(mutex_);
   after_end_.erase(connection);
   fails_waiting(connection, reason);
 }
 
-void Reception::turned_away(const std::string& source, const std::string& reason) {
+void Acceptor::turned_away(const std::string& source, const std::string& reason) {
   complaints_.tell(source, reason);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/reception_test.cpp — memory of greetings for wirings that a host never makes.
-#include "paths/connections/reception.hpp"
+// tests/paths/acceptor_test.cpp — memory of greetings for wirings that a host never makes.
+#include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>
 
@@ -38,8 +38,8 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([&] {
     LocalNetwork network(2);
-    Reception reception("host", 0, run, 1, network.transport(0));
-    reception.start();
+    Acceptor acceptor("host", 0, run, 1, network.transport(0));
+    acceptor.start();
     Nobody nobody;
     const auto peer = network.transport(1);
     peer->start(nobody);
@@ -51,9 +51,9 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
       peer->send(connection, std::move(hello));
       if (is_taken_back) peer->send(connection, frame_of(FrameKind::goodbye));
     }
-    labels = reception.labels();
+    labels = acceptor.labels();
     peer->stop();
-    reception.stop();
+    acceptor.stop();
   });
   return labels;
 }
