@@ -29,7 +29,7 @@ Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run,
       number_(number),
       run_(run),
       incarnation_(incarnation),
-      complaints_(host_),
+      rejections_(host_),
       multiplexer_(std::move(transport), *this) {}
 
 Acceptor::~Acceptor() = default;
@@ -99,7 +99,7 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
     if (verdict.share != nullptr && !multiplexer_.give(connection, *verdict.share)) return;
   }
   if (!verdict.complaint.empty())
-    complaints_.tell(multiplexer_.transport().source(connection), "refused: " + verdict.complaint);
+    rejections_.tell(multiplexer_.transport().source(connection), "refused: " + verdict.complaint);
   if (verdict.share != nullptr)
     return multiplexer_.pass_on(connection, *verdict.share, std::move(frame));
   for (Frame& answer : verdict.answers) {
@@ -270,7 +270,7 @@ void Acceptor::connection_lost(ConnectionId connection, const std::string& reaso
 }
 
 void Acceptor::turned_away(const std::string& source, const std::string& reason) {
-  complaints_.tell(source, reason);
+  rejections_.tell(source, reason);
 }
 
 }  // namespace paths

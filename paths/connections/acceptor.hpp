@@ -13,9 +13,9 @@
 
 #include "paths/connections/agreement.hpp"
 #include "paths/connections/connections.hpp"
-#include "paths/wire/complaints.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/multiplexer.hpp"
+#include "paths/wire/rejection_log.hpp"
 #include "paths/wire/transport.hpp"
 
 namespace paths {
@@ -38,7 +38,7 @@ class Acceptor final : public Receiver {
   std::unique_ptr<Multiplexer::Share> share(HostNumbers numbers = nullptr) {
     return multiplexer_.share(std::move(numbers));
   }
-  Complaints& complaints() { return complaints_; }
+  RejectionLog& rejections() { return rejections_; }
 
   /// A call of wire() begins. Throws UsageError when one of that label is under way here.
   std::shared_ptr<const WiringCall> begin(const std::string& label, const base::Digest& plan);
@@ -106,7 +106,7 @@ class Acceptor final : public Receiver {
   const std::uint32_t number_;
   const base::Digest run_;
   const std::uint64_t incarnation_;
-  Complaints complaints_;
+  RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
   std::unordered_map<ConnectionId, std::string> waits_;        // its label

@@ -10,7 +10,7 @@ namespace paths {
 
 Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                          std::uint32_t host, Opening opening, std::unique_ptr<Transport> transport,
-                         Complaints& complaints, Serve serve, ServeShort serve_short,
+                         RejectionLog& rejections, Serve serve, ServeShort serve_short,
                          Liveness::Gone gone)
     : table_(runtime, std::move(peers), host, std::move(opening.id), std::move(transport)),
       traffic_(table_.mutex()),
@@ -22,7 +22,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
       meeting_(
           table_, peers_, opening.needs_all,
           [this](std::uint32_t peer, const std::string& why) { liveness_.give_up(peer, why); }),
-      liveness_({table_, peers_, sender_, queue_, meeting_, complaints}, std::move(gone)),
+      liveness_({table_, peers_, sender_, queue_, meeting_, rejections}, std::move(gone)),
       goodbyes_(table_, peers_, sender_, queue_),
       serve_(std::move(serve)),
       serve_short_(std::move(serve_short)) {}

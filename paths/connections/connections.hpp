@@ -17,9 +17,9 @@
 #include "paths/connections/requests.hpp"
 #include "paths/connections/send_queue.hpp"
 #include "paths/connections/sent_traffic.hpp"
-#include "paths/wire/complaints.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/peers.hpp"
+#include "paths/wire/rejection_log.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/runtime.hpp"
 
@@ -43,7 +43,7 @@ class Connections final : public Receiver {
     bool needs_all = false;
   };
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
-              Opening opening, std::unique_ptr<Transport> transport, Complaints& complaints,
+              Opening opening, std::unique_ptr<Transport> transport, RejectionLog& rejections,
               Serve serve, ServeShort serve_short, Liveness::Gone gone);
   ~Connections() override;
 

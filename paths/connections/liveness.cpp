@@ -125,7 +125,7 @@ bool Liveness::lose_peer(std::uint32_t peer, Which which, const std::string& why
 
 void Liveness::turn_away(Connection& connection, const std::string& wrong,
                          runtime::DeferredWakes& wakes) {
-  parts_.complaints.tell(parts_.table.transport().source(connection.id), "refused: " + wrong);
+  parts_.rejections.tell(parts_.table.transport().source(connection.id), "refused: " + wrong);
   parts_.sender.post(connection, parts_.table.refusal(wrong));
   lose(connection, wrong, wakes);
 }

@@ -10,7 +10,7 @@
 #include "paths/connections/meeting.hpp"
 #include "paths/connections/peer_table.hpp"
 #include "paths/connections/send_queue.hpp"
-#include "paths/wire/complaints.hpp"
+#include "paths/wire/rejection_log.hpp"
 
 namespace paths {
 
@@ -35,7 +35,7 @@ class Liveness {
     FrameSender& sender;
     SendQueue& queue;
     Meeting& meeting;
-    Complaints& complaints;
+    RejectionLog& rejections;
   };
   Liveness(const Parts& parts, Gone gone);
 

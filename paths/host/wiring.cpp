@@ -30,7 +30,7 @@ Wiring::Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall>
       services_(runtime_, name(), index),
       connections_(
           runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
-          acceptor.complaints(),
+          acceptor.rejections(),
           [this](ConnectionId connection, Frame&& frame) {
             dispatcher_->run(connection, std::move(frame));
           },

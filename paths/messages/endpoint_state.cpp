@@ -15,7 +15,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       host(number),
       name(place_name(*plan, number)),
       carrier(by),
-      complaints(name),
+      rejections(name),
       departures(of, *plan, number, links, agenda) {}
 
 bool EndpointState::leads_to(std::uint32_t target) const {

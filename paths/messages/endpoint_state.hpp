@@ -13,8 +13,8 @@
 #include "paths/links/emulated_links.hpp"
 #include "paths/messages/group.hpp"
 #include "paths/plan/plan.hpp"
-#include "paths/wire/complaints.hpp"
 #include "paths/wire/lane_frame.hpp"
+#include "paths/wire/rejection_log.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -94,7 +94,7 @@ class EndpointState {
   const std::uint32_t host;
   const std::string name;
   LaneCarrier& carrier;
-  Complaints complaints;
+  RejectionLog rejections;
   runtime::Mutex mutex;
   Agenda agenda;
   Departures departures;

@@ -28,7 +28,7 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   }
   if (!has_way(frame)) {
     const Plan& plan = *state_.plan;
-    state_.complaints.tell(
+    state_.rejections.tell(
         place_text(plan, from),
         fmt::format("lanes: a message from {} to {}, which has no way here",
                     place_text(plan, frame.source), place_text(plan, frame.target)));

@@ -188,7 +188,7 @@ void GroupControl::keep_for_later(LaneFrame frame) {
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;
   if (!is_useful || early_frames_ >= early_frames_max) {
-    parts_.state.complaints.tell(fmt::format("host {}", parts_.state.name_of(frame.source)),
+    parts_.state.rejections.tell(fmt::format("host {}", parts_.state.name_of(frame.source)),
                                  fmt::format("lanes: control for a group that there is not{}{}",
                                              frame.text.empty() ? "" : ": ", frame.text));
     return;

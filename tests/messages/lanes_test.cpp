@@ -331,7 +331,7 @@ TEST_CASE("lanes: a host logs frames that it refuses once for each sender, of 32
     std::size_t lines = 0;
     for (std::size_t at = 0; (at = said.text.find("] host a0: ", at)) != std::string::npos; ++at)
       ++lines;
-    CHECK(lines == paths::Complaints::sources_max + 1);
+    CHECK(lines == paths::RejectionLog::sources_max + 1);
   }
 }
 

@@ -87,7 +87,7 @@ struct Talk {
   std::vector<std::pair<ConnectionId, ShortFrame>> served_short;
   std::vector<std::string> gone;
   bool welcomes = true;  // beta-0 does, at once
-  Complaints complaints{"alpha-0"};
+  RejectionLog rejections{"alpha-0"};
   Connections connections{
       runtime,
       peers_of(*plan),
@@ -97,7 +97,7 @@ struct Talk {
                              [this](ConnectionId id) {
                                if (welcomes) connections.deliver(id, frame(FrameKind::welcome));
                              }),
-      complaints,
+      rejections,
       [this](ConnectionId id, Frame&& frame) { served.emplace_back(id, std::move(frame)); },
       [this](ConnectionId id, ShortFrame&& frame) {
         served_short.emplace_back(id, std::move(frame));

@@ -34,7 +34,7 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),
-      complaints_(peers_->hosts[host_].name),
+      rejections_(peers_->hosts[host_].name),
       clocks_(runtime, *peers_, host) {}
 
 LaneConnections::~LaneConnections() { transport_->stop(); }
@@ -149,7 +149,7 @@ void LaneConnections::close_idle() {
 
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   if (const std::string wrong = wrong_hello(hello, *peers_, host_); !wrong.empty()) {
-    complaints_.tell(transport_->source(connection), "lanes: refused: " + wrong);
+    rejections_.tell(transport_->source(connection), "lanes: refused: " + wrong);
     return transport_->drop(connection);
   }
   {

@@ -12,8 +12,8 @@
 #include "paths/messages/carriers/shared_clocks.hpp"
 #include "paths/messages/carriers/switches.hpp"
 #include "paths/messages/message_endpoint.hpp"
-#include "paths/wire/complaints.hpp"
 #include "paths/wire/peers.hpp"
+#include "paths/wire/rejection_log.hpp"
 #include "paths/wire/silence.hpp"
 #include "paths/wire/transport.hpp"
 
@@ -78,7 +78,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
   const std::size_t connections_most_;
-  Complaints complaints_;
+  RejectionLog rejections_;
   MessageEndpoint* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // null: there are none
   mutable runtime::Mutex mutex_;

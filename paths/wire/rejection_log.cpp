@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/complaints.cpp — one line for each source, and so many in all.
-#include "paths/wire/complaints.hpp"
+// paths/wire/rejection_log.cpp — one line for each source, and so many in all.
+#include "paths/wire/rejection_log.hpp"
 
 #include <spdlog/spdlog.h>
 
 namespace paths {
 
-void Complaints::tell(const std::string& source, const std::string& what) {
+void RejectionLog::tell(const std::string& source, const std::string& what) {
   const runtime::Lock lock(mutex_);
   if (told_of_.size() > sources_max || !told_of_.insert(source).second) return;
   if (told_of_.size() > sources_max) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/complaints.hpp — what the log is told of those who are turned away.
+// paths/wire/rejection_log.hpp — what the log is told of those who are turned away.
 #pragma once
 #include <set>
 #include <string>
@@ -12,11 +12,11 @@ namespace paths {
 /// under many names.
 ///
 /// Sharing: any context may call anything.
-class Complaints {
+class RejectionLog {
  public:
   static constexpr std::size_t sources_max = 32;
 
-  explicit Complaints(std::string host) : host_(std::move(host)) {}
+  explicit RejectionLog(std::string host) : host_(std::move(host)) {}
   /// `source` is an address, as far as it is known.
   void tell(const std::string& source, const std::string& what);
 
