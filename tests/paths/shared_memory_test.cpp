@@ -226,13 +226,13 @@ TEST_CASE("shared memory: nothing is left out that is not there, nor twice in a 
 TEST_CASE("shared memory: who waits for room is told once half of the ring is free") {
   Ends ends;
   ends.writer.write(1, numbered(0, 3 << 20));
-  CHECK_FALSE(ends.reader.owes_word());
+  CHECK_FALSE(ends.reader.must_notify_writer());
   ends.writer.write(1, numbered(1, 3 << 20));
   CHECK(ends.writer.has_kept());
-  CHECK_FALSE(ends.reader.owes_word());
+  CHECK_FALSE(ends.reader.must_notify_writer());
   REQUIRE(ends.reader.next() != nullptr);
-  CHECK(ends.reader.owes_word());
-  CHECK_FALSE(ends.reader.owes_word());
+  CHECK(ends.reader.must_notify_writer());
+  CHECK_FALSE(ends.reader.must_notify_writer());
   CHECK(ends.writer.push());
   REQUIRE(ends.reader.next() != nullptr);
 }
@@ -276,7 +276,7 @@ TEST_CASE("shared memory: descriptors that are no memory of a link are refused")
   CHECK_THROWS_AS(RingArea::of(Descriptor()), LinkError);
   CHECK_THROWS_AS(RingArea::of(Descriptor(open("/dev/null", O_RDWR | O_CLOEXEC))), LinkError);
   CHECK_THROWS_AS(RingArea::of(Descriptor(memfd_create("none", MFD_CLOEXEC))), LinkError);
-  const AwakeSign sign = AwakeSign::make();
+  const PollingFlag sign = PollingFlag::make();
   CHECK_THROWS_AS(RingArea::of(Descriptor(dup(sign.descriptor()))), LinkError);
   // Of the right size, but it may shrink under whoever reads it.
   const RingArea area = RingArea::make();
@@ -287,8 +287,8 @@ TEST_CASE("shared memory: descriptors that are no memory of a link are refused")
 }
 
 TEST_CASE("shared memory: only its host changes whether it looks, and each sleep is another") {
-  AwakeSign own = AwakeSign::make();
-  const AwakeSign seen = AwakeSign::of(Descriptor(dup(own.descriptor())));
+  PollingFlag own = PollingFlag::make();
+  const PollingFlag seen = PollingFlag::of(Descriptor(dup(own.descriptor())));
   CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, own.descriptor(), 0) == MAP_FAILED);
   const std::uint64_t first = seen.sleep();
   CHECK(first != 0);

@@ -102,8 +102,8 @@ std::byte* RingArea::bytes(int direction) const {
 
 // ---- who looks -------------------------------------------------------------------------------
 
-AwakeSign AwakeSign::make() {
-  AwakeSign sign;
+PollingFlag PollingFlag::make() {
+  PollingFlag sign;
   sign.descriptor_ = new_memory(page_bytes);
   void* const mapped =
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sign.descriptor(), 0);
@@ -115,9 +115,9 @@ AwakeSign AwakeSign::make() {
   return sign;
 }
 
-AwakeSign AwakeSign::of(Descriptor descriptor) {
+PollingFlag PollingFlag::of(Descriptor descriptor) {
   check(descriptor, page_bytes);
-  AwakeSign sign;
+  PollingFlag sign;
   sign.descriptor_ = std::move(descriptor);
   void* const mapped = mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED, sign.descriptor(), 0);
   if (mapped == MAP_FAILED) fail("shared memory cannot be mapped");
@@ -125,18 +125,18 @@ AwakeSign AwakeSign::of(Descriptor descriptor) {
   return sign;
 }
 
-AwakeSign::~AwakeSign() {
+PollingFlag::~PollingFlag() {
   if (word_ != nullptr) munmap(word_, page_bytes);
 }
 
-void AwakeSign::begin_polling() { word_->fetch_add(1, std::memory_order_seq_cst); }
+void PollingFlag::begin_polling() { word_->fetch_add(1, std::memory_order_seq_cst); }
 
-bool AwakeSign::end_polling() {
+bool PollingFlag::end_polling() {
   const std::uint64_t before = word_->fetch_add(one_sleep - 1, std::memory_order_seq_cst);
   return (before & lookers) == 1;
 }
 
-std::uint64_t AwakeSign::sleep() const {
+std::uint64_t PollingFlag::sleep() const {
   const std::uint64_t word = word_->load(std::memory_order_seq_cst);
   return (word & lookers) == 0 ? word : 0;
 }
@@ -172,7 +172,7 @@ std::size_t RingWriter::bytes_left_out(std::size_t wanted) {
 }
 
 bool RingWriter::ask_for_room() {
-  control_->wants_room.store(1, std::memory_order_seq_cst);
+  control_->writer_waiting.store(1, std::memory_order_seq_cst);
   return control_->read.load(std::memory_order_seq_cst) == read_;
 }
 
@@ -199,11 +199,11 @@ void RingReader::consume_to_end() {
   consume(left_out);
 }
 
-bool RingReader::owes_word() {
-  if (control_->wants_room.load(std::memory_order_seq_cst) == 0) return false;
+bool RingReader::must_notify_writer() {
+  if (control_->writer_waiting.load(std::memory_order_seq_cst) == 0) return false;
   written_ = control_->written.load(std::memory_order_acquire);
   if (written_ - read_ > RingArea::ring_bytes / 2) return false;
-  control_->wants_room.store(0, std::memory_order_seq_cst);
+  control_->writer_waiting.store(0, std::memory_order_seq_cst);
   return true;
 }
 

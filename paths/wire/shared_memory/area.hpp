@@ -25,7 +25,7 @@ using base::Descriptor;
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
-  alignas(64) std::atomic<std::uint32_t> wants_room{0};  ///< the writer, to be told of some
+  alignas(64) std::atomic<std::uint32_t> writer_waiting{0};  ///< the writer, to be told of some
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -64,21 +64,21 @@ class RingArea {
 
 /// Says to other processes whether anybody of this host looks at what they write. One number, which
 /// only this host changes: how many look, and how often the last of them has left.
-class AwakeSign {
+class PollingFlag {
  public:
   /// Of this host. Throws std::system_error.
-  static AwakeSign make();
+  static PollingFlag make();
   /// Of a peer, to be read only. Throws LinkError.
-  static AwakeSign of(Descriptor descriptor);
-  AwakeSign() = default;
-  AwakeSign(AwakeSign&& other) noexcept
+  static PollingFlag of(Descriptor descriptor);
+  PollingFlag() = default;
+  PollingFlag(PollingFlag&& other) noexcept
       : descriptor_(std::move(other.descriptor_)), word_(std::exchange(other.word_, nullptr)) {}
-  AwakeSign& operator=(AwakeSign&& other) noexcept {
+  PollingFlag& operator=(PollingFlag&& other) noexcept {
     descriptor_ = std::move(other.descriptor_);
     std::swap(word_, other.word_);
     return *this;
   }
-  ~AwakeSign();
+  ~PollingFlag();
 
   explicit operator bool() const { return word_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
@@ -137,7 +137,7 @@ class RingReader {
     return control_ != nullptr && control_->written.load(std::memory_order_seq_cst) != read_;
   }
   /// The writer asked for room, and there is: once for each time it asked.
-  bool owes_word();
+  bool must_notify_writer();
 
  private:
   RingControl* control_ = nullptr;

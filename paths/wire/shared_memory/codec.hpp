@@ -100,7 +100,7 @@ class FrameReader {
   /// Whether next() may find something; quick when not.
   bool has_more() { return is_under_way_ || ring_.has_data(); }
   /// The writer waits for room, and there is.
-  bool owes_word() { return ring_.owes_word(); }
+  bool must_notify_writer() { return ring_.must_notify_writer(); }
 
  private:
   Arrived* finish(base::Payload&& body);

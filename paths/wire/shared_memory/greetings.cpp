@@ -30,10 +30,10 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
   if (word.lacks_descriptors)
     throw std::system_error(EMFILE, std::generic_category(), "no descriptors for shared memory");
   if (link->is_ours()) {
-    link->begin(std::move(link->area), AwakeSign::of(std::move(first)), 0);
+    link->begin(std::move(link->area), PollingFlag::of(std::move(first)), 0);
   } else {
     RingArea area = RingArea::of(std::move(first));
-    AwakeSign sign = AwakeSign::of(std::move(second));
+    PollingFlag sign = PollingFlag::of(std::move(second));
     send_greeting(link->socket, sign_.descriptor());
     link->begin(std::move(area), std::move(sign), 1);
   }

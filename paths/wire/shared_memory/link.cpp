@@ -11,7 +11,7 @@
 
 namespace paths {
 
-void Link::begin(RingArea rings, AwakeSign peer, int direction) {
+void Link::begin(RingArea rings, PollingFlag peer, int direction) {
   const int other = 1 - direction;
   runtime::Lock sending(sending_);
   area = std::move(rings);

@@ -58,7 +58,7 @@ class Link {
   bool has_begun = false;  ///< greetings were exchanged
 
   /// What was kept leaves, what comes can be read. `direction` is the one we write.
-  void begin(RingArea rings, AwakeSign peer, int direction);
+  void begin(RingArea rings, PollingFlag peer, int direction);
   /// In place of begin(): what was kept and all that is written takes the detour.
   void divert(LinkDetour detour);
   /// Nothing more leaves; answers the connections that were open.
@@ -125,7 +125,7 @@ class Link {
   runtime::Mutex sending_;
   FrameWriter writer_;
   std::optional<LinkDetour> detour_;
-  AwakeSign peer_;
+  PollingFlag peer_;
   std::atomic<bool> is_diverted_{false};
   std::atomic<bool> waits_for_room_{false};  // somebody, for what is kept to leave
   std::atomic<std::uint64_t> rung_{0};       // the sleep out of which the peer was woken

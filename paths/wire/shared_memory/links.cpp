@@ -44,7 +44,7 @@ void Links::start(Receiver& receiver) {
   ENSURE(!runtime_.is_virtual());
   const Peers::Peer& self = peers_->hosts[host_];
   try {
-    sign_ = AwakeSign::make();
+    sign_ = PollingFlag::make();
   } catch (const std::system_error& error) {
     why_without_memory_ = error.what();
     if (peers_->requires_shared_memory || !detour_)
@@ -232,7 +232,8 @@ bool Links::receive_from(const LinkPtr& link) {
     while (received < receives_in_a_row && link->reader.has_more() && receive_next(link))
       ++received;
     if (received == receives_in_a_row) look_soon();
-    if (link->reader.owes_word()) link->tell_of_room();  // who waits for some is told as we read
+    if (link->reader.must_notify_writer())
+      link->tell_of_room();  // who waits for some is told as we read
     return received > 0;
   } catch (const LinkError& error) {
     refuse(link, error.what());

@@ -92,7 +92,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::shared_ptr<Detour> detour_;
-  AwakeSign sign_;                  // none where the system refuses memory
+  PollingFlag sign_;                // none where the system refuses memory
   std::string why_without_memory_;  // then
 
   runtime::Mutex receiving_;
