@@ -50,14 +50,14 @@ base::Nanos clock(const paths::Thread& thread) {
   return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
 }
 
-void send_to(paths::LaneGroup& group, const std::vector<std::uint32_t>& targets,
+void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targets,
              std::uint64_t size) {
   const base::Payload message = bytes_of(size);
   for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
 /// The next messages are asked for before those that came are answered, so that all are granted.
-void receive_from(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator,
+void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {
     std::vector<paths::Receiving> coming;
@@ -82,7 +82,7 @@ base::Payload patiently(paths::Receiving receiving) {
   return receiving.wait();
 }
 
-Bursts::Bursts(paths::Thread& thread, paths::LaneGroup& group, bool is_one_clock)
+Bursts::Bursts(paths::Thread& thread, paths::MessageGroup& group, bool is_one_clock)
     : thread_(thread), group_(group), is_one_clock_(is_one_clock) {}
 
 void Bursts::make_ready(const Peers& sources_of, std::uint64_t rounds) {
@@ -127,7 +127,7 @@ void Bursts::release(const std::vector<std::uint32_t>& hosts) {
     if (host != thread_.host().index()) group_.send(host, control_tag, payload_of({What::end}));
 }
 
-bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
+bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts) {
   const std::uint64_t ours = runtime::steady_clock_identity();
   bool all_do = ours != 0;
@@ -139,7 +139,7 @@ bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
   return all_do;
 }
 
-void help(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator) {
+void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator) {
   for (;;) {
     const Request request = request_of(patiently(group.receive(initiator, control_tag)));
     if (request.what == What::end) return;

@@ -28,7 +28,7 @@ struct HostPair {
 /// Blocks:  all of it. Throws TravelError when a host is lost.
 class Bursts {
  public:
-  Bursts(paths::Thread& thread, paths::LaneGroup& group, bool is_one_clock);
+  Bursts(paths::Thread& thread, paths::MessageGroup& group, bool is_one_clock);
 
   /// So many bursts of each size, the sizes in turns; times by size.
   std::vector<std::vector<base::Nanos>> batch(const std::vector<HostPair>& pairs,
@@ -47,17 +47,17 @@ class Bursts {
   base::Nanos one(const Peers& sources_of, const Peers& targets_of, std::uint64_t size);
 
   paths::Thread& thread_;
-  paths::LaneGroup& group_;
+  paths::MessageGroup& group_;
   const bool is_one_clock_;
   std::uint64_t bytes_ = 0;
 };
 
 /// Sends and receives as that host says, until it needs no more.
-void help(paths::Thread& thread, paths::LaneGroup& group, std::uint32_t initiator);
+void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator);
 
 /// Whether those hosts, which call help(), read the clock that this one reads. An address is no
 /// proof of that: behind forwarded ports there are other machines.
-bool have_our_clock(const paths::Thread& thread, paths::LaneGroup& group,
+bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts);
 
 /// Waits for a word that may come any time, as long as who sends it is there.

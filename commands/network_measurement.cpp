@@ -223,7 +223,7 @@ void NetworkMeasurement::run(paths::Thread& thread) {
   group->leave();
 }
 
-void NetworkMeasurement::take_part(paths::Thread& thread, paths::LaneGroup& group,
+void NetworkMeasurement::take_part(paths::Thread& thread, paths::MessageGroup& group,
                                    std::size_t round) {
   const std::uint32_t self = thread.host().index(), first = hosts_.front();
   for (const std::size_t number : rounds_[round]) {
@@ -248,7 +248,7 @@ void NetworkMeasurement::take_part(paths::Thread& thread, paths::LaneGroup& grou
   }
 }
 
-void NetworkMeasurement::collect(paths::LaneGroup& group, std::size_t round) {
+void NetworkMeasurement::collect(paths::MessageGroup& group, std::size_t round) {
   for (const std::size_t number : rounds_[round]) {
     const std::uint32_t initiator = tests_[number].task.sources.front();
     if (initiator != hosts_.front())

@@ -59,7 +59,8 @@ struct Share {
   Fold& fold;
   ExecutionLimits limits;
   ShareTrace* trace = nullptr;  ///< null where nothing is recorded
-  /// Asks the hosts that it waits for whether that can still happen (LaneGroup::ask); may be empty.
+  /// Asks the hosts that it waits for whether that can still happen (MessageGroup::ask); may be
+  /// empty.
   std::function<void()> ask_hosts = {};
   /// Values are checked when they are sent or copied from `in`; folding checks the others.
   bool is_in_unchecked = false;
@@ -77,7 +78,7 @@ class Execution {
  public:
   /// `lanes`: of the group's hosts, by participant in `hosts`; null where there is but one. All
   /// outlive it.
-  Execution(const runtime::Runtime& runtime, paths::LaneGroup* lanes,
+  Execution(const runtime::Runtime& runtime, paths::MessageGroup* lanes,
             const std::vector<std::uint32_t>& hosts)
       : runtime_(runtime), lanes_(lanes), hosts_(hosts), waits_(runtime) {}
   void run(const Share& share, collectives::Program program);
@@ -139,7 +140,7 @@ class Execution {
   [[noreturn]] void throw_late() const;
 
   const runtime::Runtime& runtime_;
-  paths::LaneGroup* const lanes_;
+  paths::MessageGroup* const lanes_;
   const std::vector<std::uint32_t>& hosts_;
   const Share* share_ = nullptr;  // while it runs
   pricing::Admission steps_;

@@ -35,8 +35,8 @@ struct Running {
   std::unique_ptr<const Call> kept;   ///< of one whose handle could not wait, as the run is stopped
 };
 
-/// The operation of a group that split it, and which group that is; by LaneGroup::id(), 0: none, or
-/// one on one host.
+/// The operation of a group that split it, and which group that is; by MessageGroup::id(), 0: none,
+/// or one on one host.
 struct Origin {
   std::uint64_t group = 0;
   std::uint64_t operation = 0;
@@ -142,9 +142,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Failing failing_;
   const Origin origin_;
   const std::shared_ptr<Choices> choices_;
-  const std::vector<std::uint32_t>& hosts_;  // of the run, by participant
-  const std::unique_ptr<GroupTrace> trace_;  // null where nothing is recorded
-  std::unique_ptr<paths::LaneGroup> lanes_;  // null where the group is on one host
+  const std::vector<std::uint32_t>& hosts_;     // of the run, by participant
+  const std::unique_ptr<GroupTrace> trace_;     // null where nothing is recorded
+  std::unique_ptr<paths::MessageGroup> lanes_;  // null where the group is on one host
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
   std::set<std::uint32_t> come_;                                         // members

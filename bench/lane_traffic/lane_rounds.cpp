@@ -44,7 +44,7 @@ void LaneRounds::run(paths::Thread& thread) {
   std::sort(took_.begin(), took_.end());
 }
 
-void LaneRounds::send_and_receive(paths::Thread& thread, paths::LaneGroup& group) {
+void LaneRounds::send_and_receive(paths::Thread& thread, paths::MessageGroup& group) {
   const std::uint32_t self = thread.host().index(), first = hosts_.front();
   const auto now = [&] { return common_clock(thread); };
   base::Nanos begin{0};

@@ -34,7 +34,7 @@ class LaneRounds {
   const std::vector<double>& took() const { return took_; }
 
  private:
-  void send_and_receive(paths::Thread& thread, paths::LaneGroup& group);
+  void send_and_receive(paths::Thread& thread, paths::MessageGroup& group);
 
   const LaneRoundsOptions options_;
   std::vector<std::uint32_t> hosts_;

@@ -57,7 +57,7 @@ std::uint64_t LaneTraffic::channel_of(const Message& message) const {
   return std::uint64_t{message.from} * host_of_.size() + message.to;
 }
 
-std::shared_ptr<paths::LaneGroup> LaneTraffic::join(paths::Thread& thread) {
+std::shared_ptr<paths::MessageGroup> LaneTraffic::join(paths::Thread& thread) {
   const std::uint32_t host = thread.host().index();
   runtime::Lock lock(mutex_);
   HostGroup& here = groups_[host];
@@ -72,7 +72,7 @@ std::shared_ptr<paths::LaneGroup> LaneTraffic::join(paths::Thread& thread) {
 }
 
 void LaneTraffic::leave(paths::Thread& thread) {
-  std::shared_ptr<paths::LaneGroup> last;
+  std::shared_ptr<paths::MessageGroup> last;
   {
     runtime::Lock lock(mutex_);
     HostGroup& here = groups_[thread.host().index()];
@@ -85,7 +85,7 @@ void LaneTraffic::leave(paths::Thread& thread) {
   if (last) last->leave();
 }
 
-void LaneTraffic::receive(paths::Thread& thread, paths::LaneGroup& group) {
+void LaneTraffic::receive(paths::Thread& thread, paths::MessageGroup& group) {
   struct Channel {
     std::deque<std::size_t> coming;
     paths::Receiving next;

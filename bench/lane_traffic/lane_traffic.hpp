@@ -48,12 +48,12 @@ class LaneTraffic {
     std::uint64_t offset = 0;  ///< of its bytes in the pattern
   };
   struct HostGroup {
-    std::shared_ptr<paths::LaneGroup> group;
+    std::shared_ptr<paths::MessageGroup> group;
     std::uint32_t threads = 0;
   };
-  std::shared_ptr<paths::LaneGroup> join(paths::Thread& thread);
+  std::shared_ptr<paths::MessageGroup> join(paths::Thread& thread);
   void leave(paths::Thread& thread);
-  void receive(paths::Thread& thread, paths::LaneGroup& group);
+  void receive(paths::Thread& thread, paths::MessageGroup& group);
   base::Payload payload_of(const Message& message) const;
   std::uint64_t channel_of(const Message& message) const;
 

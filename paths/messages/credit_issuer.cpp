@@ -16,14 +16,14 @@ constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
 
-LaneIn& CreditIssuer::lane_from(GroupState& group, std::uint32_t source) {
-  std::unique_ptr<LaneIn>& lane = group.in[source];
+InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source) {
+  std::unique_ptr<InboundChannel>& lane = group.in[source];
   if (lane != nullptr) return *lane;
   if (const std::uint64_t exact = group.options.window_bytes; exact != 0) {
-    lane = std::make_unique<LaneIn>(inbox_, exact, 1);
+    lane = std::make_unique<InboundChannel>(inbox_, exact, 1);
   } else {
     const std::uint64_t under_way = bytes_under_way(source);
-    lane = std::make_unique<LaneIn>(inbox_, under_way + under_way / 8, under_way / 8);
+    lane = std::make_unique<InboundChannel>(inbox_, under_way + under_way / 8, under_way / 8);
   }
   return *lane;
 }
@@ -68,7 +68,7 @@ void CreditIssuer::issue_to_short() {
   }
 }
 
-void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, LaneIn& lane,
+void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                            const NamedMessage& which, MessageName name) {
   if (!may_wait_to_ask(lane, which))
     return grant(group.id, source, {name, which.meaning}, which.is_grant_at_once);
@@ -78,18 +78,18 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, LaneIn
 
 /// A source that has credit for more than a frame sends what is little without being asked. If
 /// another message holds it up, that message lies here, and the credit is not ample.
-bool CreditIssuer::may_wait_to_ask(const LaneIn& lane, const NamedMessage& which) const {
+bool CreditIssuer::may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const {
   return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
 }
 
-bool CreditIssuer::has_ample_credit(const LaneIn& lane) const {
+bool CreditIssuer::has_ample_credit(const InboundChannel& lane) const {
   const std::uint64_t frame = state_.plan->lanes.frame_bytes;
   return frame != 0 && lane.account().is_ample() && lane.account().unused() >= charge_of(frame);
 }
 
-void CreditIssuer::grant(std::uint64_t group, std::uint32_t source, const LaneIn::HeldBack& message,
-                         bool is_at_once) {
+void CreditIssuer::grant(std::uint64_t group, std::uint32_t source,
+                         const InboundChannel::HeldBack& message, bool is_at_once) {
   LaneFrame grant = state_.control(LaneKind::grant, source, group);
   grant.channel = message.name.channel;
   grant.ordinal = message.name.ordinal;
@@ -98,11 +98,14 @@ void CreditIssuer::grant(std::uint64_t group, std::uint32_t source, const LaneIn
   state_.post(std::move(grant));
 }
 
-void CreditIssuer::grant_held_back(const GroupState& group, std::uint32_t source, LaneIn& lane) {
-  for (const LaneIn::HeldBack& message : lane.take_held_back()) grant(group.id, source, message);
+void CreditIssuer::grant_held_back(const GroupState& group, std::uint32_t source,
+                                   InboundChannel& lane) {
+  for (const InboundChannel::HeldBack& message : lane.take_held_back())
+    grant(group.id, source, message);
 }
 
-void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source, LaneIn& lane) {
+void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
+                                InboundChannel& lane) {
   if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
 }
 

@@ -22,7 +22,7 @@ class CreditIssuer {
       : state_(state), groups_(groups), inbox_(inbox) {}
 
   /// Returns the lane from a peer, which may be new.
-  LaneIn& lane_from(GroupState& group, std::uint32_t source);
+  InboundChannel& lane_from(GroupState& group, std::uint32_t source);
 
   void issue(GroupState& group, std::uint32_t source);
   /// Issues what has returned from a source. Those that found no room before are served first.
@@ -30,10 +30,10 @@ class CreditIssuer {
   void issue_to_short();
 
   /// Requests a message from its source. Holds the request back if the source can send by credit.
-  void ask_for(const GroupState& group, std::uint32_t source, LaneIn& lane,
+  void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
   /// Asks for what was held back, unless the lane has ample credit.
-  void ask_if_short(const GroupState& group, std::uint32_t source, LaneIn& lane);
+  void ask_if_short(const GroupState& group, std::uint32_t source, InboundChannel& lane);
   /// Asks for all that was held back and has not come.
   void ask_for_all();
   /// Returns when ask_for_all() must be called.
@@ -41,11 +41,11 @@ class CreditIssuer {
 
  private:
   std::uint64_t bytes_under_way(std::uint32_t source) const;
-  bool may_wait_to_ask(const LaneIn& lane, const NamedMessage& which) const;
-  bool has_ample_credit(const LaneIn& lane) const;
-  void grant(std::uint64_t group, std::uint32_t source, const LaneIn::HeldBack& message,
+  bool may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const;
+  bool has_ample_credit(const InboundChannel& lane) const;
+  void grant(std::uint64_t group, std::uint32_t source, const InboundChannel::HeldBack& message,
              bool is_at_once = false);
-  void grant_held_back(const GroupState& group, std::uint32_t source, LaneIn& lane);
+  void grant_held_back(const GroupState& group, std::uint32_t source, InboundChannel& lane);
 
   EndpointState& state_;
   GroupTable& groups_;

@@ -123,7 +123,7 @@ void FrameDelivery::take_data(LaneFrame frame) {
   if (const std::string wrong = wrong_place(*group, frame); !wrong.empty())
     return failures.refuse(frame, wrong);
   const std::uint32_t source = frame.source;
-  LaneIn& lane = parts_.credit.lane_from(*group, source);
+  InboundChannel& lane = parts_.credit.lane_from(*group, source);
   if (group->over.contains(source) && lane.is_over()) return;
   failures.compare_meaning(*group, frame.channel, {frame.meaning, source});
   const bool has_failed = group->why_failed(frame.channel) != nullptr;

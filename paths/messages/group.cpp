@@ -28,17 +28,17 @@ MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::strin
 
 }  // namespace
 
-std::shared_ptr<MessageEndpoint> LaneGroup::lanes_here() const {
+std::shared_ptr<MessageEndpoint> MessageGroup::lanes_here() const {
   auto lanes = lanes_.lock();
   return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
 }
 
-LaneGroup::~LaneGroup() {
+MessageGroup::~MessageGroup() {
   if (const auto lanes = lanes_here()) lanes->calls_.leave(id_);
 }
 
-MessageEndpoint& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
-                                      std::uint64_t channel) const {
+MessageEndpoint& MessageGroup::lanes_for(std::string_view what, std::uint32_t peer,
+                                         std::uint64_t channel) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(fmt::format("group {}: {}: {}", name(), what, why));
   };
@@ -52,7 +52,7 @@ MessageEndpoint& LaneGroup::lanes_for(std::string_view what, std::uint32_t peer,
 }
 
 template <class Handle>
-Handle LaneGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent) const {
+Handle MessageGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent) const {
   Handle made;
   made.lanes_ = lanes_;
   made.group_ = name_;
@@ -65,7 +65,7 @@ Handle LaneGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory l
   return made;
 }
 
-Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+Sending MessageGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
   message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
   MessageEndpoint& lanes = lanes_for("send", to, channel);
   auto sending = handle<Sending>(to, channel);
@@ -73,14 +73,14 @@ Sending LaneGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload m
   return sending;
 }
 
-Receiving LaneGroup::receive(std::uint32_t from, std::uint64_t channel) {
+Receiving MessageGroup::receive(std::uint32_t from, std::uint64_t channel) {
   MessageEndpoint& lanes = lanes_for("receive", from, channel);
   auto receiving = handle<Receiving>(from, channel);
   lanes.calls_.receive(id_, from, channel, receiving.wait_);
   return receiving;
 }
 
-Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
+Sending MessageGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
   message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
   MessageEndpoint& lanes = lanes_for("send", to, which.channel);
   auto sending = handle<Sending>(to, which.channel);
@@ -88,57 +88,57 @@ Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, base::Paylo
   return sending;
 }
 
-Sending LaneGroup::send(std::uint32_t to, const NamedMessage& which, LentMemory message) {
+Sending MessageGroup::send(std::uint32_t to, const NamedMessage& which, LentMemory message) {
   MessageEndpoint& lanes = lanes_for("send", to, which.channel);
   auto sending = handle<Sending>(to, which.channel, std::move(message));
   lanes.calls_.send(id_, to, which, {}, sending.wait_);
   return sending;
 }
 
-Receiving LaneGroup::receive(std::uint32_t from, const NamedMessage& which, LentMemory place) {
+Receiving MessageGroup::receive(std::uint32_t from, const NamedMessage& which, LentMemory place) {
   MessageEndpoint& lanes = lanes_for("receive", from, which.channel);
   auto receiving = handle<Receiving>(from, which.channel, std::move(place));
   lanes.calls_.receive(id_, from, which, receiving.wait_);
   return receiving;
 }
 
-std::string LaneGroup::host_name(std::uint32_t host) const {
+std::string MessageGroup::host_name(std::uint32_t host) const {
   return lanes_of(lanes_, "group ", name()).state_.name_of(host);
 }
 
-std::string LaneGroup::own_host_name() const {
+std::string MessageGroup::own_host_name() const {
   return lanes_of(lanes_, "group ", name()).state_.name;
 }
 
-std::string LaneGroup::known_cause_text() const {
+std::string MessageGroup::known_cause_text() const {
   return lanes_of(lanes_, "group ", name()).calls_.known_cause_text();
 }
 
-bool LaneGroup::is_paced(std::uint32_t to) const {
+bool MessageGroup::is_paced(std::uint32_t to) const {
   return lanes_for("send", to, 0).calls_.is_paced(to);
 }
 
-void LaneGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
+void MessageGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
   if (const auto lanes = lanes_here()) lanes->calls_.close(id_, channel, std::move(what));
 }
 
-void LaneGroup::fail(const Channels& which, const std::string& why) {
+void MessageGroup::fail(const Channels& which, const std::string& why) {
   if (const auto lanes = lanes_here()) lanes->calls_.fail(id_, which, why);
 }
 
-void LaneGroup::ask(const LaneQuestion& question) {
+void MessageGroup::ask(const LaneQuestion& question) {
   if (const auto lanes = lanes_here()) lanes->calls_.ask(id_, question);
 }
 
-void LaneGroup::abandon(const std::string& why) {
+void MessageGroup::abandon(const std::string& why) {
   if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, why);
 }
 
-void LaneGroup::leave_after(const PartTaken& part) {
+void MessageGroup::leave_after(const PartTaken& part) {
   if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, "", part);
 }
 
-void LaneGroup::leave() {
+void MessageGroup::leave() {
   MessageEndpoint& lanes = lanes_of(lanes_, "group ", name());
   const auto unsent = lanes.calls_.unsent(id_);
   Failure failure;

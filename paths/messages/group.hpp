@@ -101,7 +101,7 @@ class LaneHandle {
   const LaneWait& what_came() const { return *wait_; }
 
  private:
-  friend class LaneGroup;
+  friend class MessageGroup;
   void let_go();
   std::string text() const;
   std::weak_ptr<MessageEndpoint> lanes_;
@@ -161,11 +161,11 @@ struct GroupOptions {
 /// Throws:  UsageError for a host outside the group, the caller's own, a channel that there is not,
 ///          after leave(), and when the host has ended. What the world does comes with the
 ///          handles: TravelError.
-class LaneGroup {
+class MessageGroup {
  public:
-  ~LaneGroup();  ///< leaves it without waiting: what was not sent never will be
-  LaneGroup(const LaneGroup&) = delete;
-  LaneGroup& operator=(const LaneGroup&) = delete;
+  ~MessageGroup();  ///< leaves it without waiting: what was not sent never will be
+  MessageGroup(const MessageGroup&) = delete;
+  MessageGroup& operator=(const MessageGroup&) = delete;
 
   const std::string& name() const { return name_->name; }
   /// Tells groups of a run apart, also those of one name.
@@ -215,8 +215,8 @@ class LaneGroup {
 
  private:
   friend class MessageEndpoint;
-  LaneGroup(std::weak_ptr<MessageEndpoint> lanes, LaneGroupName name, std::uint64_t id,
-            SharedHosts hosts, GroupOptions options)
+  MessageGroup(std::weak_ptr<MessageEndpoint> lanes, LaneGroupName name, std::uint64_t id,
+               SharedHosts hosts, GroupOptions options)
       : lanes_(std::move(lanes)),
         name_(std::make_shared<const LaneGroupName>(std::move(name))),
         id_(id),

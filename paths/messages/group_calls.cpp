@@ -40,14 +40,16 @@ std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
 
 void GroupCalls::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
                       base::Payload message, const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, {.channel = channel}, wait,
-          [&](LaneOut& lane) { parts_.outgoing.send(lane, channel, std::move(message), wait); });
+  send_by(id, to, {.channel = channel}, wait, [&](OutboundChannel& lane) {
+    parts_.outgoing.send(lane, channel, std::move(message), wait);
+  });
 }
 
 void GroupCalls::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                       base::Payload message, const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, which, wait,
-          [&](LaneOut& lane) { parts_.outgoing.send(lane, which, std::move(message), wait); });
+  send_by(id, to, which, wait, [&](OutboundChannel& lane) {
+    parts_.outgoing.send(lane, which, std::move(message), wait);
+  });
 }
 
 template <class Send>
@@ -61,7 +63,7 @@ void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage&
   } else if (const std::string* const why = group.why_failed(which.channel)) {
     parts_.failures.fail_as_said({wait}, *why);
   } else {
-    LaneOut& lane = group.lane_to(to);
+    OutboundChannel& lane = group.lane_to(to);
     const bool asks = group.hosts->size() > told_hosts_max && !std::exchange(lane.has_asked, true);
     if (asks) state_.post(state_.control(LaneKind::ask, to, id));
     send(lane);
@@ -88,12 +90,13 @@ void GroupCalls::let_go(LaneWait& wait) {
 void GroupCalls::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
                          const std::shared_ptr<LaneWait>& wait) {
   receive_by(id, from, {.channel = channel}, wait,
-             [&](LaneIn& lane) { return lane.receive(channel, wait); });
+             [&](InboundChannel& lane) { return lane.receive(channel, wait); });
 }
 
 void GroupCalls::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                          const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, which, wait, [&](LaneIn& lane) { return lane.receive(which, wait); });
+  receive_by(id, from, which, wait,
+             [&](InboundChannel& lane) { return lane.receive(which, wait); });
 }
 
 template <class Receive>
@@ -106,8 +109,8 @@ void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMes
     parts_.failures.fail_as_said({wait}, *why);
     return parts_.clock.settle(lock);
   }
-  LaneIn& lane = parts_.credit.lane_from(group, from);
-  const LaneIn::Asked asked = receive(lane);
+  InboundChannel& lane = parts_.credit.lane_from(group, from);
+  const InboundChannel::Asked asked = receive(lane);
   const auto over = group.over.find(from);
   if (asked.is_complete)
     state_.ended.push_back(wait);
@@ -156,8 +159,8 @@ EndpointState::Waits GroupCalls::unsent(std::uint64_t id) {
   const runtime::Lock lock(state_.mutex);
   EndpointState::Waits waits;
   for (auto& [target, lane] : parts_.groups.joined(id).out)
-    lane.for_each([&](const LaneOut::Channel& channel) {
-      channel.for_each([&](const LaneOut::Message& message) {
+    lane.for_each([&](const OutboundChannel::Channel& channel) {
+      channel.for_each([&](const OutboundChannel::Message& message) {
         if (!message.wait->is_let_go) waits.push_back(message.wait);
       });
     });

@@ -58,7 +58,7 @@ void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame
 
 void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, base::Nanos moment) {
   if (group.over.contains(frame.source)) return;
-  LaneOut& lane = group.lane_to(frame.source);
+  OutboundChannel& lane = group.lane_to(frame.source);
   if (frame.kind == LaneKind::credit) {
     lane.window.add(frame.bytes);
   } else {
@@ -72,7 +72,7 @@ void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, ba
 }
 
 /// A grant of a message that was sent means nothing.
-void GroupControl::take_grant(LaneOut& lane, const LaneFrame& frame) {
+void GroupControl::take_grant(OutboundChannel& lane, const LaneFrame& frame) {
   const MessageName name{frame.channel, frame.ordinal};
   const auto channel = lane.channels.find(name.channel);
   const bool is_to_come =

@@ -51,7 +51,7 @@ class GroupControl {
  private:
   void take_of_ended(const GroupTable::Ended& ended, const LaneFrame& frame);
   void take_permission(GroupState& group, const LaneFrame& frame, base::Nanos moment);
-  void take_grant(LaneOut& lane, const LaneFrame& frame);
+  void take_grant(OutboundChannel& lane, const LaneFrame& frame);
   void take_question(GroupState& group, const LaneFrame& frame);
   void take_farewell(GroupState& group, const LaneFrame& frame);
   void keep_for_later(LaneFrame frame);

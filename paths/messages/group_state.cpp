@@ -13,7 +13,7 @@ bool GroupState::has(std::uint32_t host) const {
   return std::binary_search(hosts->begin(), hosts->end(), host);
 }
 
-LaneOut& GroupState::lane_to(std::uint32_t target) {
+OutboundChannel& GroupState::lane_to(std::uint32_t target) {
   const auto [lane, is_new] = out.try_emplace(target);
   lane->second.group = id;
   lane->second.target = target;

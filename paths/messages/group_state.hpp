@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "paths/messages/channels/incoming.hpp"
-#include "paths/messages/channels/lane_out.hpp"
+#include "paths/messages/channels/outbound_channel.hpp"
 #include "paths/messages/group.hpp"
 
 namespace paths {
@@ -35,13 +35,13 @@ struct GroupState {
   std::string name;
   SharedHosts hosts;  ///< sorted
   GroupOptions options;
-  std::map<std::uint32_t, LaneOut> out;                 ///< by target; nodes do not move
-  std::map<std::uint32_t, std::unique_ptr<LaneIn>> in;  ///< by source
-  std::map<std::uint32_t, std::string> over;            ///< peers that nothing comes from, and why
-  std::set<std::uint32_t> said;              ///< those of them that gave the reason themselves
-  std::map<std::uint32_t, PartTaken> parts;  ///< what those took part in
-  std::uint64_t closed_before = 0;           ///< channels below are closed
-  std::set<std::uint64_t> closed;            ///< and those
+  std::map<std::uint32_t, OutboundChannel> out;                 ///< by target; nodes do not move
+  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< by source
+  std::map<std::uint32_t, std::string> over;  ///< peers that nothing comes from, and why
+  std::set<std::uint32_t> said;               ///< those of them that gave the reason themselves
+  std::map<std::uint32_t, PartTaken> parts;   ///< what those took part in
+  std::uint64_t closed_before = 0;            ///< channels below are closed
+  std::set<std::uint64_t> closed;             ///< and those
   /// The last closed channel, and what it was for; nullptr if that was not said.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
   std::map<std::uint64_t, Failed> failed;     ///< channels, by the first; apart from each other
@@ -49,7 +49,7 @@ struct GroupState {
 
   bool has(std::uint32_t host) const;
   /// Returns the lane to a peer, which may be new.
-  LaneOut& lane_to(std::uint32_t target);
+  OutboundChannel& lane_to(std::uint32_t target);
   bool is_closed(std::uint64_t channel) const {
     return channel < closed_before || closed.contains(channel);
   }

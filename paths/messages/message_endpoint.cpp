@@ -49,9 +49,9 @@ MessageEndpoint::~MessageEndpoint() {
 
 // ---- groups -----------------------------------------------------------------------------------
 
-std::unique_ptr<LaneGroup> MessageEndpoint::group_of(std::string_view name,
-                                                     const std::vector<std::string>& hosts,
-                                                     GroupOptions options) {
+std::unique_ptr<MessageGroup> MessageEndpoint::group_of(std::string_view name,
+                                                        const std::vector<std::string>& hosts,
+                                                        GroupOptions options) {
   std::vector<std::uint32_t> numbers;
   for (const std::string& host : hosts) {
     const auto number = state_.plan->host_named(host);
@@ -62,23 +62,23 @@ std::unique_ptr<LaneGroup> MessageEndpoint::group_of(std::string_view name,
   return group(name, std::move(numbers), std::move(options));
 }
 
-std::unique_ptr<LaneGroup> MessageEndpoint::group(std::string_view name,
-                                                  std::vector<std::uint32_t> hosts,
-                                                  GroupOptions options) {
+std::unique_ptr<MessageGroup> MessageEndpoint::group(std::string_view name,
+                                                     std::vector<std::uint32_t> hosts,
+                                                     GroupOptions options) {
   std::sort(hosts.begin(), hosts.end());
   return join(name, std::make_shared<const std::vector<std::uint32_t>>(std::move(hosts)),
               std::move(options));
 }
 
-std::unique_ptr<LaneGroup> MessageEndpoint::join(std::string_view name, SharedHosts hosts,
-                                                 GroupOptions options) {
+std::unique_ptr<MessageGroup> MessageEndpoint::join(std::string_view name, SharedHosts hosts,
+                                                    GroupOptions options) {
   if (!is_of_this_process())
     throw base::UsageError(fmt::format("group {}: this process was made by fork", name));
   if (!std::is_sorted(hosts->begin(), hosts->end())) return group(name, *hosts, std::move(options));
   check_hosts(name, *hosts);
   const std::uint64_t id = calls_.join(name, hosts, options);
-  return std::unique_ptr<LaneGroup>(new LaneGroup(self_, {std::string(name), state_.plan}, id,
-                                                  std::move(hosts), std::move(options)));
+  return std::unique_ptr<MessageGroup>(new MessageGroup(self_, {std::string(name), state_.plan}, id,
+                                                        std::move(hosts), std::move(options)));
 }
 
 void MessageEndpoint::check_hosts(std::string_view name,

@@ -51,14 +51,15 @@ class MessageEndpoint {
   /// together. Does not block. Throws UsageError if the list of hosts is empty, names a host twice
   /// or one that the run does not have, or lacks this host; if the host is in a group of that name;
   /// and if there is no way between two of the hosts.
-  std::unique_ptr<LaneGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
-                                   GroupOptions options = {});
-  /// The same; what is rising already is shared, which counts where thousands are in one process.
-  std::unique_ptr<LaneGroup> join(std::string_view name, SharedHosts hosts,
-                                  GroupOptions options = {});
-  /// The same of hosts by name.
-  std::unique_ptr<LaneGroup> group_of(std::string_view name, const std::vector<std::string>& hosts,
+  std::unique_ptr<MessageGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                       GroupOptions options = {});
+  /// The same; what is rising already is shared, which counts where thousands are in one process.
+  std::unique_ptr<MessageGroup> join(std::string_view name, SharedHosts hosts,
+                                     GroupOptions options = {});
+  /// The same of hosts by name.
+  std::unique_ptr<MessageGroup> group_of(std::string_view name,
+                                         const std::vector<std::string>& hosts,
+                                         GroupOptions options = {});
 
   /// Records frames that cross from here to another cluster. To be called before the first one.
   void record_transfers(RecorderOf recorder_of);
@@ -122,7 +123,7 @@ class MessageEndpoint {
   Balance credit_to_use();
 
  private:
-  friend class LaneGroup;
+  friend class MessageGroup;
   friend class LaneHandle;
   void check_hosts(std::string_view name, const std::vector<std::uint32_t>& hosts) const;
 

@@ -115,7 +115,7 @@ TEST_CASE("lane connections: there are those that something was sent on") {
 TEST_CASE("lane connections: beyond a bound the one that was idle for longest is closed") {
   Network t(6, 2);
   t.runtime.run([&] {
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     std::vector<std::uint32_t> all = {0, 1, 2, 3, 4, 5};
     for (auto& one : t.one) groups.push_back(one->lanes->group("all", all));
     for (int round = 0; round < 3; ++round)
@@ -133,7 +133,7 @@ TEST_CASE("lane connections: beyond a bound the one that was idle for longest is
 TEST_CASE("lane connections: one without room is not idle, however long nothing went there") {
   Network t(4, 1);
   t.runtime.run([&] {
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < 4; ++host)
       groups.push_back(t.one[host]->lanes->group("all", {0, 1, 2, 3}, {.window_bytes = 1 << 20}));
     paths::LaneConnections& connections = *t.one[0]->connections;

@@ -82,7 +82,7 @@ base::Payload payload_of(const Case::Message& message, std::size_t index) {
 /// One host keeps the order: a step may begin when those before it have, and not too many of its
 /// kind are under way.
 void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
-  std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+  std::vector<std::unique_ptr<paths::MessageGroup>> groups;
   for (std::uint32_t group = 0; group < one.groups; ++group)
     groups.push_back(hosts[host].group("group " + std::to_string(group), hosts.all(),
                                        {.window_bytes = one.windows[group]}));
@@ -152,7 +152,7 @@ TEST_CASE("lanes: credit that may be used is credit that was issued, once nothin
     runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
     runtime.run([&] {
       LaneHosts hosts(runtime, one.plan);
-      std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+      std::vector<std::unique_ptr<paths::MessageGroup>> groups;
       for (std::uint32_t host = 0; host < hosts.size(); ++host)
         groups.push_back(hosts[host].group("all", hosts.all()));
       std::vector<paths::Receiving> receiving;

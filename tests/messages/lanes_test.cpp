@@ -43,7 +43,7 @@ struct FourHosts {
     if (change) change(*plan);
   }
   /// A thread for each host, in the group of all.
-  void run(const std::function<void(std::uint32_t, paths::LaneGroup&)>& thread,
+  void run(const std::function<void(std::uint32_t, paths::MessageGroup&)>& thread,
            paths::GroupOptions options = {}) {
     runtime.run([&] {
       LaneHosts made(runtime, plan);
@@ -90,7 +90,7 @@ TEST_CASE("lanes: within a process a message in frames comes as it lies at its s
     const Payload sent = Payload::filled(1'000'000, [](std::span<std::byte> place) {
       for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
     });
-    four.run([&](std::uint32_t host, paths::LaneGroup& group) {
+    four.run([&](std::uint32_t host, paths::MessageGroup& group) {
       if (host == 0 && is_copied)  // as where hosts are processes, from the third frame on
         four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
                                             LaneFrame& frame) mutable {
@@ -108,7 +108,7 @@ TEST_CASE("lanes: within a process a message in frames comes as it lies at its s
 
 TEST_CASE("lanes: a message takes its cluster's network, exit, link, far exit, network") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     // 1 KB: 10 us on each link, passed on as it comes: 2 x 50 us + 10 ms + 10 us.
     if (host == 1) group.send(3, 0, zeros(1000)).wait();
     if (host == 1) CHECK(t.now() == 10us);
@@ -121,7 +121,7 @@ TEST_CASE("lanes: a message takes its cluster's network, exit, link, far exit, n
 
 TEST_CASE("lanes: an exit's own messages cross at once") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) group.send(2, 0, zeros(1000)).wait();
     if (host == 2) {
       group.receive(0, 0).wait();
@@ -133,7 +133,7 @@ TEST_CASE("lanes: an exit's own messages cross at once") {
 TEST_CASE("lanes: a message of many frames crosses three links in the time of one") {
   FourHosts t;
   const std::size_t bytes = 10 * 65536;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 1) group.send(3, 0, zeros(bytes)).wait();
     if (host == 3) {
       CHECK(group.receive(1, 0).wait() == zeros(bytes));
@@ -144,7 +144,7 @@ TEST_CASE("lanes: a message of many frames crosses three links in the time of on
 
 TEST_CASE("lanes: messages of a channel come in order, those of others do not wait for them") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0)
       for (std::uint64_t i = 0; i < 20; ++i) group.send(1, i % 2, numbered(i));
     if (host != 1) return;
@@ -157,7 +157,7 @@ TEST_CASE("lanes: messages of a channel come in order, those of others do not wa
 
 TEST_CASE("lanes: 8 bytes beside messages of 64 MiB wait for one frame on each link at most") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     const std::size_t large = 64 << 20;
     if (host == 1) {
       for (std::uint64_t channel = 1; channel < 4; ++channel) group.send(3, channel, zeros(large));
@@ -179,7 +179,7 @@ TEST_CASE("lanes: 8 bytes beside messages of 64 MiB wait for one frame on each l
 
 TEST_CASE("lanes: declared paths and lanes take a link from each other") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) {
       const auto link = t.hosts->links(0).named("network.a0", {50us, 800e6});
       {
@@ -202,7 +202,7 @@ TEST_CASE("lanes: declared paths and lanes take a link from each other") {
 
 TEST_CASE("lanes: without credit a message goes when it is asked for") {
   FourHosts t([](paths::Plan& plan) { plan.lanes.inbox_bytes = 0; });
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) group.send(2, 0, zeros(1000)).wait();
     if (host == 0) CHECK(t.now() == 30ms + 10us);
     if (host == 2) {
@@ -216,7 +216,7 @@ TEST_CASE("lanes: without credit a message goes when it is asked for") {
 
 TEST_CASE("lanes: a message that is asked for overtakes those of other channels that wait unread") {
   FourHosts t([](paths::Plan& plan) { plan.lanes.inbox_bytes = 2000; });
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) {
       for (int i = 0; i < 10; ++i) group.send(1, 0, zeros(1000));
       group.send(1, 1, numbered(5)).wait();
@@ -265,7 +265,7 @@ TEST_CASE("lanes: a window of the product of rate and round trip costs nothing, 
 TEST_CASE("lanes: misuse is told and changes nothing") {
   FourHosts t;
   t.run(
-      [&](std::uint32_t host, paths::LaneGroup& group) {
+      [&](std::uint32_t host, paths::MessageGroup& group) {
         if (host != 0) return;
         paths::MessageEndpoint& lanes = (*t.hosts)[0];
         const auto of = [&](const std::function<void()>& work) {
@@ -340,7 +340,7 @@ TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it
     FourHosts t;
     std::pair<std::string, std::string> errors;
     t.run(
-        [&](std::uint32_t host, paths::LaneGroup& group) {
+        [&](std::uint32_t host, paths::MessageGroup& group) {
           if (host == 0) {
             t.hosts->on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
               if (frame.kind == LaneKind::data && frame.target == 1) change(frame);
@@ -373,7 +373,7 @@ TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it
 
 TEST_CASE("lanes: a message for no group is turned away, and the run goes on") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) {
       LaneFrame stray;
       stray.source = 1;
@@ -392,7 +392,7 @@ TEST_CASE("lanes: a message for no group is turned away, and the run goes on") {
 
 TEST_CASE("lanes: who waits for a host that has left is told, after what that one sent") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 1) {
       group.send(3, 0, zeros(1'000'000));
       group.leave();
@@ -410,7 +410,7 @@ TEST_CASE("lanes: who waits for a host that has left is told, after what that on
 
 TEST_CASE("lanes: a lost host is told of everywhere, also where only relays have seen it") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 3) return t.runtime.sleep_until(500ms);
     if (host == 2) {
       t.runtime.sleep_until(200ms);
@@ -429,7 +429,7 @@ TEST_CASE("lanes: a lost host is told of everywhere, also where only relays have
 
 TEST_CASE("lanes: who loses a relay loses those behind it") {
   FourHosts t;
-  t.run([&](std::uint32_t host, paths::LaneGroup& group) {
+  t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 2) {
       t.runtime.sleep_until(200ms);
       return t.hosts->kill(2);
@@ -477,7 +477,7 @@ TEST_CASE("lanes: very large groups have credit where something is sent") {
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   runtime.run([&] {
     LaneHosts hosts(runtime, plan);
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       groups.push_back(hosts[host].group("x", hosts.all()));
     CHECK(hosts[5].use().inbox_issued == 0);
@@ -492,7 +492,7 @@ TEST_CASE("lanes: very large groups have credit where something is sent") {
 
 TEST_CASE("lanes: a group and its messages may outlive their host, and are of no use then") {
   FourHosts t;
-  std::unique_ptr<paths::LaneGroup> group;
+  std::unique_ptr<paths::MessageGroup> group;
   paths::Sending sending;
   paths::Receiving receiving;
   t.runtime.run([&] {
@@ -514,7 +514,7 @@ TEST_CASE("lanes: a group and its messages may outlive their host, and are of no
 TEST_CASE("lanes: of named messages the least goes first, whichever host it is for") {
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < 3; ++host)
       groups.push_back(hosts[host].group("all", hosts.all()));
     // A megabyte a second: a kilobyte takes a millisecond.

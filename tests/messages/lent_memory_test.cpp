@@ -101,7 +101,7 @@ TEST_CASE("lent memory: a message comes from place to place when one without a p
   std::vector<Nanos> sent, came;
   for (const bool is_lent : {false, true}) {
     Pair pair;
-    pair.run([&](paths::LaneGroup& here, paths::LaneGroup& there) {
+    pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
       Bytes from = bytes_of(size, 7), to(size);
       const Bytes expected = from;
       paths::Sending sending = is_lent ? here.send(1, named(0), lent(from))
@@ -125,7 +125,7 @@ TEST_CASE("lent memory: a message comes from place to place when one without a p
 
 TEST_CASE("lent memory: what came before anybody asked goes to its place, too") {
   Pair pair;
-  pair.run([&](paths::LaneGroup& here, paths::LaneGroup& there) {
+  pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
     Bytes from = bytes_of(100'000, 7), to(100'000);
     here.send(1, named(0), Payload::copy_of(from));
     pair.runtime.sleep_for(500ms);
@@ -139,7 +139,7 @@ TEST_CASE("lent memory: what came before anybody asked goes to its place, too") 
 TEST_CASE("lent memory: a message of another size comes as it is, and its place stays as it was") {
   const std::size_t size = GENERATE(0, 99'999, 100'001);
   Pair pair;
-  pair.run([&](paths::LaneGroup& here, paths::LaneGroup& there) {
+  pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
     Bytes from = bytes_of(size, 7), to(100'000);
     here.send(1, named(0), Payload::copy_of(from));
     paths::Receiving receiving = there.receive(0, named(0), lent(to));
@@ -155,7 +155,7 @@ TEST_CASE("lent memory: what is taken back is not touched any more, and holds no
   const Nanos taken_back_at = GENERATE(0us, 700us, 2000us, 4000us);
   const bool is_sender = GENERATE(true, false);
   Pair pair;
-  pair.run([&](paths::LaneGroup& here, paths::LaneGroup& there) {
+  pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
     constexpr std::size_t size = 400'000;
     auto from = std::make_unique<Bytes>(bytes_of(size, 7)), to = std::make_unique<Bytes>(size);
     paths::Sending sending = here.send(1, named(0), lent(*from));
@@ -186,7 +186,7 @@ TEST_CASE("lent memory: what is taken back is not touched any more, and holds no
 
 TEST_CASE("lent memory: who leaves does not wait for what was taken back") {
   Pair pair;
-  pair.run([&](paths::LaneGroup& here, paths::LaneGroup&) {
+  pair.run([&](paths::MessageGroup& here, paths::MessageGroup&) {
     Bytes large = bytes_of(300'000, 7);
     const Nanos begin = pair.runtime.now();
     here.send(1, named(0), lent(large));  // nobody asks for it
@@ -271,7 +271,7 @@ TEST_CASE("lent memory: however many send and wait at once, all of it goes on") 
   constexpr std::size_t size = 3 << 20;  // more than leaves before others get a turn
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < 2; ++host)
       groups.push_back(hosts[host].group("all", hosts.all()));
     std::vector<runtime::Task> threads;

@@ -311,7 +311,7 @@ std::vector<Time> arrivals_over_lanes(const Case& all) {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([&] {
     LaneHosts hosts(runtime, all.plan());
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       groups.push_back(hosts[host].group("all", hosts.all(), {.window_bytes = 1 << 30}));
     std::vector<runtime::Task> tasks;

@@ -24,7 +24,7 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr base::Nanos begin = 100ms;
 
 /// What one participant does, with values that matter to nobody.
-void take_part(runtime::Runtime& runtime, paths::LaneGroup& group, const Task& task, Rank me,
+void take_part(runtime::Runtime& runtime, paths::MessageGroup& group, const Task& task, Rank me,
                Program program) {
   std::vector<std::byte> in(in_range(task, me).count), out(out_range(task, me).count);
   groups::Memory memory(1);

@@ -61,7 +61,7 @@ TEST_CASE("steady lanes: what two hosts sent before they ended comes, the one be
   runtime::Runtime runtime{{.clock = runtime::ClockKind::steady}};
   test_support::LaneHosts hosts(runtime, plan);
   runtime.run([&] {
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (const std::uint32_t host : {0, 1, 2})
       groups.push_back(hosts[host].group("all", hosts.all()));
     runtime.sleep_for(50ms);  // until there is credit
@@ -78,7 +78,7 @@ TEST_CASE("steady lanes: what two hosts sent before they ended comes, the one be
 TEST_CASE("steady lanes: that a host has ended does not overtake what it sent to others") {
   Steady t({1, 1, 1}, "", "{latency: 1ms, bandwidth: 1Mbit}");
   t.runtime.run([&] {
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (const std::uint32_t host : {0, 1, 2})
       groups.push_back(t.hosts[host].group("all", t.hosts.all()));
     t.runtime.sleep_for(50ms);

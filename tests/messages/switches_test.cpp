@@ -36,7 +36,7 @@ Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t vi
     for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
       if (is_switch_emulated(*plan, cluster))
         hosts[switch_number(*plan, cluster)].look_at_neighbours();
-    std::vector<std::unique_ptr<paths::LaneGroup>> groups;
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       groups.push_back(hosts[host].group("all", hosts.all()));
     std::vector<runtime::Task> waiting;

@@ -40,7 +40,7 @@ Payload pattern(std::size_t bytes, std::uint32_t seed) {
   });
 }
 
-std::unique_ptr<paths::LaneGroup> group_of_all(paths::Thread& thread, const std::string& name) {
+std::unique_ptr<paths::MessageGroup> group_of_all(paths::Thread& thread, const std::string& name) {
   std::vector<std::uint32_t> hosts;
   for (std::uint32_t host = 0; host < thread.host().plan().hosts.size(); ++host)
     hosts.push_back(host);
@@ -48,7 +48,7 @@ std::unique_ptr<paths::LaneGroup> group_of_all(paths::Thread& thread, const std:
 }
 
 /// Each host sends each other one as many bytes, which differ.
-void exchange(paths::Thread& thread, paths::LaneGroup& group, std::size_t bytes) {
+void exchange(paths::Thread& thread, paths::MessageGroup& group, std::size_t bytes) {
   const std::uint32_t self = thread.host().index();
   std::vector<paths::Sending> sent;
   for (const std::uint32_t peer : group.hosts())

@@ -8,15 +8,17 @@
 
 namespace paths {
 
-LaneIn::Asked LaneIn::receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait) {
+InboundChannel::Asked InboundChannel::receive(std::uint64_t channel,
+                                              std::shared_ptr<LaneWait> wait) {
   return receive(MessageName{channel, next_[channel]++}, std::move(wait));
 }
 
-LaneIn::Asked LaneIn::receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait) {
+InboundChannel::Asked InboundChannel::receive(const NamedMessage& which,
+                                              std::shared_ptr<LaneWait> wait) {
   return receive(MessageName{which.channel, which.name}, std::move(wait));
 }
 
-LaneIn::Asked LaneIn::receive(MessageName name, std::shared_ptr<LaneWait> wait) {
+InboundChannel::Asked InboundChannel::receive(MessageName name, std::shared_ptr<LaneWait> wait) {
   Message& message = messages_[name];
   message.wait = std::move(wait);
   for (const Piece& piece : std::exchange(message.pieces, {}))
@@ -28,19 +30,19 @@ LaneIn::Asked LaneIn::receive(MessageName name, std::shared_ptr<LaneWait> wait) 
   return {name, true};
 }
 
-bool LaneIn::awaits(std::uint64_t channel) const {
+bool InboundChannel::awaits(std::uint64_t channel) const {
   for (auto message = messages_.lower_bound({channel, 0});
        message != messages_.end() && message->first.channel == channel; ++message)
     if (message->second.wait != nullptr) return true;
   return false;
 }
 
-void LaneIn::hold_back(MessageName name, std::uint64_t meaning) {
+void InboundChannel::hold_back(MessageName name, std::uint64_t meaning) {
   messages_[name].held_back = meaning;
   holds_back_ = true;
 }
 
-std::vector<LaneIn::HeldBack> LaneIn::take_held_back() {
+std::vector<InboundChannel::HeldBack> InboundChannel::take_held_back() {
   std::vector<HeldBack> all;
   if (!std::exchange(holds_back_, false)) return all;
   for (auto& [name, message] : messages_) {
@@ -50,7 +52,7 @@ std::vector<LaneIn::HeldBack> LaneIn::take_held_back() {
   return all;
 }
 
-std::vector<std::shared_ptr<LaneWait>> LaneIn::close(const Channels& which) {
+std::vector<std::shared_ptr<LaneWait>> InboundChannel::close(const Channels& which) {
   std::vector<std::shared_ptr<LaneWait>> waiting;
   for (auto message = messages_.lower_bound({which.first, 0});
        message != messages_.end() && message->first.channel <= which.last;) {
@@ -61,7 +63,7 @@ std::vector<std::shared_ptr<LaneWait>> LaneIn::close(const Channels& which) {
   return waiting;
 }
 
-std::string LaneIn::discard(const LaneFrame& frame) {
+std::string InboundChannel::discard(const LaneFrame& frame) {
   const std::uint64_t charge = frame.is_granted ? 0 : charge_of(frame.payload.size());
   if (charge > 0 && !account_.take(charge))
     return fmt::format("{} bytes beyond its window, of which {} were left", charge,
@@ -73,7 +75,7 @@ std::string LaneIn::discard(const LaneFrame& frame) {
 
 /// Called when its size is known. What comes from a host of this process was one array there, and
 /// is taken as it lies.
-void LaneIn::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
+void InboundChannel::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
   if (message.wait->is_let_go) return;
   if (message.has_place()) return message.wait->lent.write(offset, bytes.bytes());
   if (message.place == nullptr && offset == 0 && message.begin.empty()) {
@@ -92,14 +94,14 @@ void LaneIn::put(Message& message, std::uint64_t offset, const base::Payload& by
   copy(offset, bytes);
 }
 
-base::Payload LaneIn::finish(Message& message) {
+base::Payload InboundChannel::finish(Message& message) {
   message.wait->is_in_place = message.has_place();
   if (message.place == nullptr) return std::move(message.begin);
   const std::span<const std::byte> bytes(message.place.get(), *message.size);
   return base::Payload::adopt(bytes, [place = std::move(message.place)] {});
 }
 
-std::string LaneIn::wrong(const Message* message, const LaneFrame& frame) const {
+std::string InboundChannel::wrong(const Message* message, const LaneFrame& frame) const {
   const std::uint64_t bytes = frame.payload.size();
   if (bytes > frame.bytes || frame.offset > frame.bytes - bytes)
     return fmt::format("bytes {} to {} of a message of {}", frame.offset, frame.offset + bytes,
@@ -122,7 +124,7 @@ std::string LaneIn::wrong(const Message* message, const LaneFrame& frame) const 
   return {};
 }
 
-std::string LaneIn::take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended) {
+std::string InboundChannel::take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended) {
   const MessageName name{frame.channel, frame.ordinal};
   const auto found = messages_.find(name);
   std::string mistake = wrong(found == messages_.end() ? nullptr : &found->second, frame);
@@ -148,12 +150,12 @@ std::string LaneIn::take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>
   return {};
 }
 
-std::vector<std::shared_ptr<LaneWait>> LaneIn::end_after(std::uint64_t messages) {
+std::vector<std::shared_ptr<LaneWait>> InboundChannel::end_after(std::uint64_t messages) {
   last_message_ = messages;
   return is_over() ? take_waiting() : std::vector<std::shared_ptr<LaneWait>>();
 }
 
-std::vector<std::shared_ptr<LaneWait>> LaneIn::take_waiting() {
+std::vector<std::shared_ptr<LaneWait>> InboundChannel::take_waiting() {
   std::vector<std::shared_ptr<LaneWait>> all;
   for (auto message = messages_.begin(); message != messages_.end();) {
     const bool is_waited_for = message->second.wait != nullptr;
@@ -163,7 +165,7 @@ std::vector<std::shared_ptr<LaneWait>> LaneIn::take_waiting() {
   return all;
 }
 
-std::vector<std::shared_ptr<LaneWait>> LaneIn::drop() {
+std::vector<std::shared_ptr<LaneWait>> InboundChannel::drop() {
   std::vector<std::shared_ptr<LaneWait>> all = take_waiting();
   messages_.clear();
   account_.close();

@@ -20,9 +20,10 @@ namespace paths {
 /// the others go straight to their place.
 ///
 /// Sharing: guarded by its owner's mutex.
-class LaneIn {
+class InboundChannel {
  public:
-  LaneIn(Inbox& inbox, std::uint64_t aim, std::uint64_t least) : account_(inbox, aim, least) {}
+  InboundChannel(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
+      : account_(inbox, aim, least) {}
 
   Account& account() { return account_; }
   const Account& account() const { return account_; }

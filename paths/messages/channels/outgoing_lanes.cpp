@@ -30,16 +30,16 @@ bool OutgoingLanes::is_full(const Outlet& outlet) const {
   return outlet.in_hand >= in_hand_max && !outlet.has_link && !runtime_.is_virtual();
 }
 
-void OutgoingLanes::send(LaneOut& lane, std::uint64_t number, base::Payload payload,
+void OutgoingLanes::send(OutboundChannel& lane, std::uint64_t number, base::Payload payload,
                          std::shared_ptr<LaneWait> wait) {
-  LaneOut::Channel& channel = lane.channels[number];
+  OutboundChannel::Channel& channel = lane.channels[number];
   put(lane, channel,
       {.name = {number, channel.next_ordinal++},
        .payload = std::move(payload),
        .wait = std::move(wait)});
 }
 
-void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
+void OutgoingLanes::send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
                          std::shared_ptr<LaneWait> wait) {
   lane.named.is_named = true;
   put(lane, lane.named,
@@ -51,7 +51,8 @@ void OutgoingLanes::send(LaneOut& lane, const NamedMessage& which, base::Payload
        .wait = std::move(wait)});
 }
 
-void OutgoingLanes::put(LaneOut& lane, LaneOut::Channel& channel, LaneOut::Message message) {
+void OutgoingLanes::put(OutboundChannel& lane, OutboundChannel::Channel& channel,
+                        OutboundChannel::Message message) {
   channel.lane = &lane;
   message.ready_at = runtime_.now();
   message.is_granted = lane.window.forget(message.name);
@@ -60,16 +61,16 @@ void OutgoingLanes::put(LaneOut& lane, LaneOut::Channel& channel, LaneOut::Messa
   want(outlet_to(lane.target));
 }
 
-bool OutgoingLanes::grant(LaneOut& lane, MessageName name) {
-  LaneOut::Channel& channel = lane.channel_of(name.channel);
-  LaneOut::Message* const message = channel.find(name);
+bool OutgoingLanes::grant(OutboundChannel& lane, MessageName name) {
+  OutboundChannel::Channel& channel = lane.channel_of(name.channel);
+  OutboundChannel::Message* const message = channel.find(name);
   if (message == nullptr) return false;
   channel.grant(*message);
   return true;
 }
 
-void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
-  lane.for_each([&](LaneOut::Channel& channel) {
+void OutgoingLanes::unblock(OutboundChannel& lane, base::Nanos moment) {
+  lane.for_each([&](OutboundChannel::Channel& channel) {
     if (channel.empty() || channel.is_listed) return;
     channel.ready_at = std::max(channel.ready_at, moment);
     list(channel);
@@ -77,26 +78,27 @@ void OutgoingLanes::unblock(LaneOut& lane, base::Nanos moment) {
   want(outlet_to(lane.target));
 }
 
-void OutgoingLanes::list(LaneOut::Channel& channel) {
+void OutgoingLanes::list(OutboundChannel::Channel& channel) {
   if (channel.is_listed || movable(channel) == nullptr) return;
   channel.is_listed = true;
   Outlet& outlet = outlet_to(channel.lane->target);
   (channel.was_idle ? outlet.fresh : outlet.turns).push_back(&channel);
 }
 
-std::uint64_t OutgoingLanes::next_bytes(const LaneOut::Message& message) const {
+std::uint64_t OutgoingLanes::next_bytes(const OutboundChannel::Message& message) const {
   const std::uint64_t rest = message.bytes() - message.sent;
   return frame_bytes_ == 0 ? rest : std::min(rest, frame_bytes_);
 }
 
-LaneOut::Message* OutgoingLanes::movable(LaneOut::Channel& channel) const {
-  return channel.movable([&](const LaneOut::Message& message) {
+OutboundChannel::Message* OutgoingLanes::movable(OutboundChannel::Channel& channel) const {
+  return channel.movable([&](const OutboundChannel::Message& message) {
     return channel.lane->window.can_pay(charge_of(next_bytes(message)));
   });
 }
 
-LaneOut::Channel* OutgoingLanes::choose(Outlet& outlet, LaneOut::Message*& message) {
-  while (LaneOut::Channel* channel = take_first(outlet)) {
+OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
+                                                OutboundChannel::Message*& message) {
+  while (OutboundChannel::Channel* channel = take_first(outlet)) {
     channel->is_listed = false;
     if ((message = movable(*channel)) != nullptr) return channel;
   }
@@ -105,16 +107,16 @@ LaneOut::Channel* OutgoingLanes::choose(Outlet& outlet, LaneOut::Message*& messa
 
 /// Whose turn it is; where that is a group with named messages, the one of its lanes that has the
 /// first of them.
-LaneOut::Channel* OutgoingLanes::take_first(Outlet& outlet) {
+OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
-  std::deque<LaneOut::Channel*>* from = &turn;
+  std::deque<OutboundChannel::Channel*>* from = &turn;
   auto first = turn.begin();
-  const auto order = [&](LaneOut::Channel& channel) {
-    const LaneOut::Message* const message = movable(channel);
+  const auto order = [&](OutboundChannel::Channel& channel) {
+    const OutboundChannel::Message* const message = movable(channel);
     return message == nullptr ? std::numeric_limits<std::uint64_t>::max() : message->order;
   };
-  if (LaneOut::Channel& channel = **first; channel.is_named) {
+  if (OutboundChannel::Channel& channel = **first; channel.is_named) {
     std::uint64_t least = order(channel);
     for (auto* all : {&outlet.fresh, &outlet.turns})
       for (auto one = all->begin(); one != all->end(); ++one) {
@@ -126,7 +128,7 @@ LaneOut::Channel* OutgoingLanes::take_first(Outlet& outlet) {
         from = all;
       }
   }
-  LaneOut::Channel* const chosen = *first;
+  OutboundChannel::Channel* const chosen = *first;
   from->erase(first);
   return chosen;
 }
@@ -161,8 +163,8 @@ void OutgoingLanes::pump_at(Outlet& outlet, base::Nanos moment) {
 
 void OutgoingLanes::pump(Outlet& outlet) {
   while (!outlet.is_waiting && !is_full(outlet)) {
-    LaneOut::Message* message = nullptr;
-    LaneOut::Channel* channel = choose(outlet, message);
+    OutboundChannel::Message* message = nullptr;
+    OutboundChannel::Channel* channel = choose(outlet, message);
     if (channel == nullptr) return;
     const base::Nanos at =
         departures_.not_long_ago(std::max({message->ready_at, channel->ready_at, outlet.taken}));
@@ -174,9 +176,9 @@ void OutgoingLanes::pump(Outlet& outlet) {
   }
 }
 
-base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& message,
-                                 base::Nanos at) {
-  LaneOut& lane = *channel.lane;
+base::Nanos OutgoingLanes::offer(OutboundChannel::Channel& channel,
+                                 OutboundChannel::Message& message, base::Nanos at) {
+  OutboundChannel& lane = *channel.lane;
   const std::uint64_t bytes = next_bytes(message);
   LaneFrame frame;
   frame.is_granted = message.is_granted;
@@ -198,7 +200,8 @@ base::Nanos OutgoingLanes::offer(LaneOut::Channel& channel, LaneOut::Message& me
   return taken;
 }
 
-void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at) {
+void OutgoingLanes::end(OutboundChannel::Channel& channel, OutboundChannel::Message& message,
+                        base::Nanos at) {
   ++channel.lane->messages_sent;
   std::shared_ptr<LaneWait> wait = std::move(message.wait);
   channel.end(message);
@@ -209,9 +212,9 @@ void OutgoingLanes::end(LaneOut::Channel& channel, LaneOut::Message& message, ba
   }
 }
 
-std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
+std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(OutboundChannel& lane) {
   Outlet& outlet = outlet_to(lane.target);
-  lane.for_each([&](LaneOut::Channel& channel) {
+  lane.for_each([&](OutboundChannel::Channel& channel) {
     std::erase(outlet.fresh, &channel);
     std::erase(outlet.turns, &channel);
     channel.is_listed = false;
@@ -219,9 +222,10 @@ std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane) {
   return drop(lane, {});
 }
 
-std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(LaneOut& lane, const Channels& which) {
+std::vector<std::shared_ptr<LaneWait>> OutgoingLanes::drop(OutboundChannel& lane,
+                                                           const Channels& which) {
   std::vector<std::shared_ptr<LaneWait>> waiting;
-  lane.for_each([&](LaneOut::Channel& channel) { channel.drop(which, waiting); });
+  lane.for_each([&](OutboundChannel::Channel& channel) { channel.drop(which, waiting); });
   return waiting;
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "paths/links/departures.hpp"
-#include "paths/messages/channels/lane_out.hpp"
+#include "paths/messages/channels/outbound_channel.hpp"
 #include "paths/messages/group.hpp"
 
 namespace paths {
@@ -33,18 +33,18 @@ class OutgoingLanes {
         departures_(departures),
         agenda_(agenda) {}
 
-  void send(LaneOut& lane, std::uint64_t channel, base::Payload payload,
+  void send(OutboundChannel& lane, std::uint64_t channel, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
-  void send(LaneOut& lane, const NamedMessage& which, base::Payload payload,
+  void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
   /// That message needs no credit. False when it is not here: it was sent, or is to come.
-  bool grant(LaneOut& lane, MessageName name);
+  bool grant(OutboundChannel& lane, MessageName name);
   /// Credit or a grant came at that moment: what waited for it goes on.
-  void unblock(LaneOut& lane, base::Nanos moment);
+  void unblock(OutboundChannel& lane, base::Nanos moment);
   /// Nothing more of it leaves: those who wait for its messages, to be told why.
-  std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane);
+  std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane);
   /// The same of some channels.
-  std::vector<std::shared_ptr<LaneWait>> drop(LaneOut& lane, const Channels& which);
+  std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane, const Channels& which);
   /// All that has left was handed over: what goes to a host for which `has_room` goes on. Whether
   /// something does; who has none is asked for again after room_made().
   template <class HasRoom>
@@ -67,7 +67,7 @@ class OutgoingLanes {
  private:
   /// The channels that go out by one link, or to one host where there is none.
   struct Outlet {
-    std::deque<LaneOut::Channel*> fresh, turns;
+    std::deque<OutboundChannel::Channel*> fresh, turns;
     base::Nanos taken{0};  ///< when the link took the last frame
     bool has_link = false;
     bool is_waiting = false;
@@ -77,17 +77,19 @@ class OutgoingLanes {
   };
   bool is_full(const Outlet& outlet) const;
   Outlet& outlet_to(std::uint32_t target);
-  void put(LaneOut& lane, LaneOut::Channel& channel, LaneOut::Message message);
-  void list(LaneOut::Channel& channel);
+  void put(OutboundChannel& lane, OutboundChannel::Channel& channel,
+           OutboundChannel::Message message);
+  void list(OutboundChannel::Channel& channel);
   void want(Outlet& outlet);
   void pump_at(Outlet& outlet, base::Nanos moment);
   void pump(Outlet& outlet);
-  LaneOut::Channel* choose(Outlet& outlet, LaneOut::Message*& message);
-  LaneOut::Channel* take_first(Outlet& outlet);
-  LaneOut::Message* movable(LaneOut::Channel& channel) const;
-  std::uint64_t next_bytes(const LaneOut::Message& message) const;
-  base::Nanos offer(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at);
-  void end(LaneOut::Channel& channel, LaneOut::Message& message, base::Nanos at);
+  OutboundChannel::Channel* choose(Outlet& outlet, OutboundChannel::Message*& message);
+  OutboundChannel::Channel* take_first(Outlet& outlet);
+  OutboundChannel::Message* movable(OutboundChannel::Channel& channel) const;
+  std::uint64_t next_bytes(const OutboundChannel::Message& message) const;
+  base::Nanos offer(OutboundChannel::Channel& channel, OutboundChannel::Message& message,
+                    base::Nanos at);
+  void end(OutboundChannel::Channel& channel, OutboundChannel::Message& message, base::Nanos at);
 
   runtime::Runtime& runtime_;
   const std::uint32_t host_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/lane_out.hpp — the sender's side of one lane: messages that are not sent
-// yet.
+// paths/messages/channels/outbound_channel.hpp — the sender's side of one lane: messages that are
+// not sent yet.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ namespace paths {
 /// Messages of a group to one host.
 ///
 /// Sharing: guarded by its owner's mutex.
-struct LaneOut {
+struct OutboundChannel {
   struct Message {
     MessageName name;
     std::uint64_t meaning = 0;
@@ -40,7 +40,7 @@ struct LaneOut {
   /// it lies, so that the next one is found at once however many there are.
   class Channel {
    public:
-    LaneOut* lane = nullptr;
+    OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
     bool is_named = false;    ///< its messages are, of whatever channels, and leave in their order
     bool is_listed = false;   ///< at its outlet

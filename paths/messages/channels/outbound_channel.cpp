@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/lane_out.cpp — messages by what they wait for, in their order, and by
-// name.
-#include "paths/messages/channels/lane_out.hpp"
+// paths/messages/channels/outbound_channel.cpp — messages by what they wait for, in their order,
+// and by name.
+#include "paths/messages/channels/outbound_channel.hpp"
 
 #include "base/errors.hpp"
 
 namespace paths {
 
-void LaneOut::Channel::put(Message message) {
+void OutboundChannel::Channel::put(Message message) {
   message.serial = serials_++;
   const Place place = place_of(message);
   Messages& list = message.is_granted ? granted_ : message.waits_for_grant ? waiting_ : paying_;
@@ -15,19 +15,19 @@ void LaneOut::Channel::put(Message message) {
   list.emplace(place, std::move(message));
 }
 
-const LaneOut::Message* LaneOut::Channel::find_at(const Place& place) const {
+const OutboundChannel::Message* OutboundChannel::Channel::find_at(const Place& place) const {
   for (const Messages* list : {&paying_, &granted_, &waiting_})
     if (const auto found = list->find(place); found != list->end()) return &found->second;
   return nullptr;
 }
 
-LaneOut::Message* LaneOut::Channel::find(MessageName name) {
+OutboundChannel::Message* OutboundChannel::Channel::find(MessageName name) {
   const auto found = places_.lower_bound({name, {0, 0}});
   if (found == places_.end() || found->first != name) return nullptr;
   return const_cast<Message*>(find_at(found->second));
 }
 
-bool LaneOut::Channel::holds(std::uint64_t number) const {
+bool OutboundChannel::Channel::holds(std::uint64_t number) const {
   auto named = places_.lower_bound({{number, 0}, {0, 0}});
   for (; named != places_.end() && named->first.channel == number; ++named)
     if (!find_at(named->second)->wait->is_let_go) return true;
@@ -35,33 +35,33 @@ bool LaneOut::Channel::holds(std::uint64_t number) const {
 }
 
 /// The list that a message lies in.
-LaneOut::Channel::Messages& LaneOut::Channel::list_of(const Message& message) {
+OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Message& message) {
   for (Messages* list : {&paying_, &granted_})
     if (list->contains(place_of(message))) return *list;
   return waiting_;
 }
 
-void LaneOut::Channel::grant(Message& message) {
+void OutboundChannel::Channel::grant(Message& message) {
   if (message.is_granted) return;
   message.is_granted = true;
   granted_.insert(list_of(message).extract(place_of(message)));
 }
 
 /// Messages whose memory is their owner's again are put where nothing moves.
-LaneOut::Message* LaneOut::Channel::first(Messages& messages) {
+OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
   while (!messages.empty() && messages.begin()->second.wait->is_let_go)
     waiting_.insert(messages.extract(messages.begin()));
   return messages.empty() ? nullptr : &messages.begin()->second;
 }
 
-void LaneOut::Channel::end(Message& message) {
+void OutboundChannel::Channel::end(Message& message) {
   const Place place = place_of(message);
   places_.erase({message.name, place});
   ENSURE_EQ(list_of(message).erase(place), 1U);
 }
 
-void LaneOut::Channel::drop(const Channels& which,
-                            std::vector<std::shared_ptr<LaneWait>>& waiting) {
+void OutboundChannel::Channel::drop(const Channels& which,
+                                    std::vector<std::shared_ptr<LaneWait>>& waiting) {
   auto named = places_.lower_bound({{which.first, 0}, {0, 0}});
   while (named != places_.end() && named->first.channel <= which.last) {
     Message& message = *find(named->first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lane_out_test.cpp — which message of a channel is next, against one list of them
-// all.
-#include "paths/messages/channels/lane_out.hpp"
+// tests/messages/outbound_channel_test.cpp — which message of a channel is next, against one list
+// of them all.
+#include "paths/messages/channels/outbound_channel.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,9 +9,9 @@
 
 namespace {
 
-using paths::LaneOut;
 using paths::LaneWait;
 using paths::MessageName;
+using paths::OutboundChannel;
 
 /// A message of a channel, as a list in the order of sending has it.
 struct Listed {
@@ -42,7 +42,7 @@ TEST_CASE("lanes: the next message of a channel is the one that a list in order 
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
     const auto draw = [&](std::uint64_t most) { return random() % (most + 1); };
-    LaneOut::Channel channel;
+    OutboundChannel::Channel channel;
     std::vector<Listed> all;
     std::uint64_t names = 0;
     for (int step = 0; step < 200; ++step) {
@@ -50,7 +50,7 @@ TEST_CASE("lanes: the next message of a channel is the one that a list in order 
       const auto some = [&] {
         return all.begin() + static_cast<std::ptrdiff_t>(draw(all.size() - 1));
       };
-      const auto can_pay = [&](const LaneOut::Message& one) {
+      const auto can_pay = [&](const OutboundChannel::Message& one) {
         return one.payload.size() <= credit;
       };
       if (const std::uint64_t choice = draw(9); choice < 4) {
@@ -70,7 +70,7 @@ TEST_CASE("lanes: the next message of a channel is the one that a list in order 
       } else if (choice < 6) {
         const auto one = some();
         one->is_granted = true;
-        LaneOut::Message* const message = channel.find(one->name);
+        OutboundChannel::Message* const message = channel.find(one->name);
         REQUIRE(message != nullptr);
         channel.grant(*message);
       } else if (choice == 6) {
@@ -82,7 +82,7 @@ TEST_CASE("lanes: the next message of a channel is the one that a list in order 
         const std::size_t gone =
             std::erase_if(all, [&](const Listed& one) { return one.name.channel >= which.first; });
         CHECK(waiting.size() == gone);
-      } else if (LaneOut::Message* const message = channel.movable(can_pay)) {
+      } else if (OutboundChannel::Message* const message = channel.movable(can_pay)) {
         const Listed* const expected = movable(all, credit);
         REQUIRE(expected != nullptr);
         CHECK(message->name == expected->name);
@@ -90,7 +90,7 @@ TEST_CASE("lanes: the next message of a channel is the one that a list in order 
         std::erase_if(all, [&](const Listed& one) { return &one == expected; });
       }
       const Listed* const expected = movable(all, credit);
-      const LaneOut::Message* const found = channel.movable(can_pay);
+      const OutboundChannel::Message* const found = channel.movable(can_pay);
       REQUIRE((expected == nullptr) == (found == nullptr));
       if (found != nullptr) CHECK(found->name == expected->name);
       CHECK(channel.empty() == all.empty());
