@@ -204,8 +204,8 @@ std::shared_ptr<const Choice> Choices::answer(const Question& question) {
 std::optional<std::size_t> Choices::least_window(const Choice& choice, const pricing::Ports& ports,
                                                  std::size_t from) {
   const std::string asked =
-      fmt::format("{} {} {} {} {} {} {}", choice.meaning, from, ports.sending, ports.receiving,
-                  ports.receiving_across, ports.are_apart, ports.are_in_order);
+      fmt::format("{} {} {} {} {} {} {}", choice.signature_digest, from, ports.sending,
+                  ports.receiving, ports.receiving_across, ports.are_apart, ports.are_in_order);
   {
     runtime::Lock lock(answers_->mutex);
     if (const auto found = answers_->windows.find(asked); found != answers_->windows.end())
@@ -239,7 +239,7 @@ std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
   } catch (const base::ConfigError& error) {
     refuse(error.what());
   }
-  choice->meaning =
+  choice->signature_digest =
       base::digest_of(fmt::format("{}\n{}\n{}", text_of(question), choice->text(),
                                   choice->planned ? choice->planned->digest().text() : ""))
           .low;

@@ -30,7 +30,7 @@ struct Choice {
   collectives::Task task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
-  std::uint64_t meaning = 0;  ///< digest of what the others have to agree on
+  std::uint64_t signature_digest = 0;  ///< digest of what the others have to agree on
   /// Set where the schedule was planned for the network: what `algorithm` is then, and how it is
   /// meant to be executed.
   std::optional<planning::Contender> planned = {};

@@ -131,7 +131,7 @@ void Execution::keep(Slot slot) {
   if (stream == ordinals_.size()) ordinals_.push_back(0);
   const std::uint64_t ordinal = ordinals_[stream]++;
   kept.message = {share_->name.number, std::uint64_t{step.channel} << 32 | ordinal,
-                  share_->name.meaning, share_->name.number << 32 | steps_[slot].number};
+                  share_->name.signature_digest, share_->name.number << 32 | steps_[slot].number};
   kept.is_free = false;
   kept.message.waits_for_grant = has_receiving_ports();
   kept.message.is_grant_at_once = has_receiving_ports() && !ports().are_grants_carried;

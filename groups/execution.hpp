@@ -25,9 +25,9 @@ namespace groups {
 
 /// Which operation of which group.
 struct OperationName {
-  std::uint64_t number = 0;   ///< in its group; the lanes' channel
-  std::uint64_t meaning = 0;  ///< what all must agree on
-  std::string_view group;     ///< outlives it
+  std::uint64_t number = 0;            ///< in its group; the lanes' channel
+  std::uint64_t signature_digest = 0;  ///< what all must agree on
+  std::string_view group;              ///< outlives it
   collectives::Collective collective = collectives::Collective::barrier;
   std::string text() const;  ///< for messages: "operation 7 of group world, allreduce"
 };

@@ -94,7 +94,7 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
       hosts_(choices_->hosts()),
       trace_(GroupTrace::of(wiring, layout_, me_, name_)),
       members_(layout_.digest()),
-      meaning_(members_) {
+      signature_digest_(members_) {
   if (layout_.hosts().size() > 1)
     lanes_ = wiring.host().lanes().join(
         name_, {choices_, &hosts_},
@@ -180,9 +180,9 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
       throw base::UsageError(why);
     }
     running->has_begun = true;
-    const std::uint64_t before = failing_ == Failing::alone ? members_ : meaning_;
-    meaning_ = digest_of(before, prepared->digest);
-    running->name.meaning = meaning_;
+    const std::uint64_t before = failing_ == Failing::alone ? members_ : signature_digest_;
+    signature_digest_ = digest_of(before, prepared->digest);
+    running->name.signature_digest = signature_digest_;
     begun_ = number + 1;
     last_ = prepared;
   }
@@ -350,7 +350,7 @@ void HostGroup::execute(Running& running) {
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
   // Who was told the same may have decided otherwise: files and links are each host's own.
   OperationName name = running.name;
-  name.meaning = digest_of(name.meaning, choice->meaning);
+  name.signature_digest = digest_of(name.signature_digest, choice->signature_digest);
   const Share share{
       .name = name,
       .plan = {.me = me_,
@@ -385,7 +385,7 @@ void HostGroup::execute(Running& running) {
 
 void HostGroup::ask_hosts(const OperationName& name) const {
   lanes_->ask({.channel = name.number,
-               .meaning = name.meaning,
+               .signature_digest = name.signature_digest,
                .parent = origin_.group,
                .parent_channel = origin_.operation,
                .threads = [this](std::uint32_t host) { return threads_text(host); }});
@@ -549,7 +549,7 @@ paths::PartTaken HostGroup::part_taken() const {
   if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};
   std::string text = fmt::format("after {} operation{}", begun_, begun_ == 1 ? "" : "s");
   if (last_ != nullptr) text += fmt::format(", the last '{}'", last_->signature);
-  return {begun_, digest_of(meaning_, begun_), std::move(text)};
+  return {begun_, digest_of(signature_digest_, begun_), std::move(text)};
 }
 
 /// Other hosts are told, and the name is free.

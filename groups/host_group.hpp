@@ -150,7 +150,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::set<std::uint32_t> come_;                                         // members
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
   const std::uint64_t members_;                                          // digest of who they are
-  std::uint64_t meaning_;                             // of all that began, in their order
+  std::uint64_t signature_digest_;                    // of all that began, in their order
   std::uint64_t begun_ = 0;                           // how many those are
   std::shared_ptr<const Prepared> last_;              // of them; null: there is none
   std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed

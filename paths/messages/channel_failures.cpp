@@ -66,11 +66,11 @@ void ChannelFailures::refuse(const LaneFrame& frame, const std::string& wrong) {
     end_lanes(*group, frame.source, fmt::format("it sent {}", wrong));
 }
 
-void ChannelFailures::compare_meaning(GroupState& group, std::uint64_t channel,
-                                      const GroupState::Meaning& said) {
+void ChannelFailures::compare_signatures(GroupState& group, std::uint64_t channel,
+                                         const GroupState::Meaning& said) {
   if (group.is_closed(channel) || group.why_failed(channel) != nullptr) return;
   const GroupState::Meaning& known = group.meanings.emplace(channel, said).first->second;
-  if (known.meaning == said.meaning) return;
+  if (known.signature_digest == said.signature_digest) return;
   std::string what = group.options.describe ? group.options.describe(channel) : "";
   if (!what.empty()) what.insert(0, "; ");
   end_channels(group, {.first = channel},
@@ -108,7 +108,7 @@ void ChannelFailures::tell(GroupState& group, std::uint32_t peer, std::uint64_t 
   LaneFrame failed = state_.control(LaneKind::failed, peer, group.id);
   failed.channel = first;
   failed.bytes = entry.last;
-  failed.meaning = entry.is_mismatch ? 1 : 0;
+  failed.signature_digest = entry.is_mismatch ? 1 : 0;
   failed.text = entry.why;
   state_.post(std::move(failed));
 }
@@ -116,7 +116,7 @@ void ChannelFailures::tell(GroupState& group, std::uint32_t peer, std::uint64_t 
 void ChannelFailures::take(GroupState& group, const LaneFrame& frame) {
   if (frame.bytes < frame.channel) return;
   end_channels(group, {frame.channel, frame.bytes}, frame.text);
-  if (frame.meaning != 0) group.mark_mismatch(frame.channel);
+  if (frame.signature_digest != 0) group.mark_mismatch(frame.channel);
   for (auto entry = group.failed.lower_bound(frame.channel);
        entry != group.failed.end() && entry->first <= frame.bytes; ++entry)
     entry->second.knowing.insert(frame.source);

@@ -39,7 +39,8 @@ class ChannelFailures {
 
   /// Notes for what a host uses a channel. If two hosts differ, the channel and all with higher
   /// numbers fail, because the hosts differ about those, too.
-  void compare_meaning(GroupState& group, std::uint64_t channel, const GroupState::Meaning& said);
+  void compare_signatures(GroupState& group, std::uint64_t channel,
+                          const GroupState::Meaning& said);
   /// The channels carry nothing more on this host.
   void end_channels(GroupState& group, const Channels& which, const std::string& why);
   /// Ends channels, and tells the peers.

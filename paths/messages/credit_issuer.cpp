@@ -71,8 +71,8 @@ void CreditIssuer::issue_to_short() {
 void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                            const NamedMessage& which, MessageName name) {
   if (!may_wait_to_ask(lane, which))
-    return grant(group.id, source, {name, which.meaning}, which.is_grant_at_once);
-  lane.hold_back(name, which.meaning);
+    return grant(group.id, source, {name, which.signature_digest}, which.is_grant_at_once);
+  lane.hold_back(name, which.signature_digest);
   asks_at_ = std::min(asks_at_, state_.runtime.now() + asks_after);
 }
 
@@ -93,7 +93,7 @@ void CreditIssuer::grant(std::uint64_t group, std::uint32_t source,
   LaneFrame grant = state_.control(LaneKind::grant, source, group);
   grant.channel = message.name.channel;
   grant.ordinal = message.name.ordinal;
-  grant.meaning = message.meaning;
+  grant.signature_digest = message.signature_digest;
   grant.is_at_once = is_at_once;
   state_.post(std::move(grant));
 }

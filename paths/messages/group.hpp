@@ -39,9 +39,9 @@ struct LaneWait {
 /// others. No order holds between such messages but that in which their sender wants them sent.
 struct NamedMessage {
   std::uint64_t channel = 0;
-  std::uint64_t name = 0;     ///< once for each lane and channel
-  std::uint64_t meaning = 0;  ///< what its channel is for: where two do not agree, the channel and
-                              ///< all with higher numbers fail
+  std::uint64_t name = 0;              ///< once for each lane and channel
+  std::uint64_t signature_digest = 0;  ///< what its channel is for: where two do not agree, the
+                                       ///< channel and all with higher numbers fail
   /// Of all that waits to be sent in this group, whatever channel and target, the least goes first.
   std::uint64_t order = 0;
   /// Of what is sent: nothing of it moves before its receiver asks for it, whatever credit there
@@ -63,16 +63,16 @@ struct Channels {
 
 /// What a host of a group took part in until it left, where that is to be the same for all.
 struct PartTaken {
-  std::uint64_t channels = 0;  ///< those below
-  std::uint64_t meaning = 0;   ///< of all of them; 0: not to be compared
-  std::string text = {};       ///< "after 4 operations, the last 'barrier'"; of one that has no
-                               ///< meaning: why it left, "": for no reason
+  std::uint64_t channels = 0;          ///< those below
+  std::uint64_t signature_digest = 0;  ///< of all of them; 0: not to be compared
+  std::string text = {};  ///< "after 4 operations, the last 'barrier'"; of one that has no
+                          ///< meaning: why it left, "": for no reason
 };
 
 /// A question to the hosts for which a channel waits: whether what it waits for can still happen.
 struct LaneQuestion {
   std::uint64_t channel = 0;
-  std::uint64_t meaning = 0;  ///< not 0: what the asking host takes the channel for
+  std::uint64_t signature_digest = 0;  ///< not 0: what the asking host takes the channel for
   // The group that this one was split from, and the channel of the split; 0 and 0: none.
   std::uint64_t parent = 0;
   std::uint64_t parent_channel = 0;

@@ -57,7 +57,7 @@ void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage&
                          const std::shared_ptr<LaneWait>& wait, const Send& send) {
   runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
-  parts_.failures.compare_meaning(group, which.channel, {which.meaning, state_.host});
+  parts_.failures.compare_signatures(group, which.channel, {which.signature_digest, state_.host});
   if (const auto over = group.over.find(to); over != group.over.end()) {
     parts_.failures.fail(group, to, {wait}, over->second);
   } else if (const std::string* const why = group.why_failed(which.channel)) {
@@ -104,7 +104,7 @@ void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMes
                             const std::shared_ptr<LaneWait>& wait, const Receive& receive) {
   runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
-  parts_.failures.compare_meaning(group, which.channel, {which.meaning, state_.host});
+  parts_.failures.compare_signatures(group, which.channel, {which.signature_digest, state_.host});
   if (const std::string* const why = group.why_failed(which.channel)) {
     parts_.failures.fail_as_said({wait}, *why);
     return parts_.clock.settle(lock);
@@ -179,7 +179,7 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const PartTaken
     LaneFrame left = parts_.control.farewell(peer, id, part);
     if (!why.empty())
       left.text = why;
-    else if (part.meaning == 0 && !loss.empty())
+    else if (part.signature_digest == 0 && !loss.empty())
       left.text = fmt::format("host {} has left group {}: {}", state_.name, group->name, loss);
     leave_peer(*group, peer, std::move(left));
   }

@@ -16,10 +16,12 @@ constexpr std::size_t early_frames_max = 65'536;
 constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
 
 bool is_question(const LaneFrame& frame) {
-  return frame.kind == LaneKind::ask && frame.meaning != 0;
+  return frame.kind == LaneKind::ask && frame.signature_digest != 0;
 }
 
-PartTaken part_of(const LaneFrame& left) { return {left.channel, left.meaning, left.text}; }
+PartTaken part_of(const LaneFrame& left) {
+  return {left.channel, left.signature_digest, left.text};
+}
 
 }  // namespace
 
@@ -36,8 +38,8 @@ void GroupControl::take(LaneFrame frame, base::Nanos moment) {
     case LaneKind::credit:
     case LaneKind::grant: return take_permission(*group, frame, moment);
     case LaneKind::ask:
-      return frame.meaning == 0 ? parts_.credit.issue(*group, frame.source)
-                                : take_question(*group, frame);
+      return frame.signature_digest == 0 ? parts_.credit.issue(*group, frame.source)
+                                         : take_question(*group, frame);
     case LaneKind::left: return take_farewell(*group, frame);
     case LaneKind::failed: return parts_.failures.take(*group, frame);
     case LaneKind::refused: return parts_.failures.end_lanes(*group, frame.source, frame.text);
@@ -46,7 +48,7 @@ void GroupControl::take(LaneFrame frame, base::Nanos moment) {
 }
 
 void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame& frame) {
-  if (frame.kind == LaneKind::failed && frame.meaning != 0)
+  if (frame.kind == LaneKind::failed && frame.signature_digest != 0)
     parts_.groups.note_mismatch(ended, frame.channel, frame.text);
   const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
   const bool differs =
@@ -62,7 +64,8 @@ void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, ba
   if (frame.kind == LaneKind::credit) {
     lane.window.add(frame.bytes);
   } else {
-    parts_.failures.compare_meaning(group, frame.channel, {frame.meaning, frame.source});
+    parts_.failures.compare_signatures(group, frame.channel,
+                                       {frame.signature_digest, frame.source});
     if (group.why_failed(frame.channel) != nullptr)
       return parts_.failures.tell(group, frame.source, frame.channel);
     if (group.is_closed(frame.channel)) return;
@@ -86,15 +89,15 @@ LaneFrame GroupControl::farewell(std::uint32_t peer, std::uint64_t group,
                                  const PartTaken& part) const {
   LaneFrame left = parts_.state.control(LaneKind::left, peer, group);
   left.channel = part.channels;
-  left.meaning = part.meaning;
+  left.signature_digest = part.signature_digest;
   left.text = part.text;
   return left;
 }
 
 void GroupControl::take_farewell(GroupState& group, const LaneFrame& frame) {
-  const bool is_failing = frame.meaning == 0 && !frame.text.empty();
+  const bool is_failing = frame.signature_digest == 0 && !frame.text.empty();
   std::string why = is_failing ? frame.text : "it has left the group";
-  if (frame.meaning != 0) why += " " + frame.text;
+  if (frame.signature_digest != 0) why += " " + frame.text;
   group.parts.emplace(frame.source, part_of(frame));
   const auto [over, is_new] = group.over.emplace(frame.source, std::move(why));
   if (!is_new) return;
@@ -118,7 +121,7 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
     if (group.over.contains(peer)) continue;
     LaneFrame asked = parts_.state.control(LaneKind::ask, peer, group.id);
     asked.channel = question.channel;
-    asked.meaning = question.meaning;
+    asked.signature_digest = question.signature_digest;
     asked.bytes = messages;
     asked.ordinal = question.parent;
     asked.offset = question.parent_channel;
@@ -132,7 +135,8 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {
-    parts_.failures.compare_meaning(group, frame.channel, {frame.meaning, frame.source});
+    parts_.failures.compare_signatures(group, frame.channel,
+                                       {frame.signature_digest, frame.source});
   } else if (group.why_failed(frame.channel) == nullptr &&
              frame.bytes >= group.lane_to(frame.source).messages_sent) {
     const auto& [last, what] = group.last_closed;
@@ -166,7 +170,7 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
 std::string GroupControl::why_never_split(const LaneFrame& question) const {
   if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
     const PartTaken& part = ended->part;
-    const bool has_reason = part.meaning == 0 && !part.text.empty();
+    const bool has_reason = part.signature_digest == 0 && !part.text.empty();
     return fmt::format("host {} has left group {}, from which this one was split{}",
                        parts_.state.name, ended->name, has_reason ? ": " + part.text : "");
   }

@@ -27,7 +27,7 @@ struct GroupState {
     bool is_mismatch = false;         ///< hosts take the first of the channels for different things
   };
   struct Meaning {
-    std::uint64_t meaning = 0;
+    std::uint64_t signature_digest = 0;
     std::uint32_t host = 0;  ///< who said so first
   };
 

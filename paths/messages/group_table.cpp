@@ -57,8 +57,9 @@ void GroupTable::end(GroupState& group, const PartTaken& part) {
 
 bool GroupTable::compare(const Ended& ended, std::uint32_t peer, const PartTaken& part) {
   const PartTaken& mine = ended.part;
-  if (mine.meaning == 0 || part.meaning == 0) return false;
-  if (mine.channels == part.channels && mine.meaning == part.meaning) return false;
+  if (mine.signature_digest == 0 || part.signature_digest == 0) return false;
+  if (mine.channels == part.channels && mine.signature_digest == part.signature_digest)
+    return false;
   if (!difference_.empty()) return false;
   difference_ =
       fmt::format("group {}: hosts did not take part in the same: host {} left it {}, host {} {}",
@@ -67,7 +68,7 @@ bool GroupTable::compare(const Ended& ended, std::uint32_t peer, const PartTaken
 }
 
 void GroupTable::note_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why) {
-  const bool has_taken_part = ended.part.meaning != 0 && channel < ended.part.channels;
+  const bool has_taken_part = ended.part.signature_digest != 0 && channel < ended.part.channels;
   if (has_taken_part && difference_.empty())
     difference_ = fmt::format("group {}: {}", ended.name, why);
 }

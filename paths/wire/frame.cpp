@@ -213,7 +213,7 @@ void put_lane(ByteWriter& writer, const LaneFrame& lane) {
   writer.put(lane.source);
   writer.put(lane.target);
   for (const std::uint64_t number :
-       {lane.group, lane.channel, lane.ordinal, lane.bytes, lane.offset, lane.meaning,
+       {lane.group, lane.channel, lane.ordinal, lane.bytes, lane.offset, lane.signature_digest,
         static_cast<std::uint64_t>(lane.lag.count()), static_cast<std::uint64_t>(lane.late.count()),
         static_cast<std::uint64_t>(lane.head.count())})
     writer.put(number);
@@ -241,8 +241,8 @@ LaneFrame get_lane(ByteReader& reader) {
   lane.is_at_once = (flags & flag_at_once) != 0;
   lane.source = reader.get<std::uint32_t>();
   lane.target = reader.get<std::uint32_t>();
-  for (std::uint64_t* number :
-       {&lane.group, &lane.channel, &lane.ordinal, &lane.bytes, &lane.offset, &lane.meaning})
+  for (std::uint64_t* number : {&lane.group, &lane.channel, &lane.ordinal, &lane.bytes,
+                                &lane.offset, &lane.signature_digest})
     *number = reader.get<std::uint64_t>();
   lane.lag = get_span(reader);
   lane.late = get_difference(reader);

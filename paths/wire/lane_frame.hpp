@@ -46,14 +46,15 @@ struct LaneFrame {
   std::uint64_t bytes = 0;    ///< of data: the whole message's; of credit: how many; of left: how
                               ///< many messages; of failed: the last channel; of lost: the host
   std::uint64_t offset = 0;   ///< of data: where in the message the payload belongs
-  std::uint64_t meaning = 0;  ///< of data and grant: what its sender takes the message for; of
-                              ///< left: what it took part in, 0: not said. Of failed: 1 if
-                              ///< hosts take the first channel for different things
-  base::Nanos lag{0};         ///< how long the tail comes behind the head
-  base::Nanos late{0};        ///< how long after its head's moment it was written; negative: before
-  base::Nanos head{0};        ///< its head's moment by the steady clock of the machine where it was
-                              ///< written, if an emulated link carried it; 0: none did
-  std::string text = {};      ///< why
+  std::uint64_t signature_digest =
+      0;                  ///< of data and grant: what its sender takes the message for; of
+                          ///< left: what it took part in, 0: not said. Of failed: 1 if
+                          ///< hosts take the first channel for different things
+  base::Nanos lag{0};     ///< how long the tail comes behind the head
+  base::Nanos late{0};    ///< how long after its head's moment it was written; negative: before
+  base::Nanos head{0};    ///< its head's moment by the steady clock of the machine where it was
+                          ///< written, if an emulated link carried it; 0: none did
+  std::string text = {};  ///< why
   base::Payload payload = {};  ///< of data
 };
 

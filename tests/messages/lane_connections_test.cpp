@@ -166,7 +166,7 @@ TEST_CASE("lane connections: the clock of a host that reads another one is not b
   for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
     INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
     CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
-            if (frame.kind == paths::LaneKind::hello) ++frame.meaning;
+            if (frame.kind == paths::LaneKind::hello) ++frame.signature_digest;
             if (frame.head != 0s) frame.head += ahead;
           }) < 3s);
   }

@@ -519,7 +519,7 @@ TEST_CASE("lanes: of named messages the least goes first, whichever host it is f
       groups.push_back(hosts[host].group("all", hosts.all()));
     // A megabyte a second: a kilobyte takes a millisecond.
     const auto message = [](std::uint64_t name, std::uint64_t order) {
-      return paths::NamedMessage{.channel = 7, .name = name, .meaning = 5, .order = order};
+      return paths::NamedMessage{.channel = 7, .name = name, .signature_digest = 5, .order = order};
     };
     const auto kilobyte = base::Payload::filled(1000, [](auto) {});
     paths::Sending last = groups[0]->send(1, message(0, 9), kilobyte);
@@ -548,17 +548,19 @@ TEST_CASE("lanes: two hosts that take a message for different ones are both told
       LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
       const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
       paths::Sending sending;
-      if (is_sent_first) sending = a->send(1, {.channel = 1, .meaning = 5}, base::Payload::of(1));
+      if (is_sent_first)
+        sending = a->send(1, {.channel = 1, .signature_digest = 5}, base::Payload::of(1));
       if (is_sent_first) runtime.sleep_for(5ms);
-      paths::Receiving receiving = b->receive(0, {.channel = 1, .meaning = 6});
+      paths::Receiving receiving = b->receive(0, {.channel = 1, .signature_digest = 6});
       if (!is_sent_first) runtime.sleep_for(5ms);
-      if (!is_sent_first) a->send(1, {.channel = 1, .meaning = 5}, base::Payload::of(1));
+      if (!is_sent_first) a->send(1, {.channel = 1, .signature_digest = 5}, base::Payload::of(1));
       CHECK_THROWS_WITH(receiving.wait(), Catch::Contains("for different ones"));
       runtime.sleep_for(5ms);
-      paths::Sending next = a->send(1, {.channel = 2, .meaning = 5}, base::Payload::of(1));
+      paths::Sending next = a->send(1, {.channel = 2, .signature_digest = 5}, base::Payload::of(1));
       CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different ones"));
-      a->send(1, {.channel = 0, .meaning = 5}, base::Payload::of(std::uint8_t{7}));
-      CHECK(b->receive(0, {.channel = 0, .meaning = 5}).wait().size() == 1);  // came before
+      a->send(1, {.channel = 0, .signature_digest = 5}, base::Payload::of(std::uint8_t{7}));
+      CHECK(b->receive(0, {.channel = 0, .signature_digest = 5}).wait().size() ==
+            1);  // came before
     });
 }
 

@@ -32,7 +32,7 @@ void take_part(runtime::Runtime& runtime, paths::MessageGroup& group, const Task
     memory.lend(collectives::in, in_range(task, me), in);
   memory.lend(collectives::out, out_range(task, me), out);
   groups::Fold fold(*base::reduce_operation("max"), base::Scalar::u8, base::Values::checked);
-  const groups::OperationName name{.number = 0, .meaning = 1, .group = "all"};
+  const groups::OperationName name{.number = 0, .signature_digest = 1, .group = "all"};
   groups::Execution(runtime, &group, group.hosts())
       .run({name, {.me = me}, memory, fold, {.patience = 60s}}, std::move(program));
 }

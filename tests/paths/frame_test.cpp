@@ -174,7 +174,7 @@ TEST_CASE("frame: a lane's frame says where it began, where it ends and what it 
   frame.lane->ordinal = 6;
   frame.lane->bytes = 10;
   frame.lane->offset = 6;
-  frame.lane->meaning = 0x1234'5678'9abc'def0;
+  frame.lane->signature_digest = 0x1234'5678'9abc'def0;
   frame.lane->lag = std::chrono::microseconds(5);
   frame.lane->late = std::chrono::nanoseconds(-7);
   frame.lane->head = std::chrono::hours(1);
@@ -187,7 +187,7 @@ TEST_CASE("frame: a lane's frame says where it began, where it ends and what it 
   CHECK((lane.kind == paths::LaneKind::data && lane.is_granted));
   CHECK((lane.source == 3 && lane.target == 700'000 && lane.group == 0xfedc'ba98'7654'3210));
   CHECK((lane.channel == 5 && lane.ordinal == 6 && lane.bytes == 10 && lane.offset == 6));
-  CHECK(lane.meaning == 0x1234'5678'9abc'def0);
+  CHECK(lane.signature_digest == 0x1234'5678'9abc'def0);
   CHECK((lane.lag == frame.lane->lag && lane.late == frame.lane->late));
   CHECK(lane.head == frame.lane->head);
   CHECK(lane.payload == bytes_of("tail"));

@@ -57,7 +57,7 @@ Frame LaneConnections::frame_of(LaneKind kind) const {
   lane.source = host_;
   if (kind == LaneKind::hello) {
     lane.text = peers_->hosts[host_].name;
-    lane.meaning = clocks_.identity();
+    lane.signature_digest = clocks_.identity();
   }
   if (kind == LaneKind::welcome) lane.bytes = lanes_->end_progress();
   return frame_of(std::move(lane));
@@ -155,7 +155,7 @@ void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   {
     runtime::Lock lock(mutex_);
     from_[connection] = hello.from_host;
-    clocks_.compare(hello.from_host, hello.lane->meaning);
+    clocks_.compare(hello.from_host, hello.lane->signature_digest);
   }
   transport_->send(connection, frame_of(LaneKind::welcome));
 }

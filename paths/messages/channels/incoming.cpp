@@ -37,8 +37,8 @@ bool InboundChannel::awaits(std::uint64_t channel) const {
   return false;
 }
 
-void InboundChannel::hold_back(MessageName name, std::uint64_t meaning) {
-  messages_[name].held_back = meaning;
+void InboundChannel::hold_back(MessageName name, std::uint64_t signature_digest) {
+  messages_[name].held_back = signature_digest;
   holds_back_ = true;
 }
 
@@ -46,8 +46,8 @@ std::vector<InboundChannel::HeldBack> InboundChannel::take_held_back() {
   std::vector<HeldBack> all;
   if (!std::exchange(holds_back_, false)) return all;
   for (auto& [name, message] : messages_) {
-    const auto meaning = std::exchange(message.held_back, std::nullopt);
-    if (meaning) all.push_back({name, *meaning});
+    const auto signature_digest = std::exchange(message.held_back, std::nullopt);
+    if (signature_digest) all.push_back({name, *signature_digest});
   }
   return all;
 }

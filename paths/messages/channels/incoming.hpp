@@ -40,12 +40,12 @@ class InboundChannel {
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
-  /// Its source is not told yet that it is waited for; `meaning` goes with that.
-  void hold_back(MessageName name, std::uint64_t meaning);
+  /// Its source is not told yet that it is waited for; `signature_digest` goes with that.
+  void hold_back(MessageName name, std::uint64_t signature_digest);
   bool holds_back() const { return holds_back_; }
   struct HeldBack {
     MessageName name;
-    std::uint64_t meaning = 0;
+    std::uint64_t signature_digest = 0;
   };
   /// Those that are still waited for, now to be asked for.
   std::vector<HeldBack> take_held_back();

@@ -21,7 +21,7 @@ namespace paths {
 struct OutboundChannel {
   struct Message {
     MessageName name;
-    std::uint64_t meaning = 0;
+    std::uint64_t signature_digest = 0;
     std::uint64_t order = 0;  ///< rank of a named one among those that wait
     base::Payload payload;    ///< or in memory that was lent
     bool waits_for_grant = false;

@@ -44,7 +44,7 @@ void OutgoingLanes::send(OutboundChannel& lane, const NamedMessage& which, base:
   lane.named.is_named = true;
   put(lane, lane.named,
       {.name = {which.channel, which.name},
-       .meaning = which.meaning,
+       .signature_digest = which.signature_digest,
        .order = which.order,
        .payload = std::move(payload),
        .waits_for_grant = which.waits_for_grant,
@@ -187,7 +187,7 @@ base::Nanos OutgoingLanes::offer(OutboundChannel::Channel& channel,
   frame.group = lane.group;
   frame.channel = message.name.channel;
   frame.ordinal = message.name.ordinal;
-  frame.meaning = message.meaning;
+  frame.signature_digest = message.signature_digest;
   frame.bytes = message.bytes();
   frame.offset = message.sent;
   frame.payload = message.part(message.sent, bytes);
