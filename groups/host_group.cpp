@@ -544,7 +544,7 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
 
 /// Nothing is compared where something has failed, which may have ended well for others; who asks
 /// later is told what.
-paths::PartTaken HostGroup::part_taken() const {
+paths::Participation HostGroup::participation() const {
   if (failing_ == Failing::alone) return {};
   if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};
   std::string text = fmt::format("after {} operation{}", begun_, begun_ == 1 ? "" : "s");
@@ -556,7 +556,7 @@ paths::PartTaken HostGroup::part_taken() const {
 void HostGroup::end_if_over(runtime::Lock& lock) {
   if (left_.size() < layout_.members_on(me_) || !running_.empty() || is_over_) return;
   is_over_ = true;
-  const paths::PartTaken part = part_taken();
+  const paths::Participation part = participation();
   lock.unlock();
   if (lanes_ != nullptr) lanes_->leave_after(part);
   HostGroups::of(wiring_.host()).forget(*this);

@@ -130,7 +130,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   [[noreturn]] void tell(std::uint32_t place, const paths::TravelError& failure) const;
   std::string call_text(const Running& running) const;
   paths::Failure told(const Running& running, const paths::TravelError& error) const;
-  paths::PartTaken part_taken() const;
+  paths::Participation participation() const;
   void end_if_over(runtime::Lock& lock);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
 

@@ -134,7 +134,7 @@ void MessageGroup::abandon(const std::string& why) {
   if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, why);
 }
 
-void MessageGroup::leave_after(const PartTaken& part) {
+void MessageGroup::leave_after(const Participation& part) {
   if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, "", part);
 }
 

@@ -62,7 +62,7 @@ struct Channels {
 };
 
 /// What a host of a group took part in until it left, where that is to be the same for all.
-struct PartTaken {
+struct Participation {
   std::uint64_t channels = 0;          ///< those below
   std::uint64_t signature_digest = 0;  ///< of all of them; 0: not to be compared
   std::string text = {};  ///< "after 4 operations, the last 'barrier'"; of one that has no
@@ -211,7 +211,7 @@ class MessageGroup {
   /// The same of a host that has done its part, which hosts that sent each other anything compare:
   /// where two differ, MessageEndpoint::finish() says so on one of them at least. It also says so
   /// if another host took one of the channels for something else.
-  void leave_after(const PartTaken& part);
+  void leave_after(const Participation& part);
 
  private:
   friend class MessageEndpoint;

@@ -167,7 +167,7 @@ EndpointState::Waits GroupCalls::unsent(std::uint64_t id) {
   return waits;
 }
 
-void GroupCalls::leave(std::uint64_t id, const std::string& why, const PartTaken& part) {
+void GroupCalls::leave(std::uint64_t id, const std::string& why, const Participation& part) {
   runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr) return;

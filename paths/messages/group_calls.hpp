@@ -51,7 +51,7 @@ class GroupCalls {
   void fail(std::uint64_t group, const Channels& which, const std::string& why);
   void ask(std::uint64_t group, const LaneQuestion& question);
   EndpointState::Waits unsent(std::uint64_t group);
-  void leave(std::uint64_t group, const std::string& why = "", const PartTaken& part = {});
+  void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});
   /// Leaves all groups.
   void leave_all();
   /// Blocks until it is complete. Throws TravelError if it failed or is late.

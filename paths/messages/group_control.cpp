@@ -19,7 +19,7 @@ bool is_question(const LaneFrame& frame) {
   return frame.kind == LaneKind::ask && frame.signature_digest != 0;
 }
 
-PartTaken part_of(const LaneFrame& left) {
+Participation part_of(const LaneFrame& left) {
   return {left.channel, left.signature_digest, left.text};
 }
 
@@ -86,7 +86,7 @@ void GroupControl::take_grant(OutboundChannel& lane, const LaneFrame& frame) {
 // ---- farewells --------------------------------------------------------------------------------
 
 LaneFrame GroupControl::farewell(std::uint32_t peer, std::uint64_t group,
-                                 const PartTaken& part) const {
+                                 const Participation& part) const {
   LaneFrame left = parts_.state.control(LaneKind::left, peer, group);
   left.channel = part.channels;
   left.signature_digest = part.signature_digest;
@@ -169,7 +169,7 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
 /// it, or that the split failed for, makes none.
 std::string GroupControl::why_never_split(const LaneFrame& question) const {
   if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
-    const PartTaken& part = ended->part;
+    const Participation& part = ended->part;
     const bool has_reason = part.signature_digest == 0 && !part.text.empty();
     return fmt::format("host {} has left group {}, from which this one was split{}",
                        parts_.state.name, ended->name, has_reason ? ": " + part.text : "");

@@ -46,7 +46,7 @@ class GroupControl {
   /// Asks the hosts for which a channel waits.
   void ask(GroupState& group, const LaneQuestion& question);
   /// Returns the frame that tells a peer that this host has left a group.
-  LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const PartTaken& part) const;
+  LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const Participation& part) const;
 
  private:
   void take_of_ended(const GroupTable::Ended& ended, const LaneFrame& frame);

@@ -37,11 +37,11 @@ struct GroupState {
   GroupOptions options;
   std::map<std::uint32_t, OutboundChannel> out;                 ///< by target; nodes do not move
   std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< by source
-  std::map<std::uint32_t, std::string> over;  ///< peers that nothing comes from, and why
-  std::set<std::uint32_t> said;               ///< those of them that gave the reason themselves
-  std::map<std::uint32_t, PartTaken> parts;   ///< what those took part in
-  std::uint64_t closed_before = 0;            ///< channels below are closed
-  std::set<std::uint64_t> closed;             ///< and those
+  std::map<std::uint32_t, std::string> over;     ///< peers that nothing comes from, and why
+  std::set<std::uint32_t> said;                  ///< those of them that gave the reason themselves
+  std::map<std::uint32_t, Participation> parts;  ///< what those took part in
+  std::uint64_t closed_before = 0;               ///< channels below are closed
+  std::set<std::uint64_t> closed;                ///< and those
   /// The last closed channel, and what it was for; nullptr if that was not said.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
   std::map<std::uint64_t, Failed> failed;     ///< channels, by the first; apart from each other

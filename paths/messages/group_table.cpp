@@ -46,7 +46,7 @@ const GroupTable::Ended* GroupTable::ended(std::uint64_t id) const {
   return found == ended_.end() ? nullptr : &found->second;
 }
 
-void GroupTable::end(GroupState& group, const PartTaken& part) {
+void GroupTable::end(GroupState& group, const Participation& part) {
   const std::uint64_t id = group.id;
   const Ended& ended = ended_[id] = {group.name, part};
   for (const auto& [peer, its] : group.parts) compare(ended, peer, its);
@@ -55,8 +55,8 @@ void GroupTable::end(GroupState& group, const PartTaken& part) {
   groups_.erase(id);
 }
 
-bool GroupTable::compare(const Ended& ended, std::uint32_t peer, const PartTaken& part) {
-  const PartTaken& mine = ended.part;
+bool GroupTable::compare(const Ended& ended, std::uint32_t peer, const Participation& part) {
+  const Participation& mine = ended.part;
   if (mine.signature_digest == 0 || part.signature_digest == 0) return false;
   if (mine.channels == part.channels && mine.signature_digest == part.signature_digest)
     return false;

@@ -21,7 +21,7 @@ class GroupTable {
   /// A group that this host has left.
   struct Ended {
     std::string name;
-    PartTaken part;
+    Participation part;
   };
 
   /// It outlives the table.
@@ -37,7 +37,7 @@ class GroupTable {
   /// Returns nullptr if the host has not left such a group.
   const Ended* ended(std::uint64_t id) const;
   /// Leaves a group, of which the table keeps what the host took part in.
-  void end(GroupState& group, const PartTaken& part);
+  void end(GroupState& group, const Participation& part);
   const std::unordered_map<std::uint64_t, std::unique_ptr<GroupState>>& all() const {
     return groups_;
   }
@@ -46,7 +46,7 @@ class GroupTable {
 
   /// Compares what a peer took part in with what this host did. Returns whether they differ, for
   /// the first difference of a run only.
-  bool compare(const Ended& ended, std::uint32_t peer, const PartTaken& part);
+  bool compare(const Ended& ended, std::uint32_t peer, const Participation& part);
   /// Notes that a channel that ended well here was something else to another host.
   void note_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why);
   /// Returns the text about the first difference; "" if there is none.
