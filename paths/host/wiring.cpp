@@ -46,7 +46,7 @@ Wiring::Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall>
   if (!label().empty()) host_.tell_of(*this, &WiringWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
   if (!runtime_.is_virtual() || deadline().written)
-    patience_ = std::make_unique<Patience>(
+    deadline_monitor_ = std::make_unique<DeadlineMonitor>(
         runtime_, runtime::ContextName{"deadlines of", name(), index_}, [this](base::Nanos now) {
           const base::Nanos next = connections_.requests().end_late(now);
           return std::min(next, instance_->end_late(now));
@@ -75,7 +75,7 @@ std::shared_ptr<pastset::Element> Wiring::element(std::string_view name) {
 }
 
 void Wiring::expect(base::Nanos until) {
-  if (patience_) patience_->expect(until);
+  if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
 /// Those who wait for what would have come from there are told, by a release that says why.
@@ -139,7 +139,7 @@ std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
   }
   // Peers that parted meanwhile were counted out in contexts of their own.
   end_services();
-  if (patience_) patience_->stop();
+  if (deadline_monitor_) deadline_monitor_->stop();
   acceptor_.end(*call_, "it has ended", connections_.open_arrivals());
   connections_.close();
   std::string wrong = connections_.given_up();
@@ -150,7 +150,7 @@ std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
 void Wiring::abandon(const std::string& why) {
   if (!leave(why)) return;
   end_services();
-  if (patience_) patience_->stop();
+  if (deadline_monitor_) deadline_monitor_->stop();
 }
 
 /// True once.

@@ -12,9 +12,9 @@
 #include "pastset/element.hpp"
 #include "paths/connections/acceptor.hpp"
 #include "paths/connections/connections.hpp"
+#include "paths/host/deadline_monitor.hpp"
 #include "paths/host/ended_threads.hpp"
 #include "paths/host/path_releases.hpp"
-#include "paths/host/patience.hpp"
 #include "paths/host/plan_instance.hpp"
 #include "paths/host/remote_calls.hpp"
 #include "paths/host/services.hpp"
@@ -122,8 +122,8 @@ class Wiring : public HostView {
   const std::unique_ptr<TrafficCounts> traffic_;
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
-  std::unique_ptr<Patience> patience_;  // none on the virtual clock
-  runtime::Task meeting_;               // of the peers
+  std::unique_ptr<DeadlineMonitor> deadline_monitor_;  // none on the virtual clock
+  runtime::Task meeting_;                              // of the peers
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

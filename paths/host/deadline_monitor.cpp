@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/patience.cpp — one context for all deadlines of a host.
-#include "paths/host/patience.hpp"
+// paths/host/deadline_monitor.cpp — one context for all deadlines of a host.
+#include "paths/host/deadline_monitor.hpp"
 
 #include <utility>
 
 namespace paths {
 
-Patience::Patience(runtime::Runtime& runtime, runtime::ContextName name, Look look)
+DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName name, Look look)
     : runtime_(runtime), look_(std::move(look)) {
   watching_ = runtime_.spawn(runtime::ContextRole::service, name, [this] { watch(); });
 }
 
-void Patience::expect(base::Nanos until) {
+void DeadlineMonitor::expect(base::Nanos until) {
   if (until >= earliest_.load()) return;  // it is asked for the next one then
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -20,7 +20,7 @@ void Patience::expect(base::Nanos until) {
   changed_.wake_all(wakes);
 }
 
-void Patience::watch() {
+void DeadlineMonitor::watch() {
   const runtime::Reason reason{"deadlines of those without a context"};
   runtime::Lock lock(mutex_);
   for (;;) {

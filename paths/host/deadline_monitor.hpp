@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/patience.hpp — looks after what waits without a context, when its deadline has come.
+// paths/host/deadline_monitor.hpp — looks after what waits without a context, when its deadline has
+// come.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -15,13 +16,13 @@ namespace paths {
 ///          the earliest that was expected, ends what is late, and sleeps until the next.
 /// Sharing: any thread may call expect() at any time; it locks only where nothing earlier is
 ///          expected.
-class Patience {
+class DeadlineMonitor {
  public:
   /// `look` ends what is late at that time and answers when the next will be.
   using Look = std::function<base::Nanos(base::Nanos now)>;
-  Patience(runtime::Runtime& runtime, runtime::ContextName name, Look look);
-  Patience(const Patience&) = delete;
-  Patience& operator=(const Patience&) = delete;
+  DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName name, Look look);
+  DeadlineMonitor(const DeadlineMonitor&) = delete;
+  DeadlineMonitor& operator=(const DeadlineMonitor&) = delete;
 
   /// `look` is to be called at `until`.
   void expect(base::Nanos until);
