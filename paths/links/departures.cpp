@@ -91,11 +91,11 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
     runtime::Lock lock(waiting.link->mutex);
     tuning::LinkInstance& link = waiting.link->instance;
     while (auto start = waiting.streams.start(moment, link)) {
-      agenda_.put(start->stream_free,
-                  [this, &waiting, pair = start->pair, at = start->stream_free] {
-                    waiting.streams.end_of_stream(pair, at);
-                    serve(waiting, at);
-                  });
+      due_queue_.put(start->stream_free,
+                     [this, &waiting, pair = start->pair, at = start->stream_free] {
+                       waiting.streams.end_of_stream(pair, at);
+                       serve(waiting, at);
+                     });
       LaneFrame& frame = start->item;
       frame.lag = start->passage.lag;
       const Step& step = step_to(frame.target);
@@ -107,7 +107,7 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
   }
   if (!waiting.streams.waits_for_link() || waiting.looks_at == free_at) return;
   waiting.looks_at = free_at;
-  agenda_.put(free_at, [this, &waiting, free_at] {
+  due_queue_.put(free_at, [this, &waiting, free_at] {
     // A frame that should have been here before may come yet, while the link is free from then on.
     if (waiting.looks_at == free_at) waiting.looks_at = base::Nanos(-1);
     serve(waiting, free_at);
@@ -124,7 +124,7 @@ void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin, b
     leaving_.emplace_back(to, std::move(frame));
   };
   if (begin <= runtime_.now()) return leave();
-  agenda_.put(begin, std::move(leave));
+  due_queue_.put(begin, std::move(leave));
 }
 
 /// Frames of a message that take no streams are one transfer.

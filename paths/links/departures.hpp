@@ -14,7 +14,7 @@
 #include "base/link_model/streams.hpp"
 #include "eventspace/recorder.hpp"
 #include "eventspace/transfer_record.hpp"
-#include "paths/links/agenda.hpp"
+#include "paths/links/due_queue.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/lane_frame.hpp"
@@ -45,8 +45,8 @@ class Departures {
  public:
   /// All outlive it. `place`: a host, or a switch by its number.
   Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place, EmulatedLinks& links,
-             Agenda& agenda)
-      : runtime_(runtime), plan_(plan), place_(place), links_(links), agenda_(agenda) {}
+             DueQueue& due_queue)
+      : runtime_(runtime), plan_(plan), place_(place), links_(links), due_queue_(due_queue) {}
 
   /// Before the first departs.
   void record_transfers(RecorderOf recorder_of) { recorder_of_ = std::move(recorder_of); }
@@ -101,7 +101,7 @@ class Departures {
   const Plan& plan_;
   const std::uint32_t place_;
   EmulatedLinks& links_;
-  Agenda& agenda_;
+  DueQueue& due_queue_;
   std::unordered_map<std::uint32_t, Step> steps_;            // of targets in use
   std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // by link
   Leaving leaving_;

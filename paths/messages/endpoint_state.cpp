@@ -16,7 +16,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       name(place_name(*plan, number)),
       carrier(by),
       rejections(name),
-      departures(of, *plan, number, links, agenda) {}
+      departures(of, *plan, number, links, due_queue) {}
 
 bool EndpointState::leads_to(std::uint32_t target) const {
   if (!is_switch()) return missing_way(*plan, host, target).empty();
@@ -52,7 +52,7 @@ LaneFrame EndpointState::lost_frame(std::uint32_t target, std::uint32_t lost,
 void EndpointState::catch_up() {
   if (runtime.is_virtual()) return;
   const base::Nanos now = runtime.now();
-  while (!agenda.empty() && agenda.next() <= now) agenda.take()();
+  while (!due_queue.empty() && due_queue.next() <= now) due_queue.take()();
 }
 
 }  // namespace paths

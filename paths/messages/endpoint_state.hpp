@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "paths/links/agenda.hpp"
 #include "paths/links/departures.hpp"
+#include "paths/links/due_queue.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/messages/group.hpp"
 #include "paths/plan/plan.hpp"
@@ -82,9 +82,10 @@ class EndpointState {
   /// Does the work at that moment, or at once if the moment has passed.
   template <class Work>
   void at(base::Nanos moment, Work work) {
-    const bool is_behind = !runtime.is_virtual() && !agenda.empty() && agenda.next() <= moment;
+    const bool is_behind =
+        !runtime.is_virtual() && !due_queue.empty() && due_queue.next() <= moment;
     if (is_behind || moment > runtime.now())
-      agenda.put(moment, std::move(work));
+      due_queue.put(moment, std::move(work));
     else
       work();
   }
@@ -96,7 +97,7 @@ class EndpointState {
   LaneCarrier& carrier;
   RejectionLog rejections;
   runtime::Mutex mutex;
-  Agenda agenda;
+  DueQueue due_queue;
   Departures departures;
   Waits ended;  ///< to be completed without the mutex
 };

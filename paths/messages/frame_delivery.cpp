@@ -49,7 +49,8 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
     auto arrive = [this, is_received, came, frame = std::move(frame)]() mutable {
       pass(is_received, came, std::move(frame));
     };
-    state_.agenda.put(came, std::move(arrive), waits_for_turn ? Turn::heads : Turn::events, rank);
+    state_.due_queue.put(came, std::move(arrive), waits_for_turn ? Turn::heads : Turn::events,
+                         rank);
   } else {
     pass(is_received, came, std::move(frame));
   }
@@ -96,9 +97,9 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
 
 /// Waits twice, because the time that the receiving side of this host takes is only known when the
 /// last frame has begun to pass it.
-void FrameDelivery::when_all_has_come(const Agenda::Work& work) {
-  state_.agenda.put(
-      all_come_by_, [this, work] { state_.agenda.put(all_come_by_, work, Turn::choices); },
+void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
+  state_.due_queue.put(
+      all_come_by_, [this, work] { state_.due_queue.put(all_come_by_, work, Turn::choices); },
       Turn::choices);
 }
 

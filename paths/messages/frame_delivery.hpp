@@ -37,7 +37,7 @@ class FrameDelivery {
 
   void deliver(std::uint32_t from, LaneFrame frame);
   /// Does the work when all frames that were handed over until now have arrived.
-  void when_all_has_come(const Agenda::Work& work);
+  void when_all_has_come(const DueQueue::Work& work);
 
   struct Counts {
     std::uint64_t frames = 0;   ///< data that came, for this host or others

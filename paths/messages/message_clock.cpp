@@ -57,9 +57,9 @@ class MessageClock::Lookers final : public runtime::Poller {
   bool are_there() const { return count_.load() > 0; }
 
   // With the mutex of the endpoint held:
-  void know(const Agenda& agenda) {
-    next_.store(agenda.empty() ? base::Nanos::max().count() : agenda.next().count());
-    if (agenda.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
+  void know(const DueQueue& due_queue) {
+    next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());
+    if (due_queue.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
     if (std::exchange(are_known_, true)) return;
     clock_.state_.runtime.add_poller(*this);
   }
@@ -102,7 +102,7 @@ void MessageClock::settle(runtime::Lock& lock) {
     settled_.leaving.swap(state_.departures.leaving());
     settled_.ended.swap(state_.ended);
     auto& [leaving, ended] = settled_;
-    lookers_->know(state_.agenda);
+    lookers_->know(state_.due_queue);
     const bool begins = is_needed() && !std::exchange(service_->is_running, true);
     if (!begins && leaving.empty() && ended.empty()) {
       if (go_on(rounds)) continue;
@@ -124,7 +124,7 @@ void MessageClock::settle(runtime::Lock& lock) {
   is_sending_ = false;
   runtime::DeferredWakes wakes;
   if (next_due() < service_->sleeps_until) service_->earlier.wake_all(wakes);
-  if (state_.agenda.empty()) quiet_.wake_all(wakes);
+  if (state_.due_queue.empty()) quiet_.wake_all(wakes);
   parts_.ends.wake(wakes);
   parts_.arrivals.wake(wakes);
   if (wakes.empty()) return;
@@ -139,14 +139,14 @@ bool MessageClock::go_on(int& rounds) {
     return parts_.outgoing.go_on([this](std::uint32_t to) { return state_.carrier.has_room(to); });
   rounds = 0;
   is_put_off_ = true;
-  state_.agenda.put(state_.runtime.now(), [this] { is_put_off_ = false; });
+  state_.due_queue.put(state_.runtime.now(), [this] { is_put_off_ = false; });
   return true;
 }
 
 /// Returns when the service has work. Threads that look do the work on the agenda.
 base::Nanos MessageClock::next_due() const {
-  const bool has_work = !state_.agenda.empty() && !lookers_->are_there();
-  return has_work ? std::min(state_.agenda.next(), parts_.credit.asks_at())
+  const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
+  return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())
                   : parts_.credit.asks_at();
 }
 
@@ -161,7 +161,7 @@ void MessageClock::run() {
     const base::Nanos now = state_.runtime.now();
     if (state_.runtime.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
     const base::Nanos next = next_due();
-    if (next > now || (state_.runtime.is_virtual() && state_.agenda.next_turn() > turn)) {
+    if (next > now || (state_.runtime.is_virtual() && state_.due_queue.next_turn() > turn)) {
       service_->sleeps_until = next;
       const runtime::Woken woken =
           service_->earlier.wait(lock, runtime::Deadline::written_at(std::max(next, now)),
@@ -180,15 +180,15 @@ void MessageClock::run() {
 void MessageClock::do_what_is_due(runtime::Lock& lock, Turn turn) {
   const base::Nanos now = state_.runtime.now();
   const auto is_due = [&] {
-    return !state_.agenda.empty() && state_.agenda.next() <= now &&
-           state_.agenda.next_turn() <= turn;
+    return !state_.due_queue.empty() && state_.due_queue.next() <= now &&
+           state_.due_queue.next_turn() <= turn;
   };
-  while (is_due()) state_.agenda.take()();
+  while (is_due()) state_.due_queue.take()();
   settle(lock);
 }
 
 bool MessageClock::drain(runtime::Lock& lock, runtime::Deadline limit) {
-  while (!state_.agenda.empty() || is_sending_)
+  while (!state_.due_queue.empty() || is_sending_)
     if (quiet_.wait(lock, limit, {"what is on its way from", state_.name, state_.host}) ==
         runtime::Woken::expired)
       return false;
@@ -198,7 +198,7 @@ bool MessageClock::drain(runtime::Lock& lock, runtime::Deadline limit) {
 void MessageClock::stop() {
   runtime::Lock lock(state_.mutex);
   is_stopped_ = true;
-  state_.agenda.clear();
+  state_.due_queue.clear();
   if (service_->is_running) service_->cancel();
   lock.unlock();
   lookers_->part();

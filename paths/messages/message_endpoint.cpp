@@ -25,7 +25,7 @@ std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedL
 MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                                  std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier)
     : state_(runtime, std::move(plan), host, links, carrier),
-      outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.departures, state_.agenda),
+      outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.departures, state_.due_queue),
       lost_(state_),
       inbox_(state_.plan->lanes.inbox_bytes),
       groups_(state_),

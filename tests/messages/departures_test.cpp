@@ -13,8 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Does what is on the agenda until nothing is.
-void work_off(paths::Agenda& agenda) {
-  while (!agenda.empty()) agenda.take()();
+void work_off(paths::DueQueue& due_queue) {
+  while (!due_queue.empty()) due_queue.take()();
 }
 
 }  // namespace
@@ -28,9 +28,9 @@ TEST_CASE("departures: a frame that comes late to a link with streams goes on, t
   std::mt19937_64 random(seed);
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   paths::EmulatedLinks links;
-  paths::Agenda agenda;
+  paths::DueQueue due_queue;
   paths::Departures departures(runtime, sim.plan(), paths::switch_number(sim.plan(), 0), links,
-                               agenda);
+                               due_queue);
   std::size_t offered = 0;
   const auto offer = [&](base::Nanos head) {
     paths::LaneFrame frame;
@@ -43,14 +43,14 @@ TEST_CASE("departures: a frame that comes late to a link with streams goes on, t
   runtime.run([&] {
     for (const base::Nanos head : {100us, 99us, 98us}) {
       offer(head);
-      work_off(agenda);
+      work_off(due_queue);
     }
     CHECK(departures.leaving().size() == 3);
     for (int i = 0; i < 1000; ++i) {
       offer(base::Nanos(1 + random() % 1'000'000));
-      if (random() % 2 == 0) work_off(agenda);
+      if (random() % 2 == 0) work_off(due_queue);
     }
-    work_off(agenda);
+    work_off(due_queue);
     CHECK(departures.leaving().size() == offered);
   });
 }

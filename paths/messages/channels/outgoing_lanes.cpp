@@ -152,7 +152,7 @@ void OutgoingLanes::room_made(std::uint32_t host) {
 
 void OutgoingLanes::pump_at(Outlet& outlet, base::Nanos moment) {
   outlet.is_waiting = true;
-  agenda_.put(
+  due_queue_.put(
       moment,
       [this, &outlet] {
         outlet.is_waiting = false;
@@ -208,7 +208,8 @@ void OutgoingLanes::end(OutboundChannel::Channel& channel, OutboundChannel::Mess
   if (at <= runtime_.now()) {
     sent_.push_back(std::move(wait));
   } else {
-    agenda_.put(at, [this, wait = std::move(wait)]() mutable { sent_.push_back(std::move(wait)); });
+    due_queue_.put(at,
+                   [this, wait = std::move(wait)]() mutable { sent_.push_back(std::move(wait)); });
   }
 }
 

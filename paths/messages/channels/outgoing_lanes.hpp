@@ -26,12 +26,12 @@ class OutgoingLanes {
  public:
   /// All outlive it. `frame_bytes`: 0 for whole messages.
   OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
-                Departures& departures, Agenda& agenda)
+                Departures& departures, DueQueue& due_queue)
       : runtime_(runtime),
         host_(host),
         frame_bytes_(frame_bytes),
         departures_(departures),
-        agenda_(agenda) {}
+        due_queue_(due_queue) {}
 
   void send(OutboundChannel& lane, std::uint64_t channel, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
@@ -95,7 +95,7 @@ class OutgoingLanes {
   const std::uint32_t host_;
   const std::uint64_t frame_bytes_;
   Departures& departures_;
-  Agenda& agenda_;
+  DueQueue& due_queue_;
   std::unordered_map<const void*, Outlet> by_link_;    // nodes do not move
   std::unordered_map<std::uint32_t, Outlet> by_host_;  // likewise
   std::vector<Outlet*> full_;                          // of those, with as much in hand as may be

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/agenda.hpp — what is to be done when.
+// paths/links/due_queue.hpp — what is to be done when.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class Turn : std::uint8_t {
 /// Work by time and turn; of one turn by `rank`, and then in the order in which it was put down.
 ///
 /// Sharing: guarded by its owner's mutex.
-class Agenda {
+class DueQueue {
  public:
   using Work = std::function<void()>;
   void put(base::Nanos at, Work work, Turn turn = Turn::events, std::uint64_t rank = 0) {
