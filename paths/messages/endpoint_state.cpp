@@ -16,7 +16,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       name(place_name(*plan, number)),
       carrier(by),
       rejections(name),
-      departures(of, *plan, number, links, due_queue) {}
+      link_scheduler(of, *plan, number, links, due_queue) {}
 
 bool EndpointState::leads_to(std::uint32_t target) const {
   if (!is_switch()) return missing_way(*plan, host, target).empty();

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "paths/links/departures.hpp"
 #include "paths/links/due_queue.hpp"
 #include "paths/links/emulated_links.hpp"
+#include "paths/links/link_scheduler.hpp"
 #include "paths/messages/group.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/lane_frame.hpp"
@@ -45,7 +45,7 @@ class LaneCarrier {
 
 /// The place of an endpoint in the run, its mutex, and what leaves it.
 ///
-/// Time:    moments are ideal on the steady clock (paths/links/departures.hpp).
+/// Time:    moments are ideal on the steady clock (paths/links/link_scheduler.hpp).
 /// Sharing: all but what never changes is guarded by `mutex`: agenda, departures, ended.
 class EndpointState {
  public:
@@ -71,10 +71,10 @@ class EndpointState {
   /// Returns the report that a host is lost.
   LaneFrame lost_frame(std::uint32_t target, std::uint32_t lost, const std::string& why) const;
   /// Sends a frame the next step of its way.
-  void post(LaneFrame frame) { departures.depart(std::move(frame), runtime.now()); }
+  void post(LaneFrame frame) { link_scheduler.depart(std::move(frame), runtime.now()); }
   /// Sends a frame to a neighbour, over no link.
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
-    departures.leaving().emplace_back(place, std::move(frame));
+    link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
   /// Does what is due. On the steady clock who does that may be late: nothing that is due now goes
   /// before it.
@@ -98,7 +98,7 @@ class EndpointState {
   RejectionLog rejections;
   runtime::Mutex mutex;
   DueQueue due_queue;
-  Departures departures;
+  LinkScheduler link_scheduler;
   Waits ended;  ///< to be completed without the mutex
 };
 

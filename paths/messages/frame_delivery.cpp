@@ -38,7 +38,7 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
     parts_.membership.tell_of_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
   // Read before the clock is: a frame of no emulated link came at the moment of this call.
-  const base::Nanos came_at = state_.departures.came_at(frame);
+  const base::Nanos came_at = state_.link_scheduler.came_at(frame);
   const base::Nanos now = state_.runtime.now();
   const base::Nanos came = std::min(came_at, now + state_.farthest());
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
@@ -83,7 +83,7 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
   if (frame.target != state_.host) {
     state_.at(came, [this, came, frame = std::move(frame)]() mutable {
-      state_.departures.depart(std::move(frame), came);
+      state_.link_scheduler.depart(std::move(frame), came);
     });
   } else if (!is_data) {
     state_.at(came, [this, came, frame = std::move(frame)]() mutable {

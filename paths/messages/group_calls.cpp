@@ -75,9 +75,9 @@ bool GroupCalls::is_paced(std::uint32_t to) {
   const std::uint64_t frame = state_.plan->lanes.frame_bytes;
   if (frame == 0 || frame > lent_frame_bytes_max) return false;
   const runtime::Lock lock(state_.mutex);
-  if (state_.departures.link_to(to) != nullptr) return true;
-  return !state_.runtime.is_virtual() && !state_.departures.waits_for_streams(to) &&
-         state_.carrier.tells_of_room(state_.departures.next_host(to));
+  if (state_.link_scheduler.link_to(to) != nullptr) return true;
+  return !state_.runtime.is_virtual() && !state_.link_scheduler.waits_for_streams(to) &&
+         state_.carrier.tells_of_room(state_.link_scheduler.next_host(to));
 }
 
 void GroupCalls::let_go(LaneWait& wait) {

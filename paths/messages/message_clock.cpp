@@ -99,7 +99,7 @@ void MessageClock::settle(runtime::Lock& lock) {
   for (int rounds = 0;;) {
     for (auto& wait : parts_.outgoing.sent()) state_.ended.push_back(std::move(wait));
     parts_.outgoing.sent().clear();
-    settled_.leaving.swap(state_.departures.leaving());
+    settled_.leaving.swap(state_.link_scheduler.leaving());
     settled_.ended.swap(state_.ended);
     auto& [leaving, ended] = settled_;
     lookers_->know(state_.due_queue);

@@ -57,7 +57,7 @@ class MessageClock {
   EndpointState& state_;
   bool is_sending_ = false;
   struct Settled {
-    Departures::Leaving leaving;
+    LinkScheduler::Leaving leaving;
     EndpointState::Waits ended;
   };
   Settled settled_;          // what the sending context hands over; kept for its memory

@@ -25,7 +25,8 @@ std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedL
 MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                                  std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier)
     : state_(runtime, std::move(plan), host, links, carrier),
-      outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.departures, state_.due_queue),
+      outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.link_scheduler,
+                state_.due_queue),
       lost_(state_),
       inbox_(state_.plan->lanes.inbox_bytes),
       groups_(state_),
@@ -108,7 +109,7 @@ void MessageEndpoint::check_hosts(std::string_view name,
 
 void MessageEndpoint::record_transfers(RecorderOf recorder_of) {
   const runtime::Lock lock(state_.mutex);
-  state_.departures.record_transfers(std::move(recorder_of));
+  state_.link_scheduler.record_transfers(std::move(recorder_of));
 }
 
 void MessageEndpoint::answer_for_threads(GroupControl::WhyAbsent why_absent) {
@@ -166,7 +167,7 @@ MessageEndpoint::Use MessageEndpoint::use() {
   const runtime::Lock lock(state_.mutex);
   const FrameDelivery::Counts& counts = delivery_.counts();
   return {inbox_.issued(), inbox_.held(),  inbox_.held_most(),
-          counts.frames,   counts.control, state_.departures.lateness_lost()};
+          counts.frames,   counts.control, state_.link_scheduler.lateness_lost()};
 }
 
 MessageEndpoint::Balance MessageEndpoint::credit_issued() {

@@ -15,12 +15,12 @@ constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 }  // namespace
 
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
-  if (const EmulatedLink* link = departures_.link_to(target)) {
+  if (const EmulatedLink* link = link_scheduler_.link_to(target)) {
     Outlet& outlet = by_link_[link];
     outlet.has_link = true;
     return outlet;
   }
-  const std::uint32_t next = departures_.next_host(target);
+  const std::uint32_t next = link_scheduler_.next_host(target);
   Outlet& outlet = by_host_[next];
   outlet.host = next;
   return outlet;
@@ -166,8 +166,8 @@ void OutgoingLanes::pump(Outlet& outlet) {
     OutboundChannel::Message* message = nullptr;
     OutboundChannel::Channel* channel = choose(outlet, message);
     if (channel == nullptr) return;
-    const base::Nanos at =
-        departures_.not_long_ago(std::max({message->ready_at, channel->ready_at, outlet.taken}));
+    const base::Nanos at = link_scheduler_.not_long_ago(
+        std::max({message->ready_at, channel->ready_at, outlet.taken}));
     outlet.in_hand += charge_of(next_bytes(*message));
     if (is_full(outlet)) full_.push_back(&outlet);
     outlet.taken = offer(*channel, *message, at);
@@ -193,7 +193,7 @@ base::Nanos OutgoingLanes::offer(OutboundChannel::Channel& channel,
   frame.payload = message.part(message.sent, bytes);
   if (!frame.is_granted) lane.window.pay(charge_of(bytes));
   message.sent += bytes;
-  const base::Nanos taken = departures_.depart(std::move(frame), at);
+  const base::Nanos taken = link_scheduler_.depart(std::move(frame), at);
   if (message.sent == message.bytes()) end(channel, message, taken);
   channel.was_idle = channel.empty();
   list(channel);

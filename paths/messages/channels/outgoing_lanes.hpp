@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/links/departures.hpp"
+#include "paths/links/link_scheduler.hpp"
 #include "paths/messages/channels/outbound_channel.hpp"
 #include "paths/messages/group.hpp"
 
@@ -26,11 +26,11 @@ class OutgoingLanes {
  public:
   /// All outlive it. `frame_bytes`: 0 for whole messages.
   OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
-                Departures& departures, DueQueue& due_queue)
+                LinkScheduler& link_scheduler, DueQueue& due_queue)
       : runtime_(runtime),
         host_(host),
         frame_bytes_(frame_bytes),
-        departures_(departures),
+        link_scheduler_(link_scheduler),
         due_queue_(due_queue) {}
 
   void send(OutboundChannel& lane, std::uint64_t channel, base::Payload payload,
@@ -94,7 +94,7 @@ class OutgoingLanes {
   runtime::Runtime& runtime_;
   const std::uint32_t host_;
   const std::uint64_t frame_bytes_;
-  Departures& departures_;
+  LinkScheduler& link_scheduler_;
   DueQueue& due_queue_;
   std::unordered_map<const void*, Outlet> by_link_;    // nodes do not move
   std::unordered_map<std::uint32_t, Outlet> by_host_;  // likewise

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/departures.cpp — one step of a frame's way.
-#include "paths/links/departures.hpp"
+// paths/links/link_scheduler.cpp — one step of a frame's way.
+#include "paths/links/link_scheduler.hpp"
 
 #include <algorithm>
 
 namespace paths {
 
-const Departures::Step& Departures::step_to(std::uint32_t target) {
+const LinkScheduler::Step& LinkScheduler::step_to(std::uint32_t target) {
   const auto [found, is_new] = steps_.try_emplace(target);
   Step& step = found->second;
   if (!is_new) return step;
@@ -27,7 +27,7 @@ const Departures::Step& Departures::step_to(std::uint32_t target) {
   return step;
 }
 
-void Departures::set_link(Step& step, const HopLink& passed) {
+void LinkScheduler::set_link(Step& step, const HopLink& passed) {
   if (!passed.is_there()) return;
   const tuning::Link link = link_of(passed);
   step.link = links_.named(passed.name, link.model);
@@ -38,18 +38,18 @@ void Departures::set_link(Step& step, const HopLink& passed) {
   step.waiting = waiting.get();
 }
 
-base::Nanos Departures::not_long_ago(base::Nanos moment) {
+base::Nanos LinkScheduler::not_long_ago(base::Nanos moment) {
   const base::Nanos earliest = runtime_.now() - lateness_max;
   if (moment >= earliest) return moment;
   lateness_lost_ += earliest - moment;
   return earliest;
 }
 
-base::Nanos Departures::came_at(const LaneFrame& frame) {
+base::Nanos LinkScheduler::came_at(const LaneFrame& frame) {
   return not_long_ago(runtime_.now() - frame.late);
 }
 
-base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
+base::Nanos LinkScheduler::depart(LaneFrame frame, base::Nanos head) {
   const Step& step = step_to(frame.target);
   frame.head = frame.late = base::Nanos(0);
   if (step.link == nullptr || frame.is_at_once) {
@@ -85,7 +85,7 @@ base::Nanos Departures::depart(LaneFrame frame, base::Nanos head) {
 }
 
 /// What may start over a link with streams, and when to look again.
-void Departures::serve(Waiting& waiting, base::Nanos moment) {
+void LinkScheduler::serve(Waiting& waiting, base::Nanos moment) {
   base::Nanos free_at;
   {
     runtime::Lock lock(waiting.link->mutex);
@@ -114,7 +114,8 @@ void Departures::serve(Waiting& waiting, base::Nanos moment) {
   });
 }
 
-void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin, base::Nanos head) {
+void LinkScheduler::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin,
+                            base::Nanos head) {
   if (runtime_.is_virtual())
     begin = head;
   else
@@ -128,8 +129,8 @@ void Departures::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin, b
 }
 
 /// Frames of a message that take no streams are one transfer.
-void Departures::record(const LaneFrame& frame, bool has_stream, base::Nanos begin, base::Nanos end,
-                        base::Nanos arrived) {
+void LinkScheduler::record(const LaneFrame& frame, bool has_stream, base::Nanos begin,
+                           base::Nanos end, base::Nanos arrived) {
   eventspace::Recorder* const recorder = recorder_of_ ? recorder_of_(frame.source) : nullptr;
   if (recorder == nullptr || !recorder->is_on()) return;
   const bool is_first = frame.offset == 0;

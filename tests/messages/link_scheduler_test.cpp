@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/departures_test.cpp — frames whose moments are not in order, as timers act late.
-#include "paths/links/departures.hpp"
+// tests/messages/link_scheduler_test.cpp — frames whose moments are not in order, as timers act
+// late.
+#include "paths/links/link_scheduler.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -29,15 +30,15 @@ TEST_CASE("departures: a frame that comes late to a link with streams goes on, t
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   paths::EmulatedLinks links;
   paths::DueQueue due_queue;
-  paths::Departures departures(runtime, sim.plan(), paths::switch_number(sim.plan(), 0), links,
-                               due_queue);
+  paths::LinkScheduler link_scheduler(runtime, sim.plan(), paths::switch_number(sim.plan(), 0),
+                                      links, due_queue);
   std::size_t offered = 0;
   const auto offer = [&](base::Nanos head) {
     paths::LaneFrame frame;
     frame.source = static_cast<std::uint32_t>(random() % 4);
     frame.target = static_cast<std::uint32_t>(4 + random() % 4);
     frame.payload = base::Payload::of(std::uint64_t{7});
-    departures.depart(std::move(frame), head);
+    link_scheduler.depart(std::move(frame), head);
     ++offered;
   };
   runtime.run([&] {
@@ -45,12 +46,12 @@ TEST_CASE("departures: a frame that comes late to a link with streams goes on, t
       offer(head);
       work_off(due_queue);
     }
-    CHECK(departures.leaving().size() == 3);
+    CHECK(link_scheduler.leaving().size() == 3);
     for (int i = 0; i < 1000; ++i) {
       offer(base::Nanos(1 + random() % 1'000'000));
       if (random() % 2 == 0) work_off(due_queue);
     }
     work_off(due_queue);
-    CHECK(departures.leaving().size() == offered);
+    CHECK(link_scheduler.leaving().size() == offered);
   });
 }

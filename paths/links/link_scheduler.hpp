@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/departures.hpp — frames that leave a host, over the links on their way.
+// paths/links/link_scheduler.hpp — frames that leave a host, over the links on their way.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -41,11 +41,11 @@ using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 ///          come.
 /// Records: what crosses to another cluster, if it was told where.
 /// Sharing: guarded by its owner's mutex.
-class Departures {
+class LinkScheduler {
  public:
   /// All outlive it. `place`: a host, or a switch by its number.
-  Departures(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place, EmulatedLinks& links,
-             DueQueue& due_queue)
+  LinkScheduler(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place,
+                EmulatedLinks& links, DueQueue& due_queue)
       : runtime_(runtime), plan_(plan), place_(place), links_(links), due_queue_(due_queue) {}
 
   /// Before the first departs.
