@@ -20,7 +20,7 @@ class Element;
 
 namespace groups {
 
-class Choices;
+class Selector;
 
 /// Arguments of an operation. Elements are scalars, or pairs of a scalar and a location.
 struct Call {
@@ -50,7 +50,7 @@ struct Call {
   bool has_values = true;
   /// What links are believed to be, for who chooses and plans; null: what the config says. A Group
   /// sets it.
-  std::shared_ptr<Choices> choices = {};
+  std::shared_ptr<Selector> selector = {};
   /// In place of `in`, and of the root's `out` of a broadcast (groups/tuples.hpp), and the tuple.
   const pastset::Element* from = nullptr;
   base::Payload tuple = {};

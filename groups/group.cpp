@@ -134,7 +134,7 @@ Group::~Group() {
 std::uint32_t Group::size() const { return group_->layout().size(); }
 
 const collectives::Topology& Group::topology() const {
-  return *group_->choices().network().topology;
+  return *group_->selector().network().topology;
 }
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
@@ -157,7 +157,7 @@ std::shared_ptr<const Prepared> Group::check(Call& call) const {
     refuse(fmt::format("expected whole elements of {} bytes, found {} and {} bytes", element,
                        call.in.size(), call.out.size()));
   if (call.counts.empty()) call.counts = {count_of(call, element, size())};
-  call.choices = choices_;
+  call.selector = selector_;
   const auto prepared = group_->prepare(call);
   const CallCounts& counts = prepared->counts;
   for (const auto& [what, is_used, expected, found] :
@@ -220,7 +220,7 @@ void Group::take_links(const std::string& file, std::uint32_t root) {
   };
   if (text.front() != 'y') refuse(text.substr(1));
   try {
-    choices_ = group_->choices_by(tuning::parse_measured_network(text.substr(1), file));
+    selector_ = group_->selector_by(tuning::parse_measured_network(text.substr(1), file));
   } catch (const base::ConfigError& error) {
     refuse(error.what());
   }

@@ -258,7 +258,7 @@ class Group {
   std::shared_ptr<HostGroup> group_;
   std::uint32_t rank_ = 0, place_ = 0;  // of its layout
   std::uint64_t next_ = 0;              // number of the next operation
-  std::shared_ptr<Choices> choices_;    // by links that were measured; null: by the config's
+  std::shared_ptr<Selector> selector_;  // by links that were measured; null: by the config's
   const int exceptions_;
 };
 

@@ -90,14 +90,14 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
       me_(participant_at(layout_, wiring.index())),
       failing_(failing),
       origin_(origin),
-      choices_(Choices::of(wiring.host().shared_plan(), run_hosts(wiring, layout_))),
-      hosts_(choices_->hosts()),
+      selector_(Selector::of(wiring.host().shared_plan(), run_hosts(wiring, layout_))),
+      hosts_(selector_->hosts()),
       trace_(GroupTrace::of(wiring, layout_, me_, name_)),
       members_(layout_.digest()),
       signature_digest_(members_) {
   if (layout_.hosts().size() > 1)
     lanes_ = wiring.host().lanes().join(
-        name_, {choices_, &hosts_},
+        name_, {selector_, &hosts_},
         {.channels = std::numeric_limits<std::uint64_t>::max(),
          .describe = [this](std::uint64_t number) {
            const runtime::Lock lock(mutex_);
@@ -264,12 +264,12 @@ paths::Failure HostGroup::told(const Running& running, const paths::TravelError&
                                               error.cause());
 }
 
-Choices& HostGroup::choices_for(const Call& call) const {
-  return call.choices ? *call.choices : *choices_;
+Selector& HostGroup::selector_for(const Call& call) const {
+  return call.selector ? *call.selector : *selector_;
 }
 
-std::shared_ptr<Choices> HostGroup::choices_by(const tuning::MeasuredNetwork& measured) const {
-  return Choices::of(wiring_.host().shared_plan(), hosts_, &measured);
+std::shared_ptr<Selector> HostGroup::selector_by(const tuning::MeasuredNetwork& measured) const {
+  return Selector::of(wiring_.host().shared_plan(), hosts_, &measured);
 }
 
 std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
@@ -288,11 +288,11 @@ std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
 /// With fewer unfinished steps than the schedule needs, hosts would wait for each other. A
 /// smaller window may do if messages can move by credit: that depends on sizes, and is not refused.
 void HostGroup::check_window(const Call& call, const Prepared& prepared) const {
-  const auto choice = choice_of(prepared);
+  const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
   if (ports.receiving == 0 && wiring_.host().plan().lanes.inbox_bytes > 0) return;
   const std::size_t window = window_of(call.window, hosts_.size());
-  const auto least = choices_for(call).least_window(*choice, ports, window);
+  const auto least = selector_for(call).least_window(*choice, ports, window);
   if (least == window) return;
   const std::string expected =
       least ? fmt::format("a window of {} unfinished steps or more, found {}", *least, window)
@@ -308,7 +308,7 @@ void HostGroup::check_window(const Call& call, const Prepared& prepared) const {
 void HostGroup::check_algorithm(const Prepared& prepared) const {
   const collectives::Collective between = prepared.question.collective;
   try {
-    choice_of(prepared);
+    selection_of(prepared);
   } catch (const base::UsageError& error) {
     if (between == prepared.call.collective) throw;
     throw base::UsageError(fmt::format("group {}: {} of these members is {} between hosts; {}",
@@ -317,12 +317,12 @@ void HostGroup::check_algorithm(const Prepared& prepared) const {
   }
 }
 
-std::shared_ptr<const Choice> HostGroup::choice_of(const Prepared& prepared) const {
+std::shared_ptr<const Selection> HostGroup::selection_of(const Prepared& prepared) const {
   {
     runtime::Lock lock(mutex_);
     if (prepared.choice != nullptr) return prepared.choice;
   }
-  auto choice = choices_for(prepared.call).answer(prepared.question);
+  auto choice = selector_for(prepared.call).answer(prepared.question);
   runtime::Lock lock(mutex_);
   return prepared.choice = std::move(choice);
 }
@@ -332,7 +332,7 @@ void HostGroup::execute(Running& running) {
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
     if (call.has_values) fold = Fold(*operation, call.scalar, call.values);
-  const auto choice = choice_of(*running.prepared);
+  const auto choice = selection_of(*running.prepared);
   {
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(running.name.number))

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "groups/call.hpp"
-#include "groups/choice.hpp"
 #include "groups/execution.hpp"
 #include "groups/layout.hpp"
 #include "groups/prepared.hpp"
+#include "groups/selection.hpp"
 #include "groups/tracing.hpp"
 #include "paths/host/ended_threads.hpp"
 #include "paths/host/host.hpp"
@@ -73,7 +73,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Layout& layout() const { return *shared_layout_; }
   /// Of what begins to wait now.
   runtime::Deadline deadline() const;
-  const Choices& choices() const { return *choices_; }
+  const Selector& selector() const { return *selector_; }
   std::uint32_t participant() const { return me_; }
   runtime::Runtime& runtime() const { return wiring_.runtime(); }
   /// By message, "thread a-0/1".
@@ -81,7 +81,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 
   /// For operations to come, whose calls have it. Throws ConfigError where that is of other
   /// clusters.
-  std::shared_ptr<Choices> choices_by(const tuning::MeasuredNetwork& measured) const;
+  std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
   /// Throws UsageError if its counts cannot be, there is no schedule for it, or its schedule needs
   /// a larger window or more ports where no credit may help out.
   std::shared_ptr<const Prepared> prepare(const Call& call);
@@ -119,8 +119,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::string threads_text(std::uint32_t host) const;
   void check_algorithm(const Prepared& prepared) const;
   void check_window(const Call& call, const Prepared& prepared) const;
-  Choices& choices_for(const Call& call) const;
-  std::shared_ptr<const Choice> choice_of(const Prepared& prepared) const;
+  Selector& selector_for(const Call& call) const;
+  std::shared_ptr<const Selection> selection_of(const Prepared& prepared) const;
   std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution);
   paths::Failure failure_of(const std::string& reason,
@@ -141,7 +141,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::uint32_t me_;
   const Failing failing_;
   const Origin origin_;
-  const std::shared_ptr<Choices> choices_;
+  const std::shared_ptr<Selector> selector_;
   const std::vector<std::uint32_t>& hosts_;     // of the run, by participant
   const std::unique_ptr<GroupTrace> trace_;     // null where nothing is recorded
   std::unique_ptr<paths::MessageGroup> lanes_;  // null where the group is on one host
@@ -154,7 +154,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::uint64_t begun_ = 0;                           // how many those are
   std::shared_ptr<const Prepared> last_;              // of them; null: there is none
   std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
-  std::shared_ptr<const Choice> last_choice_;
+  std::shared_ptr<const Selection> last_choice_;
   PreparedCalls prepared_;
   std::unique_ptr<Execution> idle_;  // of the last operation
   bool is_over_ = false;             // all members have left, and nothing is under way

@@ -28,11 +28,11 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.operation, base::scalar_name(call.scalar),
       call.values == base::Values::ieee ? " as they are" : "",
       has_root(call.collective) ? fmt::format(" from {}", call.root) : "", counts.text(),
-      call.algorithm, call.choices ? " for links measured as " + call.choices->belief() : "");
+      call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
 }
 
-Question question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
-  Question question;
+SelectionKey question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
+  SelectionKey question;
   question.collective = Local::between_hosts(call, layout);
   question.root = has_root(call.collective) ? layout.participant_at(layout.place(call.root)) : 0;
   question.counts = counts.between_hosts(layout, question.collective);
@@ -66,7 +66,7 @@ Prepared::Prepared(const Call& its_call, const Layout& layout)
 bool Prepared::is_of(const Call& other) const {
   return call.collective == other.collective && call.scalar == other.scalar &&
          call.values == other.values && call.root == other.root &&
-         call.is_canonical == other.is_canonical && call.choices == other.choices &&
+         call.is_canonical == other.is_canonical && call.selector == other.selector &&
          call.operation == other.operation && call.algorithm == other.algorithm &&
          call.counts == other.counts;
 }

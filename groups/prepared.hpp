@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "groups/call.hpp"
-#include "groups/choice.hpp"
 #include "groups/layout.hpp"
+#include "groups/selection.hpp"
 
 namespace groups {
 
@@ -26,8 +26,8 @@ struct Prepared {
   const CallCounts counts;
   const std::string signature;  ///< what members of a host compare
   const std::uint64_t digest;   ///< of it
-  const Question question;
-  mutable std::shared_ptr<const Choice> choice = {};  ///< once somebody has asked
+  const SelectionKey question;
+  mutable std::shared_ptr<const Selection> choice = {};  ///< once somebody has asked
 };
 
 /// Those that came last and were not known before.

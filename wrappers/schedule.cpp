@@ -13,9 +13,9 @@
 #include "base/buffer.hpp"
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
-#include "groups/choice.hpp"
 #include "groups/host_group.hpp"
 #include "groups/network_of.hpp"
+#include "groups/selection.hpp"
 #include "paths/host/wiring.hpp"
 
 namespace wrappers {
@@ -45,7 +45,7 @@ groups::Call call_of(const paths::Reduction& reduction, const std::string& by) {
 
 /// Why no schedule can do it, for the hosts of the plan; "" if one can.
 std::string why_not(const paths::Plan& plan, const groups::Call& call) {
-  groups::Question question;
+  groups::SelectionKey question;
   question.collective = call.collective;
   question.counts = collectives::Counts::each(call.counts.front(), 1);
   question.worst = worst_order(call);
@@ -56,7 +56,7 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
     if (call.algorithm == "best")
       groups::network_of(plan, hosts);
     else
-      groups::Choices(plan, hosts).answer(question);
+      groups::Selector(plan, hosts).answer(question);
   } catch (const base::UsageError& error) {
     return error.mistake();
   } catch (const base::ConfigError& error) {

@@ -150,8 +150,8 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
   if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
     std::optional<tuning::MeasuredNetwork> measured;
     if (!options_.links.empty()) measured = tuning::load_measured_network(options_.links);
-    choices_ =
-        std::make_unique<groups::Choices>(plan, participants, measured ? &*measured : nullptr);
+    selector_ =
+        std::make_unique<groups::Selector>(plan, participants, measured ? &*measured : nullptr);
   }
   check_operation(options_.operation);
   for (const collectives::Collective collective : collectives_)
@@ -362,11 +362,11 @@ void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group
 }
 
 /// What a group would take.
-std::shared_ptr<const groups::Choice> CollectiveTimes::choose(collectives::Collective collective,
-                                                              std::uint64_t bytes,
-                                                              std::uint32_t root) const {
+std::shared_ptr<const groups::Selection> CollectiveTimes::choose(collectives::Collective collective,
+                                                                 std::uint64_t bytes,
+                                                                 std::uint32_t root) const {
   const auto task = collectives::make_task(collective, network_->topology, bytes / 8, root);
-  groups::Question question;
+  groups::SelectionKey question;
   question.collective = collective;
   question.root = root;
   question.counts = task.counts;
@@ -378,7 +378,7 @@ std::shared_ptr<const groups::Choice> CollectiveTimes::choose(collectives::Colle
   call.algorithm = options_.schedule;
   question.worst = groups::worst_order(call);
   question.algorithm = options_.schedule;
-  return choices_->answer(question);
+  return selector_->answer(question);
 }
 
 void CollectiveTimes::find_prices(collectives::Collective collective, std::uint64_t bytes) {
@@ -420,7 +420,7 @@ void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
   row.bound += pricing::bound_of(task, element_bytes, *network_).time;
-  if (const auto choice = choices_ ? choose(row.collective, row.bytes, root) : nullptr;
+  if (const auto choice = selector_ ? choose(row.collective, row.bytes, root) : nullptr;
       choice && choice->planned) {
     row.prices.push_back(pricing::price(*choice->algorithm, task, choice->parameters, element_bytes,
                                         *network_, choice->planned->execution));

@@ -13,8 +13,8 @@
 
 #include "bench/support/progress.hpp"
 #include "collectives/cost/evaluator.hpp"
-#include "groups/choice.hpp"
 #include "groups/group.hpp"
+#include "groups/selection.hpp"
 #include "paths/run/run_plan.hpp"
 #include "runtime/wait.hpp"
 
@@ -80,8 +80,8 @@ class CollectiveTimes {
   static void check_operation(const std::string& name);
   /// The first root, and behind the last one.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
-  std::shared_ptr<const groups::Choice> choose(collectives::Collective collective,
-                                               std::uint64_t bytes, std::uint32_t root) const;
+  std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
+                                                  std::uint64_t bytes, std::uint32_t root) const;
   void add_price(Row& row, std::uint32_t root) const;
   void measure_or_end(paths::Thread& thread, groups::Group& group,
                       collectives::Collective collective, std::uint64_t bytes);
@@ -96,7 +96,7 @@ class CollectiveTimes {
   std::vector<collectives::Collective> collectives_;
   std::vector<std::uint64_t> sizes_;
   std::unique_ptr<pricing::Network> network_;
-  std::unique_ptr<groups::Choices> choices_;  // where only prices are wanted, or a plan
+  std::unique_ptr<groups::Selector> selector_;  // where only prices are wanted, or a plan
   std::uint32_t participants_ = 0, threads_ = 0;
   std::optional<std::uint32_t> root_;  // none: each
   std::vector<Row> rows_;

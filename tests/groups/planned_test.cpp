@@ -11,9 +11,9 @@
 
 #include "base/usage_error.hpp"
 #include "collectives/planner/schedule_file.hpp"
-#include "groups/choice.hpp"
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
+#include "groups/selection.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -61,13 +61,13 @@ base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
 
 /// What the plan that a group takes says of itself.
 base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
-  groups::Choices choices(sim.plan(), groups::participants_of(sim.plan()));
-  groups::Question question;
+  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+  groups::SelectionKey question;
   question.collective = collectives::Collective::allgather;
-  question.counts = collectives::Counts::each(words, choices.hosts().size());
+  question.counts = collectives::Counts::each(words, selector.hosts().size());
   question.element_bytes = 8;
   question.algorithm = algorithm;
-  const auto choice = choices.answer(question);
+  const auto choice = selector.answer(question);
   REQUIRE(choice->planned);
   return choice->planned->time;
 }
@@ -114,15 +114,15 @@ TEST_CASE("planned groups: what no plan is for is refused, with the reason") {
 
 TEST_CASE("planned groups: whose limits are in bytes is told how many an element has") {
   const Sim sim(sites(2));
-  groups::Choices choices(sim.plan(), groups::participants_of(sim.plan()));
-  groups::Question question;
+  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+  groups::SelectionKey question;
   question.collective = collectives::Collective::allgather;
-  question.counts = collectives::Counts::each(words, choices.hosts().size());
+  question.counts = collectives::Counts::each(words, selector.hosts().size());
   question.element_bytes = 8;
   question.algorithm = "mpich";
-  CHECK(choices.answer(question)->text() == "mpich:element=8");
+  CHECK(selector.answer(question)->text() == "mpich:element=8");
   question.algorithm = "mpich:element=2";
-  CHECK(choices.answer(question)->text() == "mpich:element=2");
+  CHECK(selector.answer(question)->text() == "mpich:element=2");
 }
 
 namespace {
@@ -161,14 +161,14 @@ TEST_CASE("planned groups: a schedule from a file is done as the one it was writ
   const std::vector<std::uint32_t> all = groups::participants_of(sim.plan());
   std::vector<std::string> names;
   for (const std::uint32_t host : all) names.push_back(sim.plan().hosts[host].name);
-  groups::Choices choices(sim.plan(), all);
-  groups::Question question;
+  groups::Selector selector(sim.plan(), all);
+  groups::SelectionKey question;
   question.collective = collectives::Collective::allgather;
   question.counts = collectives::Counts::each(words, all.size());
   question.element_bytes = 8;
   for (const std::string algorithm : {"min3", "min3_plus"}) {
     question.algorithm = algorithm;
-    const auto choice = choices.answer(question);
+    const auto choice = selector.answer(question);
     const WrittenFile file("schedule.yaml",
                            planning::print(*choice->planned, {names, question.counts, 8}));
     CHECK(time_of(sim, "file:" + file.path()) == time_of(sim, algorithm));
@@ -204,12 +204,12 @@ TEST_CASE("groups: operations are planned for links as they were measured, once 
   const Sim sim(sites(2));
   const WrittenFile file("network.yaml", near_sites("c"));
   const tuning::MeasuredNetwork measured = tuning::load_measured_network(file.path());
-  groups::Choices believed(sim.plan(), groups::participants_of(sim.plan()), &measured);
+  groups::Selector believed(sim.plan(), groups::participants_of(sim.plan()), &measured);
   for (std::size_t from = 0; from < 3; ++from)
     for (std::size_t to = 0; to < 3; ++to)
       if (from != to) CHECK(believed.network().links[3 * from + to].model.at(0ns).latency == 10us);
-  groups::Choices declared(sim.plan(), believed.hosts());
-  groups::Question question;
+  groups::Selector declared(sim.plan(), believed.hosts());
+  groups::SelectionKey question;
   question.collective = collectives::Collective::broadcast;
   question.counts = collectives::Counts::each(words, 1);
   question.element_bytes = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/choice.cpp — the best schedule, or the one that was named.
-#include "groups/choice.hpp"
+// groups/selection.cpp — the best schedule, or the one that was named.
+#include "groups/selection.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +39,7 @@ std::string text_of(const collectives::Counts& counts) {
   return base::digest_of(std::as_bytes(std::span(all))).text();
 }
 
-std::string text_of(const Question& question) {
+std::string text_of(const SelectionKey& question) {
   return fmt::format("{} from {} of {} of {} bytes, {} or better, by {}",
                      name_of(question.collective), question.root, text_of(question.counts),
                      question.element_bytes, name_of(question.worst), question.algorithm);
@@ -57,13 +57,13 @@ pricing::Network with_cost(pricing::Network network) {
       !are_free(network.outgoing) || !are_free(network.receiving) ||
       !std::all_of(network.links.begin(), network.links.end(),
                    [](const auto& one) { return is_free(one.model) && !one.has_streams(); });
-  network.message_cost = Choices::message_cost;
+  network.message_cost = Selector::message_cost;
   if (is_known) return network;
-  network.message_cost = Choices::believed_message_cost;
-  network.fold_bytes_per_second = Choices::believed_fold_bytes_per_second;
+  network.message_cost = Selector::believed_message_cost;
+  network.fold_bytes_per_second = Selector::believed_fold_bytes_per_second;
   for (auto* models : {&network.outgoing, &network.receiving})
     for (tuning::LinkModel& model : *models)
-      model = {base::Nanos(0), Choices::believed_bits_per_second};
+      model = {base::Nanos(0), Selector::believed_bits_per_second};
   return network;
 }
 
@@ -147,62 +147,62 @@ collectives::Order worst_order(const Call& call) {
                                              : collectives::Order::in_order;
 }
 
-std::string Choice::text() const {
+std::string Selection::text() const {
   if (planned) return planned->name;
   const std::string words = parameters.text();
   return words.empty() ? algorithm->name : fmt::format("{}:{}", algorithm->name, words);
 }
 
-struct Choices::Answers {
+struct Selector::SelectionCache {
   runtime::Mutex mutex;
-  std::map<std::string, std::shared_ptr<const Choice>> known;
+  std::map<std::string, std::shared_ptr<const Selection>> known;
   std::map<std::string, std::optional<std::size_t>> windows;
 };
 
-Choices::Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
-                 const tuning::MeasuredNetwork* measured)
+Selector::Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+                   const tuning::MeasuredNetwork* measured)
     : hosts_(hosts),
       names_(names_of(plan, hosts)),
       belief_(belief_in(measured)),
       network_(with_cost(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts))),
-      answers_(std::make_unique<Answers>()) {}
+      answers_(std::make_unique<SelectionCache>()) {}
 
-Choices::~Choices() = default;
+Selector::~Selector() = default;
 
-std::shared_ptr<Choices> Choices::of(const std::shared_ptr<const paths::Plan>& plan,
-                                     const std::vector<std::uint32_t>& hosts,
-                                     const tuning::MeasuredNetwork* measured) {
+std::shared_ptr<Selector> Selector::of(const std::shared_ptr<const paths::Plan>& plan,
+                                       const std::vector<std::uint32_t>& hosts,
+                                       const tuning::MeasuredNetwork* measured) {
   struct Known {
     std::weak_ptr<const paths::Plan> plan;
-    std::weak_ptr<Choices> choices;
+    std::weak_ptr<Selector> selector;
   };
   static runtime::Mutex mutex;
   static std::map<std::tuple<const paths::Plan*, std::vector<std::uint32_t>, std::string>, Known>
       all;
   runtime::Lock lock(mutex);
-  std::erase_if(all, [](const auto& one) { return one.second.choices.expired(); });
+  std::erase_if(all, [](const auto& one) { return one.second.selector.expired(); });
   Known& known = all[{plan.get(), hosts, belief_in(measured)}];
   if (known.plan.lock() == plan)
-    if (auto choices = known.choices.lock()) return choices;
-  auto made = std::make_shared<Choices>(*plan, hosts, measured);
+    if (auto selector = known.selector.lock()) return selector;
+  auto made = std::make_shared<Selector>(*plan, hosts, measured);
   known = {plan, made};
   return made;
 }
 
-std::shared_ptr<const Choice> Choices::answer(const Question& question) {
+std::shared_ptr<const Selection> Selector::answer(const SelectionKey& question) {
   const std::string text = text_of(question);
   {
     runtime::Lock lock(answers_->mutex);
     if (const auto found = answers_->known.find(text); found != answers_->known.end())
       return found->second;
   }
-  std::shared_ptr<const Choice> choice = decide(question);
+  std::shared_ptr<const Selection> choice = decide(question);
   runtime::Lock lock(answers_->mutex);
   return answers_->known.try_emplace(text, std::move(choice)).first->second;
 }
 
-std::optional<std::size_t> Choices::least_window(const Choice& choice, const pricing::Ports& ports,
-                                                 std::size_t from) {
+std::optional<std::size_t> Selector::least_window(const Selection& choice,
+                                                  const pricing::Ports& ports, std::size_t from) {
   const std::string asked =
       fmt::format("{} {} {} {} {} {} {}", choice.signature_digest, from, ports.sending,
                   ports.receiving, ports.receiving_across, ports.are_apart, ports.are_in_order);
@@ -218,8 +218,8 @@ std::optional<std::size_t> Choices::least_window(const Choice& choice, const pri
   return answers_->windows[asked] = least;
 }
 
-std::shared_ptr<const Choice> Choices::decide(const Question& question) const {
-  auto choice = std::make_shared<Choice>();
+std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) const {
+  auto choice = std::make_shared<Selection>();
   choice->task = {question.collective, network_.topology, question.counts, question.root};
   const auto refuse = [&](const char* why) {
     throw base::UsageError(
@@ -261,8 +261,8 @@ void keep_to_hosts(pricing::Ports& ports) {
 }  // namespace
 
 /// From a file, or made now. Throws: std::invalid_argument, ConfigError.
-planning::Contender Choices::planned(const Question& question,
-                                     const collectives::Task& task) const {
+planning::Contender Selector::planned(const SelectionKey& question,
+                                      const collectives::Task& task) const {
   const auto [name, words] = split(question.algorithm);
   if (name == file_word) {
     if (task.collective != collectives::Collective::allgather)
@@ -283,7 +283,7 @@ planning::Contender Choices::planned(const Question& question,
 namespace {
 
 /// Parameters with which the algorithm that was named could do it, for messages.
-std::string try_text(const Question& question, const Choice& choice) {
+std::string try_text(const SelectionKey& question, const Selection& choice) {
   const std::string words =
       choice.algorithm->remedy(choice.task, choice.parameters, question.worst);
   if (words.empty()) return "";
@@ -294,7 +294,7 @@ std::string try_text(const Question& question, const Choice& choice) {
 }  // namespace
 
 /// Throws: std::invalid_argument for what cannot do it.
-void Choices::decide_by_name(const Question& question, Choice& choice) const {
+void Selector::decide_by_name(const SelectionKey& question, Selection& choice) const {
   const auto [name, words] = split(question.algorithm);
   if (is_planned(question.algorithm)) {
     choice.planned = planned(question, choice.task);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/choice.hpp — which schedule a group's operation takes.
+// groups/selection.hpp — which schedule a group's operation takes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,7 @@ bool does(const std::string& asked, collectives::Collective collective);
 bool is_planned(const std::string& asked);
 
 /// A schedule, ready to be executed. Programs of it borrow its task.
-struct Choice {
+struct Selection {
   collectives::Task task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
@@ -41,7 +41,7 @@ struct Choice {
 collectives::Order worst_order(const Call& call);
 
 /// What is asked for.
-struct Question {
+struct SelectionKey {
   collectives::Collective collective = collectives::Collective::barrier;
   collectives::Rank root = 0;  ///< a participant
   collectives::Counts counts;
@@ -58,7 +58,7 @@ struct Question {
 ///          take: without it stretches would be chosen that no processor can carry.
 /// Sharing: any context.
 /// Throws:  UsageError for what no algorithm can do, and for an algorithm that cannot do it.
-class Choices {
+class Selector {
  public:
   static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
   // Where the config says of no network and no link what it takes:
@@ -69,17 +69,17 @@ class Choices {
   /// The same object for whoever asks with the same plan, hosts and links in this process.
   /// `measured`: what links are believed to be in place of what the plan says; null: that.
   /// Throws: ConfigError where it is not of the clusters that the hosts are in.
-  static std::shared_ptr<Choices> of(const std::shared_ptr<const paths::Plan>& plan,
-                                     const std::vector<std::uint32_t>& hosts,
-                                     const tuning::MeasuredNetwork* measured = nullptr);
-  Choices(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
-          const tuning::MeasuredNetwork* measured = nullptr);
-  ~Choices();
+  static std::shared_ptr<Selector> of(const std::shared_ptr<const paths::Plan>& plan,
+                                      const std::vector<std::uint32_t>& hosts,
+                                      const tuning::MeasuredNetwork* measured = nullptr);
+  Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+           const tuning::MeasuredNetwork* measured = nullptr);
+  ~Selector();
 
-  std::shared_ptr<const Choice> answer(const Question& question);
+  std::shared_ptr<const Selection> answer(const SelectionKey& question);
   /// The least window, of at least `from` steps, with which a choice of this object's ends with
   /// those ports (collectives/cost/least_window.hpp). Found once.
-  std::optional<std::size_t> least_window(const Choice& choice, const pricing::Ports& ports,
+  std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
   const pricing::Network& network() const { return network_; }
   /// The participants, as the run's plan counts them.
@@ -88,15 +88,15 @@ class Choices {
   const std::string& belief() const { return belief_; }
 
  private:
-  std::shared_ptr<const Choice> decide(const Question& question) const;
-  void decide_by_name(const Question& question, Choice& choice) const;
-  planning::Contender planned(const Question& question, const collectives::Task& task) const;
+  std::shared_ptr<const Selection> decide(const SelectionKey& question) const;
+  void decide_by_name(const SelectionKey& question, Selection& choice) const;
+  planning::Contender planned(const SelectionKey& question, const collectives::Task& task) const;
   const std::vector<std::uint32_t> hosts_;
   const std::vector<std::string> names_;  // of hosts
   const std::string belief_;
   const pricing::Network network_;
-  struct Answers;
-  const std::unique_ptr<Answers> answers_;
+  struct SelectionCache;
+  const std::unique_ptr<SelectionCache> answers_;
 };
 
 }  // namespace groups
