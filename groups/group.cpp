@@ -140,7 +140,7 @@ const collectives::Topology& Group::topology() const {
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
 /// Everything that can be told here; what members disagree on comes out on the way.
-std::shared_ptr<const Prepared> Group::check(Call& call) const {
+std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
         fmt::format("group {}: {}: {}", group_->name(), name_of(call.collective), why));

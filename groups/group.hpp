@@ -22,7 +22,7 @@ namespace groups {
 
 class HostGroup;
 struct Origin;
-struct Prepared;
+struct PreparedCall;
 struct Running;
 
 /// Arrays of scalars: vectors, std::array, spans.
@@ -251,7 +251,7 @@ class Group {
  private:
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
         const Origin& origin);
-  std::shared_ptr<const Prepared> check(Call& call) const;
+  std::shared_ptr<const PreparedCall> check(Call& call) const;
   paths::Thread& thread_;  // while its host is there
   std::weak_ptr<const void> host_there_;
   const std::uint32_t forks_ = runtime::forks_until_here();

@@ -145,7 +145,7 @@ paths::Failure HostGroup::known_failure(std::uint64_t number) const {
 
 std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t number,
                                           const Call& call,
-                                          const std::shared_ptr<const Prepared>& prepared,
+                                          const std::shared_ptr<const PreparedCall>& prepared,
                                           bool waits) {
   std::shared_ptr<Running> running;
   {
@@ -272,13 +272,13 @@ std::shared_ptr<Selector> HostGroup::selector_by(const tuning::MeasuredNetwork& 
   return Selector::of(wiring_.host().shared_plan(), hosts_, &measured);
 }
 
-std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
-  std::shared_ptr<const Prepared> prepared;
-  if (PreparedCalls::keep(call)) {
+std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
+  std::shared_ptr<const PreparedCall> prepared;
+  if (PreparedCallCache::keep(call)) {
     runtime::Lock lock(mutex_);
     prepared = prepared_.of(call, layout_);
   } else {
-    prepared = std::make_shared<const Prepared>(call, layout_);
+    prepared = std::make_shared<const PreparedCall>(call, layout_);
   }
   if (call.algorithm != "best") check_algorithm(*prepared);
   if (call.window > 0 || call.ports.receiving > 0) check_window(call, *prepared);
@@ -287,7 +287,7 @@ std::shared_ptr<const Prepared> HostGroup::prepare(const Call& call) {
 
 /// With fewer unfinished steps than the schedule needs, hosts would wait for each other. A
 /// smaller window may do if messages can move by credit: that depends on sizes, and is not refused.
-void HostGroup::check_window(const Call& call, const Prepared& prepared) const {
+void HostGroup::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
   if (ports.receiving == 0 && wiring_.host().plan().lanes.inbox_bytes > 0) return;
@@ -305,7 +305,7 @@ void HostGroup::check_window(const Call& call, const Prepared& prepared) const {
 }
 
 /// What was named has to do what hosts do.
-void HostGroup::check_algorithm(const Prepared& prepared) const {
+void HostGroup::check_algorithm(const PreparedCall& prepared) const {
   const collectives::Collective between = prepared.question.collective;
   try {
     selection_of(prepared);
@@ -317,7 +317,7 @@ void HostGroup::check_algorithm(const Prepared& prepared) const {
   }
 }
 
-std::shared_ptr<const Selection> HostGroup::selection_of(const Prepared& prepared) const {
+std::shared_ptr<const Selection> HostGroup::selection_of(const PreparedCall& prepared) const {
   {
     runtime::Lock lock(mutex_);
     if (prepared.choice != nullptr) return prepared.choice;

@@ -12,7 +12,7 @@
 #include "groups/call.hpp"
 #include "groups/execution.hpp"
 #include "groups/layout.hpp"
-#include "groups/prepared.hpp"
+#include "groups/prepared_call.hpp"
 #include "groups/selection.hpp"
 #include "groups/tracing.hpp"
 #include "paths/host/ended_threads.hpp"
@@ -24,8 +24,8 @@ namespace groups {
 /// What comes of an operation on one host.
 struct Running {
   OperationName name;
-  std::shared_ptr<const Prepared> prepared;  ///< of who came first
-  std::vector<const Call*> calls;            ///< by member; null: it has not come
+  std::shared_ptr<const PreparedCall> prepared;  ///< of who came first
+  std::vector<const Call*> calls;                ///< by member; null: it has not come
   std::size_t come = 0;
   bool has_begun = false;  ///< all have come
   runtime::Completion completion;
@@ -84,12 +84,12 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
   /// Throws UsageError if its counts cannot be, there is no schedule for it, or its schedule needs
   /// a larger window or more ports where no credit may help out.
-  std::shared_ptr<const Prepared> prepare(const Call& call);
+  std::shared_ptr<const PreparedCall> prepare(const Call& call);
   /// A member comes to its operation of that number; the call is lent until it has completed. With
   /// the last of them it is carried out: in the caller's context where that waits for it, else in
   /// one of its own. Throws UsageError when the call is not the others'.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number, const Call& call,
-                                 const std::shared_ptr<const Prepared>& prepared, bool waits);
+                                 const std::shared_ptr<const PreparedCall>& prepared, bool waits);
   /// Blocks the member until it has ended. Throws TravelError.
   void wait(Running& running, std::uint32_t place);
   /// Makes it a member; false when it was one, and has left. Throws UsageError when it is one.
@@ -117,10 +117,10 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void execute(Running& running);
   void ask_hosts(const OperationName& name) const;
   std::string threads_text(std::uint32_t host) const;
-  void check_algorithm(const Prepared& prepared) const;
-  void check_window(const Call& call, const Prepared& prepared) const;
+  void check_algorithm(const PreparedCall& prepared) const;
+  void check_window(const Call& call, const PreparedCall& prepared) const;
   Selector& selector_for(const Call& call) const;
-  std::shared_ptr<const Selection> selection_of(const Prepared& prepared) const;
+  std::shared_ptr<const Selection> selection_of(const PreparedCall& prepared) const;
   std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution);
   paths::Failure failure_of(const std::string& reason,
@@ -152,10 +152,10 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::uint64_t members_;                                          // digest of who they are
   std::uint64_t signature_digest_;                    // of all that began, in their order
   std::uint64_t begun_ = 0;                           // how many those are
-  std::shared_ptr<const Prepared> last_;              // of them; null: there is none
+  std::shared_ptr<const PreparedCall> last_;          // of them; null: there is none
   std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
   std::shared_ptr<const Selection> last_choice_;
-  PreparedCalls prepared_;
+  PreparedCallCache prepared_;
   std::unique_ptr<Execution> idle_;  // of the last operation
   bool is_over_ = false;             // all members have left, and nothing is under way
   runtime::Completion over_;         // likewise, and the name is free

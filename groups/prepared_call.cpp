@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/prepared.cpp — counts, signature and question of a call.
-#include "groups/prepared.hpp"
+// groups/prepared_call.cpp — counts, signature and question of a call.
+#include "groups/prepared_call.hpp"
 
 #include <fmt/format.h>
 
@@ -56,14 +56,14 @@ const base::ReduceOperation* operation_of(const Call& call) {
              : base::reduce_operation(call.operation);
 }
 
-Prepared::Prepared(const Call& its_call, const Layout& layout)
+PreparedCall::PreparedCall(const Call& its_call, const Layout& layout)
     : call(without_memory(its_call)),
       counts(call, layout),
       signature(signature_of(call, counts)),
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)) {}
 
-bool Prepared::is_of(const Call& other) const {
+bool PreparedCall::is_of(const Call& other) const {
   return call.collective == other.collective && call.scalar == other.scalar &&
          call.values == other.values && call.root == other.root &&
          call.is_canonical == other.is_canonical && call.selector == other.selector &&
@@ -71,10 +71,10 @@ bool Prepared::is_of(const Call& other) const {
          call.counts == other.counts;
 }
 
-std::shared_ptr<const Prepared> PreparedCalls::of(const Call& call, const Layout& layout) {
+std::shared_ptr<const PreparedCall> PreparedCallCache::of(const Call& call, const Layout& layout) {
   for (const auto& one : known_)
     if (one->is_of(call)) return one;
-  auto made = std::make_shared<const Prepared>(call, layout);
+  auto made = std::make_shared<const PreparedCall>(call, layout);
   if (known_.size() < most) return known_.emplace_back(std::move(made));
   auto& place = known_[oldest_++ % most];
   return place = std::move(made);

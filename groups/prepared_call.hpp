@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/prepared.hpp — what is known of a call before anybody's memory comes into it.
+// groups/prepared_call.hpp — what is known of a call before anybody's memory comes into it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,11 +15,11 @@ namespace groups {
 /// Of all calls that are alike. Programs do the same again and again, which then costs them little.
 ///
 /// Sharing: never changes, but for the choice, which is guarded by whoever keeps it.
-struct Prepared {
+struct PreparedCall {
   /// Throws UsageError for counts that cannot be.
-  Prepared(const Call& call, const Layout& layout);
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
+  PreparedCall(const Call& call, const Layout& layout);
+  PreparedCall(const PreparedCall&) = delete;
+  PreparedCall& operator=(const PreparedCall&) = delete;
   bool is_of(const Call& other) const;
 
   const Call call;  ///< without memory
@@ -33,16 +33,16 @@ struct Prepared {
 /// Those that came last and were not known before.
 ///
 /// Sharing: guarded by whoever has it.
-class PreparedCalls {
+class PreparedCallCache {
  public:
   /// Those of very many counts are not worth their memory.
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
   /// Throws as Prepared does.
-  std::shared_ptr<const Prepared> of(const Call& call, const Layout& layout);
+  std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout);
 
  private:
   static constexpr std::size_t most = 8, counts_most = 1024;
-  std::vector<std::shared_ptr<const Prepared>> known_;
+  std::vector<std::shared_ptr<const PreparedCall>> known_;
   std::size_t oldest_ = 0;
 };
 
