@@ -15,7 +15,7 @@ namespace pastset {
 using shared::Waiting;
 
 SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
-                             std::shared_ptr<SharedListener> listener, std::uint32_t index,
+                             std::shared_ptr<Doorbell> listener, std::uint32_t index,
                              std::string name, Template tuple_template, XFunction x_function)
     : Element(std::move(name), std::move(tuple_template)),
       mapping_(std::move(mapping)),
@@ -268,7 +268,7 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
 
 /// Another process has changed something, or perhaps it has. An element at which nobody sleeps is
 /// not even locked, and one that is held for long is come back to, so that it delays no other.
-bool SharedElement::rung(runtime::DeferredWakes& wakes) {
+bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
   return false;  // who changes it rings
 }

@@ -10,7 +10,7 @@
 
 #include "base/payload.hpp"
 #include "pastset/element.hpp"
-#include "pastset/shared/listener.hpp"
+#include "pastset/shared/doorbell.hpp"
 #include "pastset/shared/log.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
@@ -44,10 +44,10 @@ namespace pastset {
 ///               lets others of its OS thread go on, but for begin(), cancel() and what it
 ///               withdraws.
 /// Steady clock, but for an element that no other process maps.
-class SharedElement final : public Element, private SharedListener::Ear {
+class SharedElement final : public Element, private Doorbell::Listener {
  public:
   /// Of the directory's element `index`, which is live.
-  SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<SharedListener> listener,
+  SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
   /// As of LocalElement; what waits without a context is told Deleted. Not by who is told of one.
@@ -82,7 +82,7 @@ class SharedElement final : public Element, private SharedListener::Ear {
  private:
   friend class Waiters;
   class Hold;
-  bool rung(runtime::DeferredWakes& wakes) override;
+  bool on_ring(runtime::DeferredWakes& wakes) override;
   void look_again(runtime::DeferredWakes& wakes);
   // Moves.
   /// A tuple on its way, and its place in the space if it has one already.
@@ -125,7 +125,7 @@ class SharedElement final : public Element, private SharedListener::Ear {
   std::string no_room() const;
 
   const std::shared_ptr<SharedMapping> mapping_;
-  const std::shared_ptr<SharedListener> listener_;
+  const std::shared_ptr<Doorbell> listener_;
   const XFunction x_function_;
   mutable runtime::Mutex mutex_;  // taken before the lock of the log
   mutable SharedLog log_;

@@ -50,7 +50,7 @@ SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   const std::span<const std::byte> tuple = incoming.tuple.bytes();
   if (tuple.size() <= base::Payload::inline_bytes) return incoming;
   incoming.room = mapping_->arena().find(tuple);
-  if (incoming.room || tuple.size() <= SharedShare::copied_while_held_max) return incoming;
+  if (incoming.room || tuple.size() <= ElementArena::copied_while_held_max) return incoming;
   {
     const Hold hold(*this);
     incoming.room = log_.share().room_ahead(tuple.size(), log_.tuples_to_keep());
@@ -149,7 +149,7 @@ void SharedElement::drop_orphans() const {
   }
 }
 
-/// Has rung() called soon.
+/// Has on_ring() called soon.
 void SharedElement::come_back() const {
   log_.listen();
   mapping_->ring(std::uint32_t{1} << mapping_->me());

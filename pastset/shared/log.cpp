@@ -169,7 +169,7 @@ std::string SharedLog::why_no_room() const {
 
 bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& room) {
   const std::uint64_t last = numbers().last;
-  const std::optional<SharedShare::Place> placed = place(tuple, room);
+  const std::optional<ElementArena::Place> placed = place(tuple, room);
   if (!placed) return false;
   Slot& slot = slot_of(last);
   fill(slot, tuple, *placed);
@@ -208,7 +208,7 @@ void SharedLog::store_oldest(std::uint64_t number) {
 }
 
 void SharedLog::fill(Slot& slot, std::span<const std::byte> tuple,
-                     const SharedShare::Place& place) {
+                     const ElementArena::Place& place) {
   std::uint64_t inside[base::Payload::inline_bytes / sizeof(std::uint64_t)] = {};
   if (tuple.size() > sizeof inside) {
     inside[its_place] = place.at;
@@ -234,13 +234,13 @@ void SharedLog::refuse_what_never_fits(std::size_t bytes) const {
                     name(), mapping_.name(), sizes_.arena_bytes, bytes));
 }
 
-/// Where it is from now on, copied there when it is not yet; a room as SharedShare::place() says.
-std::optional<SharedShare::Place> SharedLog::place(std::span<const std::byte> tuple,
-                                                   std::optional<Room>& room) {
-  if (tuple.size() <= base::Payload::inline_bytes) return SharedShare::Place{};
-  if (room) return SharedShare::Place{room->place, room->held.extent()};
+/// Where it is from now on, copied there when it is not yet; a room as ElementArena::place() says.
+std::optional<ElementArena::Place> SharedLog::place(std::span<const std::byte> tuple,
+                                                    std::optional<Room>& room) {
+  if (tuple.size() <= base::Payload::inline_bytes) return ElementArena::Place{};
+  if (room) return ElementArena::Place{room->place, room->held.extent()};
   refuse_what_never_fits(tuple.size());
-  const std::optional<SharedShare::Place> place = share_->place(tuple.size(), room);
+  const std::optional<ElementArena::Place> place = share_->place(tuple.size(), room);
   if (!place) return std::nullopt;
   std::byte* const at = arena().at(place->at, tuple.size());
   if (at == nullptr) fail("an extent");
@@ -350,7 +350,7 @@ std::uint32_t SharedLog::join_line(std::span<const std::byte> tuple, std::option
 bool SharedLog::store_in_line(Waiting& mine, std::span<const std::byte> tuple,
                               std::optional<Room>& room) {
   mine.slot.bytes = 0;
-  const std::optional<SharedShare::Place> placed = place(tuple, room);
+  const std::optional<ElementArena::Place> placed = place(tuple, room);
   if (!placed) return false;
   fill(mine.slot, tuple, *placed);
   if (!is_large(mine.slot)) return true;

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "base/payload.hpp"
+#include "pastset/shared/element_arena.hpp"
 #include "pastset/shared/mapping.hpp"
-#include "pastset/shared/share.hpp"
 #include "pastset/shared/sizes.hpp"
 
 namespace pastset {
@@ -83,7 +83,7 @@ class SharedLog {
   void take_first();  ///< it was observed
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
-  SharedShare& share() const { return *share_; }
+  ElementArena& share() const { return *share_; }
   std::uint64_t tuples_to_keep() const;  ///< besides the next one
 
   // ---- the line
@@ -140,11 +140,11 @@ class SharedLog {
   void mend_present();
   void mend();
   void drop_beyond_newest();
-  std::optional<SharedShare::Place> place(std::span<const std::byte> tuple,
-                                          std::optional<Room>& room);
+  std::optional<ElementArena::Place> place(std::span<const std::byte> tuple,
+                                           std::optional<Room>& room);
   void refuse_what_never_fits(std::size_t bytes) const;
   static void fill(shared::Slot& slot, std::span<const std::byte> tuple,
-                   const SharedShare::Place& place);
+                   const ElementArena::Place& place);
   void note_tuple(const shared::Slot& slot, std::uint64_t number);
   void store_oldest(std::uint64_t number);
   bool store_in_line(shared::Waiting& mine, std::span<const std::byte> tuple,
@@ -169,7 +169,7 @@ class SharedLog {
   SharedSizes sizes_;
   shared::Slot* slots_ = nullptr;
   shared::Waiting* line_ = nullptr;
-  mutable std::optional<SharedShare> share_;
+  mutable std::optional<ElementArena> share_;
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
   std::map<std::uint32_t, SharedArena::Held> held_in_line_;  // by place, of this process

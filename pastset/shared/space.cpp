@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "pastset/shared/element.hpp"
-#include "pastset/shared/onlooker.hpp"
+#include "pastset/shared/element_reader.hpp"
 
 namespace pastset {
 namespace {
@@ -82,7 +82,7 @@ std::size_t SharedSpace::bytes_of(std::span<const SharedSizes> elements) {
 }
 
 SharedSpace::SharedSpace(std::shared_ptr<SharedMapping> mapping)
-    : mapping_(std::move(mapping)), listener_(std::make_shared<SharedListener>(mapping_)) {}
+    : mapping_(std::move(mapping)), listener_(std::make_shared<Doorbell>(mapping_)) {}
 
 SharedSpace::~SharedSpace() = default;
 
@@ -192,8 +192,8 @@ std::shared_ptr<Element> SharedSpace::bind(std::uint32_t index, XFunction x_func
                     "overwritten: {}",
                     mapping_->name(), name, wrong));
   if (!mapping_->may_write())
-    return std::make_shared<SharedOnlooker>(mapping_, listener_, index, std::move(name),
-                                            *tuple_template);
+    return std::make_shared<SharedElementReader>(mapping_, listener_, index, std::move(name),
+                                                 *tuple_template);
   return std::make_shared<SharedElement>(mapping_, listener_, index, std::move(name),
                                          *tuple_template, std::move(x_function));
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pastset/shared/listener.hpp"
+#include "pastset/shared/doorbell.hpp"
 #include "pastset/shared/log.hpp"
 #include "pastset/space.hpp"
 
@@ -81,7 +81,7 @@ class SharedSpace {
                        const ElementOptions& options, const SharedSizes& sizes);
 
   const std::shared_ptr<SharedMapping> mapping_;
-  const std::shared_ptr<SharedListener> listener_;
+  const std::shared_ptr<Doorbell> listener_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Element>, std::less<>> elements_;  // entered here
 };

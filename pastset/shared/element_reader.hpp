@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/onlooker.hpp — an element of a space that this process may only read.
+// pastset/shared/element_reader.hpp — an element of a space that this process may only read.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "pastset/element.hpp"
-#include "pastset/shared/listener.hpp"
+#include "pastset/shared/doorbell.hpp"
 #include "pastset/shared/log.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
@@ -22,12 +22,12 @@ namespace pastset {
 ///               number included; else as SharedElement. A tuple that goes while it is copied is
 ///               Expired; so is the newest where all go as fast, but for newest(), which waits.
 /// Steady clock.
-class SharedOnlooker final : public Element, private SharedListener::Ear {
+class SharedElementReader final : public Element, private Doorbell::Listener {
  public:
   /// Of the directory's element `index`, which is live.
-  SharedOnlooker(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<SharedListener> listener,
-                 std::uint32_t index, std::string name, Template tuple_template);
-  ~SharedOnlooker() override;
+  SharedElementReader(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
+                      std::uint32_t index, std::string name, Template tuple_template);
+  ~SharedElementReader() override;
 
   using Element::move;
   using Element::newest;
@@ -55,7 +55,7 @@ class SharedOnlooker final : public Element, private SharedListener::Ear {
 
  private:
   friend class Waiters;
-  bool rung(runtime::DeferredWakes& wakes) override;
+  bool on_ring(runtime::DeferredWakes& wakes) override;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   [[noreturn]] void refuse(const char* what) const;
@@ -73,7 +73,7 @@ class SharedOnlooker final : public Element, private SharedListener::Ear {
   std::optional<Stored> newest_now(std::uint64_t from) const;
 
   const std::shared_ptr<SharedMapping> mapping_;
-  const std::shared_ptr<SharedListener> listener_;
+  const std::shared_ptr<Doorbell> listener_;
   mutable runtime::Mutex mutex_;
   const SharedLog log_;
   std::uint32_t seen_changes_ = 0;

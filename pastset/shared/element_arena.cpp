@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/share.cpp — where an element's larger tuples go.
-#include "pastset/shared/share.hpp"
+// pastset/shared/element_arena.cpp — where an element's larger tuples go.
+#include "pastset/shared/element_arena.hpp"
 
 #include <atomic>
 
 namespace pastset {
 
-std::optional<SharedShare::Room> SharedShare::own_room(std::size_t bytes,
-                                                       std::uint64_t spare) const {
+std::optional<ElementArena::Room> ElementArena::own_room(std::size_t bytes,
+                                                         std::uint64_t spare) const {
   return arena_.take(extent_bytes(bytes), charge_, bytes_, spare);
 }
 
-std::optional<SharedShare::Room> SharedShare::spare_room(std::size_t bytes,
-                                                         std::uint64_t to_keep) const {
+std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
+                                                           std::uint64_t to_keep) const {
   if (!has_own_extent(bytes, bytes_) || arena_.wants_memory(index_)) return std::nullopt;
   return own_room(bytes, extent_bytes(bytes) * (1 + to_keep));
 }
 
-std::optional<SharedShare::Room> SharedShare::room_ahead(std::size_t bytes, std::uint64_t to_keep) {
+std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
+                                                           std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
   // A mover that is not run for a while would keep others from using the extent again, which those
   // that cannot wait have to.
@@ -29,7 +30,8 @@ std::optional<SharedShare::Room> SharedShare::room_ahead(std::size_t bytes, std:
   return Room{arena_.hold(place.extent), place.at};
 }
 
-std::optional<SharedShare::Place> SharedShare::place(std::size_t bytes, std::optional<Room>& room) {
+std::optional<ElementArena::Place> ElementArena::place(std::size_t bytes,
+                                                       std::optional<Room>& room) {
   if (has_own_extent(bytes, bytes_)) {
     room = own_room(bytes, 0);
     if (!room && leave_empty_chunk()) room = own_room(bytes, 0);
@@ -41,7 +43,7 @@ std::optional<SharedShare::Place> SharedShare::place(std::size_t bytes, std::opt
   return place_in_chunk(lines);
 }
 
-bool SharedShare::note_tuple(std::uint32_t extent, std::uint64_t number) {
+bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
   if (extent >= shared::extents_max) return false;
   if (extent + 1 == element_.chunk.load(std::memory_order_relaxed)) {
     element_.chunk_newest.store(number + 1, std::memory_order_relaxed);
@@ -55,7 +57,7 @@ bool SharedShare::note_tuple(std::uint32_t extent, std::uint64_t number) {
 }
 
 /// Whoever waits for memory in this element looks again by himself.
-void SharedShare::note_gone() const {
+void ElementArena::note_gone() const {
   if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   arena_.tell_who_wants();
@@ -63,13 +65,13 @@ void SharedShare::note_gone() const {
 
 /// It may have noted a tuple that it has not moved, or have opened an extent that is no chunk yet,
 /// or is none any more.
-void SharedShare::mend(std::uint64_t last) {
+void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }
 
 // ---- the chunk -------------------------------------------------------------------------------
 
-bool SharedShare::has_chunk_for(std::uint64_t lines) {
+bool ElementArena::has_chunk_for(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const SharedArena::Range range = arena_.range_of(extent);
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
@@ -81,12 +83,12 @@ bool SharedShare::has_chunk_for(std::uint64_t lines) {
 }
 
 /// Whether nobody has anything there; called while there is one.
-bool SharedShare::is_chunk_empty() const {
+bool ElementArena::is_chunk_empty() const {
   return element_.chunk_newest <= element_.oldest && !arena_.is_held(element_.chunk - 1);
 }
 
 /// For a tuple that needs what it takes. False when that is nothing.
-bool SharedShare::leave_empty_chunk() {
+bool ElementArena::leave_empty_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max || !is_chunk_empty()) return false;
   leave_chunk();
@@ -94,14 +96,14 @@ bool SharedShare::leave_empty_chunk() {
 }
 
 /// Taken before it is written to: one that dies leaves a gap, which is free again with all else.
-SharedShare::Place SharedShare::place_in_chunk(std::uint64_t lines) {
+ElementArena::Place ElementArena::place_in_chunk(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
   element_.chunk_used.store(used + lines, std::memory_order_relaxed);
   return {arena_.range_of(extent).place + used, extent};
 }
 
-bool SharedShare::begin_chunk() {
+bool ElementArena::begin_chunk() {
   const std::optional<Room> room = arena_.take(chunk_bytes(bytes_), charge_, bytes_);
   if (!room) return false;
   leave_chunk();
@@ -114,7 +116,7 @@ bool SharedShare::begin_chunk() {
 }
 
 /// The tuples in it are all there is to it from now on.
-void SharedShare::leave_chunk() {
+void ElementArena::leave_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max) return;
   element_.chunk = 0;

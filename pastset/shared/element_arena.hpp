@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/share.hpp — what one element has of its space's arena.
+// pastset/shared/element_arena.hpp — what one element has of its space's arena.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace pastset {
 ///
 /// Why:     each change becomes true by one store, as in the log (SharedLog).
 /// Sharing: a view, one thread's at a time, while the element is held.
-class SharedShare {
+class ElementArena {
  public:
   using Room = SharedArena::Room;
   struct Place {
     std::uint64_t at = 0;
     std::uint32_t extent = 0;
   };
-  SharedShare(SharedArena& arena, shared::Element& element, std::uint32_t index,
-              std::uint64_t generation, std::uint64_t bytes)
+  ElementArena(SharedArena& arena, shared::Element& element, std::uint32_t index,
+               std::uint64_t generation, std::uint64_t bytes)
       : arena_(arena),
         element_(element),
         index_(index),

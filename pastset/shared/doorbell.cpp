@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/listener.cpp — hears of changes and of ends, and tells elements.
-#include "pastset/shared/listener.hpp"
+// pastset/shared/doorbell.cpp — hears of changes and of ends, and tells elements.
+#include "pastset/shared/doorbell.hpp"
 
 #include <utility>
 
@@ -12,8 +12,7 @@ constexpr base::Nanos between_looks{5'000'000};
 
 }  // namespace
 
-SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
-    : mapping_(std::move(mapping)) {
+Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(mapping)) {
   const runtime::Lock lock(mutex_);  // they may be called before they are here
   if (!mapping_->may_write()) {
     looking_ =
@@ -21,7 +20,7 @@ SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
     return;
   }
   threads_ = std::make_unique<runtime::BellThreads>(
-      mapping_->segment().processes[mapping_->me()].bell, [this] { rung(); },
+      mapping_->segment().processes[mapping_->me()].bell, [this] { on_ring(); },
       [this](runtime::ProcessIdentity gone) {
         try {
           return mapping_->clear(gone);
@@ -31,33 +30,33 @@ SharedListener::SharedListener(std::shared_ptr<SharedMapping> mapping)
       });
 }
 
-SharedListener::~SharedListener() {
+Doorbell::~Doorbell() {
   if (mapping_->is_ours()) return;
   threads_.release();  // there are none in the child of a fork
   looking_.release();
 }
 
-void SharedListener::add(Ear& element) {
+void Doorbell::add(Listener& element) {
   const runtime::Lock lock(mutex_);
   elements_.push_back(&element);
 }
 
-void SharedListener::remove(Ear& element) {
+void Doorbell::remove(Listener& element) {
   const runtime::Lock lock(mutex_);
   std::erase(elements_, &element);
 }
 
-void SharedListener::look() { looking_->begin(); }
+void Doorbell::look() { looking_->begin(); }
 
-bool SharedListener::tell_all() {
+bool Doorbell::tell_all() {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   bool is_anybody = false;
-  for (Ear* element : elements_) is_anybody |= element->rung(wakes);
+  for (Listener* element : elements_) is_anybody |= element->on_ring(wakes);
   return is_anybody;
 }
 
-void SharedListener::rung() {
+void Doorbell::on_ring() {
   {
     const runtime::Lock lock(mutex_);
     if (const std::uint32_t now = mapping_->segment().process_changes; now != process_changes_) {

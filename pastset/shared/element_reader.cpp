@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/onlooker.cpp — reading what others change meanwhile, and waiting by looking.
-#include "pastset/shared/onlooker.hpp"
+// pastset/shared/element_reader.cpp — reading what others change meanwhile, and waiting by looking.
+#include "pastset/shared/element_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 
 namespace pastset {
 
-SharedOnlooker::SharedOnlooker(std::shared_ptr<SharedMapping> mapping,
-                               std::shared_ptr<SharedListener> listener, std::uint32_t index,
-                               std::string name, Template tuple_template)
+SharedElementReader::SharedElementReader(std::shared_ptr<SharedMapping> mapping,
+                                         std::shared_ptr<Doorbell> listener, std::uint32_t index,
+                                         std::string name, Template tuple_template)
     : Element(std::move(name), std::move(tuple_template)),
       mapping_(std::move(mapping)),
       listener_(std::move(listener)),
@@ -22,7 +22,7 @@ SharedOnlooker::SharedOnlooker(std::shared_ptr<SharedMapping> mapping,
   listener_->add(*this);
 }
 
-SharedOnlooker::~SharedOnlooker() {
+SharedElementReader::~SharedElementReader() {
   if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
@@ -34,7 +34,7 @@ SharedOnlooker::~SharedOnlooker() {
 // ---- reading ---------------------------------------------------------------------------------
 
 /// None when it is gone, perhaps only since it was being copied.
-std::optional<Stored> SharedOnlooker::glance(std::uint64_t number) const {
+std::optional<Stored> SharedElementReader::glance(std::uint64_t number) const {
   std::optional<base::Payload> copied = log_.glance(number);
   refuse_deleted();
   if (!copied) return std::nullopt;
@@ -44,33 +44,36 @@ std::optional<Stored> SharedOnlooker::glance(std::uint64_t number) const {
   return Stored{number, std::move(*copied)};
 }
 
-bool SharedOnlooker::has(std::uint64_t number) const { return number < log_.numbers_now().last; }
+bool SharedElementReader::has(std::uint64_t number) const {
+  return number < log_.numbers_now().last;
+}
 
-bool SharedOnlooker::has_newest(std::uint64_t from) const {
+bool SharedElementReader::has_newest(std::uint64_t from) const {
   const SharedLog::Numbers it = log_.numbers_now();
   return it.oldest < it.last && from < it.last;
 }
 
-Stored SharedOnlooker::read_kept(std::uint64_t number) const {
+Stored SharedElementReader::read_kept(std::uint64_t number) const {
   if (auto stored = glance(number)) return std::move(*stored);
   throw waiters_.expired(number, log_.numbers_now().oldest);
 }
 
 /// One that goes meanwhile has a newer one behind it, which may go as fast; none when all do.
-std::optional<Stored> SharedOnlooker::newest_now(std::uint64_t from) const {
+std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
     if (auto stored = glance(log_.numbers_now().last - 1)) return stored;
   return std::nullopt;
 }
 
-Stored SharedOnlooker::read_newest() const {
+Stored SharedElementReader::read_newest() const {
   if (auto stored = newest_now(0)) return std::move(*stored);
   const SharedLog::Numbers it = log_.numbers_now();
   throw waiters_.expired(it.last, it.oldest);
 }
 
 template <class There>
-Stored SharedOnlooker::read_when(There there, std::uint64_t number, runtime::Deadline deadline) {
+Stored SharedElementReader::read_when(There there, std::uint64_t number,
+                                      runtime::Deadline deadline) {
   refuse_x_function(name());
   runtime::Lock lock(mutex_);
   for (bool is_late = false;;) {
@@ -84,68 +87,68 @@ Stored SharedOnlooker::read_when(There there, std::uint64_t number, runtime::Dea
   }
 }
 
-Stored SharedOnlooker::observe(std::uint64_t number, runtime::Deadline deadline) {
+Stored SharedElementReader::observe(std::uint64_t number, runtime::Deadline deadline) {
   const auto there = [&] { return has(number) ? std::optional(read_kept(number)) : std::nullopt; };
   return read_when(there, number, deadline);
 }
 
-Stored SharedOnlooker::newest(std::uint64_t from, runtime::Deadline deadline) {
+Stored SharedElementReader::newest(std::uint64_t from, runtime::Deadline deadline) {
   return read_when([&] { return newest_now(from); }, from, deadline);
 }
 
-std::optional<Stored> SharedOnlooker::try_newest() const {
+std::optional<Stored> SharedElementReader::try_newest() const {
   refuse_x_function(name());
   refuse_deleted();
   return has_newest(0) ? std::optional(read_newest()) : std::nullopt;
 }
 
-std::uint64_t SharedOnlooker::first() const {
+std::uint64_t SharedElementReader::first() const {
   refuse_deleted();
   return log_.numbers_now().first;
 }
 
-std::uint64_t SharedOnlooker::last() const {
+std::uint64_t SharedElementReader::last() const {
   refuse_deleted();
   return log_.numbers_now().last;
 }
 
-std::uint64_t SharedOnlooker::delta() const {
+std::uint64_t SharedElementReader::delta() const {
   refuse_deleted();
   return log_.element().delta;
 }
 
-bool SharedOnlooker::is_deleted() const { return log_.is_deleted(); }
+bool SharedElementReader::is_deleted() const { return log_.is_deleted(); }
 
-std::optional<std::string> SharedOnlooker::error_mark() const {
+std::optional<std::string> SharedElementReader::error_mark() const {
   refuse_deleted();
   if (!log_.is_marked()) return std::nullopt;
   return log_.marked().what();
 }
 
-void SharedOnlooker::refuse_deleted() const {
+void SharedElementReader::refuse_deleted() const {
   if (log_.is_deleted()) throw waiters_.deleted();
 }
 
 // ---- what it may not -------------------------------------------------------------------------
 
-void SharedOnlooker::refuse(const char* what) const {
+void SharedElementReader::refuse(const char* what) const {
   throw SharedSpaceError(
       fmt::format("element '{}' of shared space '{}', which may only be read "
                   "here: {}",
                   name(), mapping_->name(), what));
 }
 
-std::uint64_t SharedOnlooker::move(const base::Payload&, runtime::Deadline) { refuse("move"); }
-Stored SharedOnlooker::observe(runtime::Deadline) { refuse("observe"); }
-std::optional<Stored> SharedOnlooker::try_observe() { refuse("observe"); }
-void SharedOnlooker::set_delta(std::uint64_t) { refuse("delta"); }
-void SharedOnlooker::axe(std::uint64_t) { refuse("axe"); }
-void SharedOnlooker::delete_element() { refuse("delete"); }
-void SharedOnlooker::mark_error(const std::string&) { refuse("mark"); }
+std::uint64_t SharedElementReader::move(const base::Payload&, runtime::Deadline) { refuse("move"); }
+Stored SharedElementReader::observe(runtime::Deadline) { refuse("observe"); }
+std::optional<Stored> SharedElementReader::try_observe() { refuse("observe"); }
+void SharedElementReader::set_delta(std::uint64_t) { refuse("delta"); }
+void SharedElementReader::axe(std::uint64_t) { refuse("axe"); }
+void SharedElementReader::delete_element() { refuse("delete"); }
+void SharedElementReader::mark_error(const std::string&) { refuse("mark"); }
 
 // ---- waiting ---------------------------------------------------------------------------------
 
-bool SharedOnlooker::rung(runtime::DeferredWakes& wakes) {
+bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
   const runtime::Lock lock(mutex_);
   if (!waiters_.is_anybody()) return false;
   try {
@@ -164,7 +167,7 @@ bool SharedOnlooker::rung(runtime::DeferredWakes& wakes) {
   return waiters_.is_anybody();
 }
 
-void SharedOnlooker::begin(Access& access) {
+void SharedElementReader::begin(Access& access) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   try {
@@ -183,24 +186,24 @@ void SharedOnlooker::begin(Access& access) {
   wakes.notify(access);
 }
 
-bool SharedOnlooker::cancel(Access& access) {
+bool SharedElementReader::cancel(Access& access) {
   const runtime::Lock lock(mutex_);
   if (!access.is_waiting) return false;
   waiters_.give_up(access);
   return true;
 }
 
-std::string SharedOnlooker::lateness(const Access& access) const {
+std::string SharedElementReader::lateness(const Access& access) const {
   return waiters_.no_tuple(std::max(access.number, log_.numbers_now().last));
 }
 
-void SharedOnlooker::watch(AnyChange& watcher) {
+void SharedElementReader::watch(AnyChange& watcher) {
   const runtime::Lock lock(mutex_);
   waiters_.watch(watcher);
   listener_->look();
 }
 
-void SharedOnlooker::unwatch(AnyChange& watcher) {
+void SharedElementReader::unwatch(AnyChange& watcher) {
   const runtime::Lock lock(mutex_);
   waiters_.unwatch(watcher);
 }
