@@ -7,7 +7,7 @@
 namespace paths {
 
 PathReleases::PathReleases(const Plan& plan, std::uint32_t host) : plan_(plan) {
-  const Plan::Share& share = plan.shares.at(host);
+  const Plan::HostPlan& share = plan.shares.at(host);
   count_of(Beginner::thread).expected = share.thread_releases;
   count_of(Beginner::wrapper).expected = share.background_releases;
 }

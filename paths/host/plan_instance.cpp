@@ -18,7 +18,7 @@ namespace paths {
 PlanInstance::PlanInstance(Wiring& wiring, SharedElements& shared, const WrapperKinds& kinds)
     : wiring_(wiring) {
   const Plan& plan = wiring.plan();
-  const Plan::Share& share = plan.shares[wiring.index()];
+  const Plan::HostPlan& share = plan.shares[wiring.index()];
   for (const std::uint32_t path : share.paths) {
     const bool has_threads = plan.paths[path].threads > 0;
     values_.push_back(has_threads ? &paths::values_of(plan, kinds, path) : nullptr);
@@ -28,7 +28,7 @@ PlanInstance::PlanInstance(Wiring& wiring, SharedElements& shared, const Wrapper
   make_stages(share);
 }
 
-void PlanInstance::make_elements(const Plan::Share& share, SharedElements& shared) {
+void PlanInstance::make_elements(const Plan::HostPlan& share, SharedElements& shared) {
   pastset::Space& space = wiring_.host().space();
   for (const std::uint32_t i : share.elements) {
     const auto& planned = wiring_.plan().elements[i];
@@ -46,7 +46,7 @@ void PlanInstance::make_elements(const Plan::Share& share, SharedElements& share
   std::ranges::sort(elements_, {}, &pastset::Element::name);
 }
 
-void PlanInstance::make_wrappers(const Plan::Share& share, const WrapperKinds& kinds) {
+void PlanInstance::make_wrappers(const Plan::HostPlan& share, const WrapperKinds& kinds) {
   base::Mistakes mistakes;
   for (const std::uint32_t i : share.wrappers) {
     const auto& planned = wiring_.plan().wrappers[i];
@@ -62,7 +62,7 @@ void PlanInstance::make_wrappers(const Plan::Share& share, const WrapperKinds& k
   }
 }
 
-void PlanInstance::make_stages(const Plan::Share& share) {
+void PlanInstance::make_stages(const Plan::HostPlan& share) {
   const Plan& plan = wiring_.plan();
   std::unordered_map<std::uint32_t, Wrapper*> made;
   for (std::size_t i = 0; i < share.wrappers.size(); ++i)

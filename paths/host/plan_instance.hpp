@@ -54,9 +54,9 @@ class PlanInstance {
   void delete_elements();
 
  private:
-  void make_elements(const Plan::Share& share, SharedElements& shared);
-  void make_wrappers(const Plan::Share& share, const WrapperKinds& kinds);
-  void make_stages(const Plan::Share& share);
+  void make_elements(const Plan::HostPlan& share, SharedElements& shared);
+  void make_wrappers(const Plan::HostPlan& share, const WrapperKinds& kinds);
+  void make_stages(const Plan::HostPlan& share);
   template <class Act>
   void each_element(const char* what, Act act);
 

@@ -106,7 +106,7 @@ struct Plan {
   };
 
   /// What one host has of all this, so that a host need not look through the whole plan.
-  struct Share {
+  struct HostPlan {
     std::vector<std::uint32_t> elements;
     std::vector<std::uint32_t> wrappers;
     std::vector<StageId> stages;
@@ -144,7 +144,7 @@ struct Plan {
   std::vector<PlanGroup> groups;
   std::vector<PlanGraph> graphs;  ///< of every path, in their order: completed by finish_plan()
   base::Digest digest;            ///< of print_plan(): set by finish_plan()
-  std::vector<Share> shares;      ///< per host: set by finish_plan()
+  std::vector<HostPlan> shares;   ///< per host: set by finish_plan()
 
   /// Names to indices, made by index_names(): without them every look-up is a search.
   std::unordered_map<std::string, std::uint32_t> host_index;

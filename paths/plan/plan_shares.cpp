@@ -20,7 +20,8 @@ struct Flow {
 };
 
 // A release passes every stage once for each thread, or, below a join, once for all of them.
-void expect_releases(const Plan& plan, const PlanKinds& kinds, std::vector<Plan::Share>& shares) {
+void expect_releases(const Plan& plan, const PlanKinds& kinds,
+                     std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);  // stages above, not yet added
   for (const auto& stage : plan.stages)
@@ -86,7 +87,7 @@ void number_graphs(Plan& plan) {
 }  // namespace
 
 void share_plan(Plan& plan, const PlanKinds& kinds) {
-  std::vector<Plan::Share> shares(plan.hosts.size());
+  std::vector<Plan::HostPlan> shares(plan.hosts.size());
   for (std::uint32_t i = 0; i < plan.elements.size(); ++i)
     shares[plan.elements[i].host].elements.push_back(i);
   for (std::uint32_t i = 0; i < plan.wrappers.size(); ++i)

@@ -34,7 +34,7 @@ struct Needs {
   std::string name;  ///< the last host's
 
   void add(const Plan& plan, std::uint32_t host) {
-    const Plan::Share& share = plan.shares[host];
+    const Plan::HostPlan& share = plan.shares[host];
     ++hosts;
     name = plan.hosts[host].name;
     threads += plan.hosts[host].threads;
