@@ -47,7 +47,8 @@ std::shared_ptr<const WiringCall> Acceptor::begin(const std::string& label,
       WiringCall{label, known.agreement.begin(), incarnation_, plan});
 }
 
-void Acceptor::open(const WiringCall& call, Connections& connections, Multiplexer::Share& share) {
+void Acceptor::open(const WiringCall& call, Connections& connections,
+                    Multiplexer::SubTransport& share) {
   std::vector<Waiting> came;
   std::string failure;
   {
@@ -84,7 +85,7 @@ void Acceptor::hear(const WiringCall& call, std::uint64_t number) {
   labels_.at(call.label).agreement.hear(number);
 }
 
-void Acceptor::open_lanes(Multiplexer::Share& share) {
+void Acceptor::open_lanes(Multiplexer::SubTransport& share) {
   const runtime::Lock lock(mutex_);
   lanes_ = &share;
 }

@@ -35,7 +35,7 @@ class Acceptor final : public Receiver {
   void start() { multiplexer_.start(); }
   void stop() { multiplexer_.stop(); }
   /// Multiplexer::share().
-  std::unique_ptr<Multiplexer::Share> share(HostNumbers numbers = nullptr) {
+  std::unique_ptr<Multiplexer::SubTransport> share(HostNumbers numbers = nullptr) {
     return multiplexer_.share(std::move(numbers));
   }
   RejectionLog& rejections() { return rejections_; }
@@ -43,7 +43,7 @@ class Acceptor final : public Receiver {
   /// A call of wire() begins. Throws UsageError when one of that label is under way here.
   std::shared_ptr<const WiringCall> begin(const std::string& label, const base::Digest& plan);
   /// From now on it takes greetings; those that waited for it come at once. Both outlive end().
-  void open(const WiringCall& call, Connections& connections, Multiplexer::Share& share);
+  void open(const WiringCall& call, Connections& connections, Multiplexer::SubTransport& share);
   /// The call has ended, and how; the first word counts. What peers still say on `arrivals`,
   /// connections that they made, is answered in its name.
   void end(const WiringCall& call, const std::string& how,
@@ -54,7 +54,7 @@ class Acceptor final : public Receiver {
 
   /// Who gets connections whose first frame is a lane's, and compares what that says. A share that
   /// has been started.
-  void open_lanes(Multiplexer::Share& share);
+  void open_lanes(Multiplexer::SubTransport& share);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
@@ -77,7 +77,7 @@ class Acceptor final : public Receiver {
   struct Label {
     Agreement agreement;
     Connections* connections = nullptr;  // of the call that is under way
-    Multiplexer::Share* share = nullptr;
+    Multiplexer::SubTransport* share = nullptr;
     std::vector<Waiting> waiting;
 
     /// This host has made no call of it, and no greeting waits for one.
@@ -87,7 +87,7 @@ class Acceptor final : public Receiver {
   };
   /// What is to be done with a frame when the mutex is let go.
   struct Verdict {
-    Multiplexer::Share* share = nullptr;  ///< to which it goes
+    Multiplexer::SubTransport* share = nullptr;  ///< to which it goes
     std::vector<Frame> answers = {};
     std::string complaint = {};
     bool is_last = false;  ///< of its connection
@@ -112,7 +112,7 @@ class Acceptor final : public Receiver {
   std::unordered_map<ConnectionId, std::string> waits_;        // its label
   std::deque<std::pair<std::string, ConnectionId>> failures_;  // label; of waiting greetings
   std::unordered_set<ConnectionId> after_end_;  // made by peers, of wirings that ended
-  Multiplexer::Share* lanes_ = nullptr;
+  Multiplexer::SubTransport* lanes_ = nullptr;
   Multiplexer multiplexer_;
 };
 

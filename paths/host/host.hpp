@@ -108,7 +108,7 @@ class Host : public HostView {
   const std::shared_ptr<const Peers> peers_;
   Acceptor acceptor_;
   std::shared_ptr<Wiring> wiring_;
-  Multiplexer::Share* lane_share_ = nullptr;
+  Multiplexer::SubTransport* lane_share_ = nullptr;
   std::unique_ptr<MessageEndpoint> lanes_;
   std::unique_ptr<LaneConnections> lane_connections_;
   bool switches_are_here_ = false;

@@ -112,8 +112,8 @@ class Wiring : public HostView {
   eventspace::Recorder records_;  // of a further wiring, whose places are its own
   Acceptor& acceptor_;
   const std::shared_ptr<const WiringCall> call_;
-  std::unique_ptr<Multiplexer::Share> share_made_;  // until the connections have it
-  Multiplexer::Share& share_;
+  std::unique_ptr<Multiplexer::SubTransport> share_made_;  // until the connections have it
+  Multiplexer::SubTransport& share_;
   const std::unique_ptr<SharedElements> shared_elements_;
   std::unique_ptr<PlanInstance> instance_;
   PathReleases releases_;

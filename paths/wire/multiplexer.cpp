@@ -11,11 +11,12 @@ Multiplexer::Multiplexer(std::unique_ptr<Transport> transport, Receiver& others)
 
 Multiplexer::~Multiplexer() = default;
 
-std::unique_ptr<Multiplexer::Share> Multiplexer::share(HostNumbers numbers) {
-  return std::make_unique<Share>(*this, std::move(numbers));
+std::unique_ptr<Multiplexer::SubTransport> Multiplexer::share(HostNumbers numbers) {
+  return std::make_unique<SubTransport>(*this, std::move(numbers));
 }
 
-bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std::string> source) {
+bool Multiplexer::give(ConnectionId connection, SubTransport& share,
+                       std::optional<std::string> source) {
   const runtime::Lock lock(mutex_);
   if (share.receiver_ == nullptr || share.is_closed_->load()) return false;
   owners_[connection] = {&share, false, std::move(source)};
@@ -26,7 +27,7 @@ bool Multiplexer::give(ConnectionId connection, Share& share, std::optional<std:
 /// Somebody is inside a share's receiver, until the end of this, and the share does not go.
 class Multiplexer::Inside {
  public:
-  Inside(Multiplexer& all, Share& share) : all_(all), share_(share) {}
+  Inside(Multiplexer& all, SubTransport& share) : all_(all), share_(share) {}
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   ~Inside() { all_.leave(share_); }
@@ -34,15 +35,15 @@ class Multiplexer::Inside {
 
  private:
   Multiplexer& all_;
-  Share& share_;
+  SubTransport& share_;
 };
 
-void Multiplexer::pass_on(ConnectionId connection, Share& share, Frame&& frame) {
+void Multiplexer::pass_on(ConnectionId connection, SubTransport& share, Frame&& frame) {
   Inside(*this, share).receiver().deliver(connection, std::move(frame));
 }
 
 /// Null when the connection is nobody's; else an Inside is to follow.
-Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
+Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
   if (known == owners_.end()) return nullptr;
@@ -51,20 +52,20 @@ Multiplexer::Share* Multiplexer::enter(ConnectionId connection) {
 }
 
 /// The share may go at once.
-void Multiplexer::leave(Share& share) {
+void Multiplexer::leave(SubTransport& share) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (--share.inside_ == 0) left_.wake_all(wakes);
 }
 
 void Multiplexer::deliver(ConnectionId connection, Frame&& frame) {
-  Share* share = enter(connection);
+  SubTransport* share = enter(connection);
   if (share == nullptr) return others_.deliver(connection, std::move(frame));
   pass_on(connection, *share, std::move(frame));
 }
 
 void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
-  Share* share = enter(connection);
+  SubTransport* share = enter(connection);
   if (share == nullptr) return others_.deliver_short(connection, std::move(frame));
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
@@ -84,7 +85,7 @@ class Multiplexer::End final : public ShortEnd {
 };
 
 std::shared_ptr<ShortEnd> Multiplexer::short_end(ConnectionId connection) {
-  Share* share = enter(connection);
+  SubTransport* share = enter(connection);
   if (share == nullptr) return nullptr;
   const Inside inside(*this, *share);
   auto inner = inside.receiver().short_end(connection);
@@ -92,12 +93,12 @@ std::shared_ptr<ShortEnd> Multiplexer::short_end(ConnectionId connection) {
 }
 
 void Multiplexer::room_made(ConnectionId connection) {
-  Share* share = enter(connection);
+  SubTransport* share = enter(connection);
   if (share != nullptr) Inside(*this, *share).receiver().room_made(connection);
 }
 
 void Multiplexer::connection_lost(ConnectionId connection, const std::string& reason) {
-  Share* share = enter(connection);
+  SubTransport* share = enter(connection);
   if (share == nullptr) return others_.connection_lost(connection, reason);
   Inside(*this, *share).receiver().connection_lost(connection, reason);
 }
@@ -108,40 +109,40 @@ void Multiplexer::turned_away(const std::string& source, const std::string& reas
 
 // ---- one share -------------------------------------------------------------------------------
 
-Multiplexer::Share::Share(Multiplexer& all, HostNumbers numbers)
+Multiplexer::SubTransport::SubTransport(Multiplexer& all, HostNumbers numbers)
     : all_(all), numbers_(std::move(numbers)) {}
 
-Multiplexer::Share::~Share() { stop(); }
+Multiplexer::SubTransport::~SubTransport() { stop(); }
 
-void Multiplexer::Share::start(Receiver& receiver) {
+void Multiplexer::SubTransport::start(Receiver& receiver) {
   const runtime::Lock lock(all_.mutex_);
   receiver_ = &receiver;
 }
 
-ConnectionId Multiplexer::Share::connect(std::uint32_t host, std::uint32_t path) {
+ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host, std::uint32_t path) {
   const runtime::Lock lock(all_.mutex_);  // nothing is to come on it before it is known
   const ConnectionId connection = all_.transport_->connect(number_of(host), path);
   all_.owners_[connection] = {this, true};
   return connection;
 }
 
-void Multiplexer::Share::send(ConnectionId connection, Frame&& frame) {
+void Multiplexer::SubTransport::send(ConnectionId connection, Frame&& frame) {
   all_.transport_->send(connection, std::move(frame));
 }
 
-bool Multiplexer::Share::tells_of_room(std::uint32_t host) const {
+bool Multiplexer::SubTransport::tells_of_room(std::uint32_t host) const {
   return all_.transport_->tells_of_room(number_of(host));
 }
 
-bool Multiplexer::Share::has_room(ConnectionId connection) {
+bool Multiplexer::SubTransport::has_room(ConnectionId connection) {
   return all_.transport_->has_room(connection);
 }
 
-std::shared_ptr<ShortWay> Multiplexer::Share::short_way(ConnectionId connection) {
+std::shared_ptr<ShortWay> Multiplexer::SubTransport::short_way(ConnectionId connection) {
   return all_.transport_->short_way(connection);
 }
 
-void Multiplexer::Share::drop(ConnectionId connection) {
+void Multiplexer::SubTransport::drop(ConnectionId connection) {
   {
     const runtime::Lock lock(all_.mutex_);
     all_.owners_.erase(connection);
@@ -149,7 +150,7 @@ void Multiplexer::Share::drop(ConnectionId connection) {
   all_.transport_->drop(connection);
 }
 
-std::string Multiplexer::Share::source(ConnectionId connection) {
+std::string Multiplexer::SubTransport::source(ConnectionId connection) {
   {
     const runtime::Lock lock(all_.mutex_);
     const auto known = all_.owners_.find(connection);
@@ -158,7 +159,7 @@ std::string Multiplexer::Share::source(ConnectionId connection) {
   return all_.transport_->source(connection);
 }
 
-void Multiplexer::Share::stop() {
+void Multiplexer::SubTransport::stop() {
   std::vector<ConnectionId> ours;
   {
     runtime::Lock lock(all_.mutex_);

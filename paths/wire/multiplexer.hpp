@@ -29,7 +29,7 @@ class Multiplexer final : public Receiver {
   /// What one of several has of the transport. start() says who receives, and comes before
   /// connect(); stop() gives up the connections that it made and forgets those that peers made. It
   /// waits until nobody is inside its receiver, which therefore may go then.
-  class Share;
+  class SubTransport;
   /// Gets what comes on connections that are nobody's: made by peers, and not given yet, or of one
   /// that has stopped. May give them.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
@@ -40,13 +40,13 @@ class Multiplexer final : public Receiver {
   void stop() { transport_->stop(); }
   Transport& transport() { return *transport_; }
   /// A part of the transport for a plan whose hosts have these numbers.
-  std::unique_ptr<Share> share(HostNumbers numbers = nullptr);
+  std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 
   /// Gives a connection that a peer made; false when the share has stopped. Otherwise pass_on() is
   /// to follow, with the first frame, and until then the share does not stop. `source` when that
   /// frame came a while ago: what was said then.
-  bool give(ConnectionId connection, Share& share, std::optional<std::string> source = {});
-  void pass_on(ConnectionId connection, Share& share, Frame&& frame);
+  bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
+  void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
@@ -57,14 +57,14 @@ class Multiplexer final : public Receiver {
 
  private:
   struct Owner {
-    Share* share = nullptr;
+    SubTransport* share = nullptr;
     bool is_ours = false;
     std::optional<std::string> source = {};
   };
   class Inside;
   class End;
-  Share* enter(ConnectionId connection);
-  void leave(Share& share);
+  SubTransport* enter(ConnectionId connection);
+  void leave(SubTransport& share);
 
   const std::unique_ptr<Transport> transport_;
   Receiver& others_;
@@ -73,10 +73,10 @@ class Multiplexer final : public Receiver {
   runtime::WaitList left_;  // shares that stop, for those inside their receivers
 };
 
-class Multiplexer::Share final : public Transport {
+class Multiplexer::SubTransport final : public Transport {
  public:
-  Share(Multiplexer& all, HostNumbers numbers);
-  ~Share() override;
+  SubTransport(Multiplexer& all, HostNumbers numbers);
+  ~SubTransport() override;
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
   void send(ConnectionId connection, Frame&& frame) override;
