@@ -66,7 +66,7 @@ class Thread {
   void end();
 
  private:
-  friend class Place;  // where the threads of a session come and go, and the paths stay
+  friend class SessionThread;  // where the threads of a session come and go, and the paths stay
   eventspace::EventRecord begin_life();
   void check_leaves();
   bool is_over() const;

@@ -52,10 +52,10 @@ std::string failed_elsewhere(Host& host) {
 
 // ---- a thread's place ----------------------------------------------------------------------
 
-Place::Place(Host& host, std::uint32_t index, std::uint64_t seed)
+SessionThread::SessionThread(Host& host, std::uint32_t index, std::uint64_t seed)
     : name_(fmt::format("thread {}/{}", host.name(), index)), thread_(host.wiring(), index, seed) {}
 
-void Place::wait_for_started() {
+void SessionThread::wait_for_started() {
   for (Path& path : thread_.paths_) path.wait_for_started();
 }
 

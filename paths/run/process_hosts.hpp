@@ -21,12 +21,12 @@ std::string failed_elsewhere(Host& host);
 
 /// A thread of the plan in this process. Who runs it may change; at any time it is one context or
 /// nobody.
-class Place {
+class SessionThread {
  public:
   /// The context that makes it is the thread.
-  Place(Host& host, std::uint32_t index, std::uint64_t seed);
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  SessionThread(Host& host, std::uint32_t index, std::uint64_t seed);
+  SessionThread(const SessionThread&) = delete;
+  SessionThread& operator=(const SessionThread&) = delete;
 
   Thread& thread() { return thread_; }
   const std::string& name() const { return name_; }  ///< "thread alpha-0/3"

@@ -56,9 +56,9 @@ class PlanRun {
 
  private:
   void run_thread(Host& host, std::uint32_t index) {
-    Place& place = keep(std::make_unique<Place>(host, index, options_.seed));
+    SessionThread& place = keep(std::make_unique<SessionThread>(host, index, options_.seed));
     struct AtEnd {
-      Place& place;
+      SessionThread& place;
       ~AtEnd() { place.end(); }
     } at_end{place};
     Thread& thread = place.thread();
@@ -74,7 +74,7 @@ class PlanRun {
     std::optional<TravelError> told = {};  // which those of its round have, too
   };
 
-  [[gnu::noinline]] void report(Host& host, Place& place, const Ended& ended) {
+  [[gnu::noinline]] void report(Host& host, SessionThread& place, const Ended& ended) {
     const std::string whose = fmt::format("{}: {}", place.name(), ended.failure);
     hosts_.add_failure(whose);
     host.wiring().connections().sender().note_failure(whose);
@@ -85,7 +85,7 @@ class PlanRun {
   }
 
   /// Who still has a reference to a thread that has ended finds it, and is refused by it.
-  Place& keep(std::unique_ptr<Place> place) {
+  SessionThread& keep(std::unique_ptr<SessionThread> place) {
     runtime::Lock lock(mutex_);
     return *places_.emplace_back(std::move(place));
   }
@@ -144,7 +144,7 @@ class PlanRun {
   runtime::Runtime runtime_;
   ProcessHosts hosts_;
   runtime::Mutex mutex_;
-  std::vector<std::unique_ptr<Place>> places_;  // also those that have ended
+  std::vector<std::unique_ptr<SessionThread>> places_;  // also those that have ended
   const std::uint32_t forks_ = runtime::forks_until_here();
 };
 

@@ -27,8 +27,8 @@ struct Attached::Seat {
   std::string name;  // "thread alpha-0/3"
   Host* host = nullptr;
   std::uint32_t index = 0;
-  std::uint64_t takings = 0;     // so far
-  std::unique_ptr<Place> place;  // once it was taken; what is in it is the taker's
+  std::uint64_t takings = 0;             // so far
+  std::unique_ptr<SessionThread> place;  // once it was taken; what is in it is the taker's
   std::unique_ptr<runtime::ThreadAttachment> visit;  // while it is taken
 
   bool is_taken() const { return visit != nullptr; }
@@ -180,7 +180,7 @@ Attached::Seat& Attached::State::attach(std::string_view host, std::uint32_t ind
   if (seat.place)
     seat.place->take();
   else
-    seat.place = std::make_unique<Place>(*seat.host, seat.index, options_.seed);
+    seat.place = std::make_unique<SessionThread>(*seat.host, seat.index, options_.seed);
   seat.visit = std::move(visit);
   ++seat.takings;
   return seat;
@@ -288,7 +288,7 @@ std::vector<std::string> Attached::State::finish() {
 void Attached::State::end_place(Host& host, std::uint32_t index) {
   Seat& seat = find(host.name(), index);
   if (!seat.place)
-    seat.place = std::make_unique<Place>(host, index, options_.seed);
+    seat.place = std::make_unique<SessionThread>(host, index, options_.seed);
   else if (!seat.place->is_over())
     seat.place->take();
   seat.place->end();
