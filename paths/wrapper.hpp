@@ -30,7 +30,7 @@ struct Stage {
   std::uint32_t slot = 0;       ///< this stage's (first) slot at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
   /// What never waits, here and below on this host.
-  OperationSet at_once = OperationSet::none();
+  OperationSet nonblocking = OperationSet::none();
   /// Operations of other hosts and started ones need a context before the next join.
   bool needs_context = true;
 };
@@ -75,7 +75,7 @@ class Wrapper {
   /// What never waits in handle(), leaving aside what is below: where all stages of this host say
   /// so, an operation of another host runs where it arrives, in no context. Asked once, when the
   /// host is wired; what runs code of the application is not among it.
-  virtual OperationSet at_once() const { return OperationSet::none(); }
+  virtual OperationSet nonblocking_operations() const { return OperationSet::none(); }
   /// A release may wait here for what was sent before.
   virtual bool holds_releases() const { return false; }
   /// When all hosts are wired, before the first operation; and after the last one.

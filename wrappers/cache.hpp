@@ -28,7 +28,7 @@ class Cache final : public paths::Wrapper {
  public:
   explicit Cache(std::size_t keep) : keep_(keep) {}
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
-  paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
+  paths::OperationSet nonblocking_operations() const override { return paths::OperationSet::all(); }
 
  private:
   std::optional<paths::Result> known(const paths::Operation& operation) const;

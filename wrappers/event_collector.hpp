@@ -17,7 +17,7 @@ namespace wrappers {
 class EventCollector final : public paths::Wrapper {
  public:
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
-  paths::OperationSet at_once() const override { return paths::OperationSet::all(); }
+  paths::OperationSet nonblocking_operations() const override { return paths::OperationSet::all(); }
 };
 
 paths::WrapperKind event_collector_kind();

@@ -20,7 +20,9 @@ class Forward final : public paths::Wrapper {
  public:
   explicit Forward(std::uint32_t to_host) : to_host_(to_host) {}
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
-  paths::OperationSet at_once() const override { return paths::OperationSet::pushes(); }
+  paths::OperationSet nonblocking_operations() const override {
+    return paths::OperationSet::pushes();
+  }
   bool takes_failures() const override { return true; }
 
  private:

@@ -28,7 +28,9 @@ class Observe final : public paths::Wrapper {
   bool needs_context() const override { return paths::needs_context_on(*element_); }
   base::Nanos end_late(base::Nanos now) override { return waiting_.end_late(now); }
   void give_up() override { waiting_.give_up(); }
-  paths::OperationSet at_once() const override { return paths::at_once_on(*element_); }
+  paths::OperationSet nonblocking_operations() const override {
+    return paths::nonblocking_on(*element_);
+  }
 
  private:
   void refuse_changes(const paths::Operation& operation) const;

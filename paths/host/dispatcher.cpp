@@ -21,7 +21,7 @@ namespace {
 /// no operation of its slot.
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
-  return is_alone && entered.at_once.has(frame.operation);
+  return is_alone && entered.nonblocking.has(frame.operation);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ bool needs_context_on(const pastset::Element& element) {
   return element.runs_x_functions() || element.may_be_held();
 }
 
-OperationSet at_once_on(const pastset::Element& element) {
+OperationSet nonblocking_on(const pastset::Element& element) {
   if (element.may_be_held())
     return OperationSet::of(
         {OperationKind::release, OperationKind::withdraw, OperationKind::traffic});

@@ -19,6 +19,6 @@ Result operate_on(pastset::Element& element, const Operation& operation,
 bool needs_context_on(const pastset::Element& element);
 
 /// What never waits on this element, whatever becomes of it.
-OperationSet at_once_on(const pastset::Element& element);
+OperationSet nonblocking_on(const pastset::Element& element);
 
 }  // namespace paths

@@ -80,9 +80,9 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.below = is_here ? &stages_[planned.below] : nullptr;
   }
   for (auto& [id, stage] : stages_) {
-    stage.at_once = OperationSet::all();
+    stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
-      stage.at_once = stage.at_once & passed->wrapper->at_once();
+      stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
     const Stage* last = &stage;  // that others pass, too
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;

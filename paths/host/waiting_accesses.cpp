@@ -79,7 +79,7 @@ Result WaitingAccesses::operate(const Operation& operation, const Wiring& wiring
 void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder& responder) {
   if (responder.owns_context()) return responder.reply(operate(operation, next.wiring()));
   const auto kind = kind_of(operation);
-  if (!kind || at_once_on(element_).has(operation))
+  if (!kind || nonblocking_on(element_).has(operation))
     return responder.reply(operate(operation, next.wiring()));
   const runtime::Deadline deadline = next.wiring().deadline();
   Waiting& waiting = responder.emplace_state<Waiting>(*this, *kind, operation, next.detached());

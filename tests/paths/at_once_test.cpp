@@ -32,7 +32,7 @@ class Spy final : public BlockingWrapper {
       next.wiring().runtime().sleep_for(1s);
     return next(std::move(operation));
   }
-  OperationSet at_once() const override { return at_once_; }
+  OperationSet nonblocking_operations() const override { return at_once_; }
 
  private:
   const OperationSet at_once_;
