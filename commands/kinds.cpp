@@ -38,7 +38,7 @@ struct Described {
 /// What the kind does to the path it stands on.
 std::string character(const WrapperKind& kind) {
   std::string text;
-  if (kind.begins()) text += " Begins a path that has no thread.";
+  if (kind.drives_own_path()) text += " Begins a path that has no thread.";
   if (kind.joins()) text += " Joins: paths that meet in it share everything below.";
   if (kind.crosses()) text += " The path goes on at the host named by `to`.";
   if (kind.ends()) text += " Ends a path.";

@@ -95,7 +95,7 @@ struct WrapperKind {
   bool ends() const { return job == Job::store; }  ///< nothing may follow; a path must end so
   bool crosses() const { return job == Job::crossing; }  ///< to the host that its `to` names
   /// Drives its path itself: the path has no thread.
-  bool begins() const { return job == Job::prefetch || job == Job::push; }
+  bool drives_own_path() const { return job == Job::prefetch || job == Job::push; }
 };
 
 class WrapperKinds {

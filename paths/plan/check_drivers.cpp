@@ -24,7 +24,7 @@ class DriverCheck {
   void run() {
     const bool drives =
         std::any_of(plan_.paths.begin(), plan_.paths.end(),
-                    [this](const auto& one) { return kind_of(one.stage).begins(); });
+                    [this](const auto& one) { return kind_of(one.stage).drives_own_path(); });
     if (!drives) return;
     element_node_ = add(plan_.elements.size(), false);
     stage_node_ = add(plan_.stages.size(), true);
@@ -79,7 +79,7 @@ class DriverCheck {
   void add_path(std::uint32_t path) {
     const StageId stage = plan_.paths[path].stage;
     const WrapperKind& kind = kind_of(stage);
-    if (!kind.begins()) return feed(path_node_ + path, stage_node_ + stage);
+    if (!kind.drives_own_path()) return feed(path_node_ + path, stage_node_ + stage);
     if (kind.job == Job::push) {
       for (const NodeId element : elements_of(stage)) feed(element, path_node_ + path);
       return feed(path_node_ + path, stage_node_ + stage);
@@ -94,7 +94,7 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    if (kind_of(stage).begins()) return;  // its settings are about its path
+    if (kind_of(stage).drives_own_path()) return;  // its settings are about its path
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 

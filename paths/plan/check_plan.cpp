@@ -137,7 +137,7 @@ class StructureCheck {
       return;
     }
     check_host(path.stage, path.host);
-    const bool driven = kind(path.stage).begins();
+    const bool driven = kind(path.stage).drives_own_path();
     if (driven && path.threads > 0)
       mistakes_.add(path.position,
                     fmt::format("threads: {} drives its path itself, expected no threads",
@@ -155,7 +155,7 @@ class StructureCheck {
       }
       const bool visited = entered_by_[stage] != nothing;
       entered_by_[stage] = index;
-      if (stage != path.stage && kind(stage).begins())
+      if (stage != path.stage && kind(stage).drives_own_path())
         mistakes_.add(text_.of_stage(stage),
                       fmt::format("{} begins a path, expected it first on one",
                                   described(plan_, plan_.stages[stage].wrapper)));
