@@ -66,7 +66,7 @@ class Wrapper {
 
   /// Joins, forwards and whatever keeps state per round see failed contributions (operation.failure
   /// set); all others are skipped by them.
-  virtual bool takes_failures() const { return false; }
+  virtual bool sees_failed_operations() const { return false; }
   /// The element in which whatever is moved here ends as it is, where this process has it; null, or
   /// not known yet.
   virtual pastset::Element* element_here() { return nullptr; }

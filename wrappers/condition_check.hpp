@@ -69,7 +69,7 @@ class ConditionCheck final : public paths::BlockingWrapper {
                  ConditionCheckSwitches switches = {});
   ~ConditionCheck() override;
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
 
  private:
   struct Seen;

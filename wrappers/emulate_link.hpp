@@ -40,7 +40,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   EmulateLink(paths::Wiring& wiring, tuning::LinkModel model)
       : EmulateLink(wiring, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
   void drain() override;  ///< of pushes, which arrive long after the last one was sent
 
  private:

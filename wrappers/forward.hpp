@@ -23,7 +23,7 @@ class Forward final : public paths::Wrapper {
   paths::OperationSet nonblocking_operations() const override {
     return paths::OperationSet::pushes();
   }
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
 
  private:
   static paths::StageId leave(paths::Operation& operation, const paths::Next& next);

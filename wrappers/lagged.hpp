@@ -30,7 +30,7 @@ class Lagged final : public paths::BlockingWrapper {
  public:
   Lagged(paths::Wiring& wiring, std::uint64_t rounds) : wiring_(wiring), rounds_(rounds) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
   bool holds_releases() const override { return true; }
 
  private:

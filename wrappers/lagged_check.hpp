@@ -45,7 +45,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   /// `wrapper` is its index in the plan.
   LaggedCheck(paths::Wiring& wiring, std::uint32_t wrapper, LaggedCheckSettings settings);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
 
  private:
   struct Value {

@@ -23,7 +23,7 @@ class Periodic final : public paths::Wrapper {
  public:
   explicit Periodic(std::uint64_t every) : every_(every) {}
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
 
  private:
   const std::uint64_t every_;

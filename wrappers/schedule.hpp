@@ -33,7 +33,7 @@ class Schedule final : public paths::BlockingWrapper {
   Schedule(paths::Wiring& wiring, std::uint32_t wrapper, std::string collective, std::string by,
            paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
   void start() override;
   void stop() override { group_.reset(); }
 

@@ -39,7 +39,7 @@ class Store final : public paths::Wrapper {
     return paths::nonblocking_on(*element_);
   }
   pastset::Element* element_here() override { return element_.get(); }
-  bool takes_failures() const override { return marks_ != StoreMarks::nothing; }
+  bool sees_failed_operations() const override { return marks_ != StoreMarks::nothing; }
 
  private:
   bool leaves_mark(const paths::Operation& operation, const paths::Plan& plan) const;

@@ -143,7 +143,7 @@ Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
 }
 
 void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Responder responder) {
-  if (operation.failure && !stage.wrapper->takes_failures())
+  if (operation.failure && !stage.wrapper->sees_failed_operations())
     return pass_by(wiring, stage, std::move(operation), std::move(responder));
   if (stage.wrapper->needs_context() && !responder.owns_context())
     return run_in_context(wiring, stage, std::move(operation), std::move(responder));

@@ -75,7 +75,7 @@ class Join final : public Wrapper {
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
   bool joins() const override { return true; }
 
  private:

@@ -35,7 +35,7 @@ class Answer final : public paths::BlockingWrapper {
     times.push_back(next.wiring().runtime().now());
     return function_(operation);
   }
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
   std::vector<paths::Operation> arrived;
   std::vector<base::Nanos> times;
 

@@ -59,7 +59,7 @@ class End final : public paths::Wrapper {
     seen_.push_back(operation.kind);
     responder.reply(paths::Result{});
   }
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
 
  private:
   std::vector<paths::OperationKind>& seen_;

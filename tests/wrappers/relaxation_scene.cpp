@@ -221,7 +221,7 @@ class Link final : public paths::BlockingWrapper {
   Link(const Scene& scene, Random& random, std::uint64_t fails_from, Saw saw)
       : scene_(scene), random_(random), fails_from_(fails_from), saw_(std::move(saw)) {}
 
-  bool takes_failures() const override { return true; }
+  bool sees_failed_operations() const override { return true; }
   paths::Result operate(paths::Operation operation, paths::Next next) override {
     const bool fails = operation.sequence >= fails_from_;
     if (saw_ && !operation.failure) saw_(operation);
