@@ -70,7 +70,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
     } else if (connection.known) {
       verdict.is_peer_gone = liveness_.refuse(connection, wrong, wakes);
     } else {
-      liveness_.turn_away(connection, wrong, wakes);
+      liveness_.reject(connection, wrong, wakes);
     }
     if (verdict.is_peer_gone) reason = connection.lost;
     peer = connection.peer;
@@ -125,7 +125,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
     if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
     meeting_.fail(wrong, wakes);
-    liveness_.turn_away(connection, wrong, wakes);
+    liveness_.reject(connection, wrong, wakes);
     return false;
   }
   connection.peer = hello.from_host;
@@ -133,7 +133,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   if (peer.is_another(*hello.wiring)) {
     const std::string wrong =
         fmt::format("host {} was started again: wired anew", table_.name_of(connection.peer));
-    liveness_.turn_away(connection, wrong, wakes);
+    liveness_.reject(connection, wrong, wakes);
     return liveness_.lose_peer(connection.peer, Liveness::Which::all, wrong, wakes);
   }
   peer.incarnation = hello.wiring->incarnation;
@@ -201,7 +201,7 @@ void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock
     const runtime::Lock lock(std::move(held));
     wrong = rules_.wrong(connection, frame);
     if (wrong.empty()) return Requests::answer(connection, std::move(frame), wakes);
-    if (!connection.known) liveness_.turn_away(connection, wrong, wakes);
+    if (!connection.known) liveness_.reject(connection, wrong, wakes);
   }
   liveness_.refuse(id, wrong);
   queue_.send_posted();

@@ -123,8 +123,8 @@ bool Liveness::lose_peer(std::uint32_t peer, Which which, const std::string& why
   return parts_.peers.depart(peer, why);
 }
 
-void Liveness::turn_away(Connection& connection, const std::string& wrong,
-                         runtime::DeferredWakes& wakes) {
+void Liveness::reject(Connection& connection, const std::string& wrong,
+                      runtime::DeferredWakes& wakes) {
   parts_.rejections.tell(parts_.table.transport().source(connection.id), "refused: " + wrong);
   parts_.sender.post(connection, parts_.table.refusal(wrong));
   lose(connection, wrong, wakes);

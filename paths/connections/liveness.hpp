@@ -65,7 +65,7 @@ class Liveness {
   /// Returns whether it was not gone before.
   bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
   /// Refuses a stranger, or a peer that differs: nothing it did counts.
-  void turn_away(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
+  void reject(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
 
  private:
   Parts parts_;
